@@ -1,0 +1,55 @@
+# Two commands do everything: `make demo` and `make test`. Nothing else needs to be installed
+# but git, make and python3 >= 3.11; the virtual environment lives in .venv.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+WORKERS ?= 2
+
+.PHONY: help demo test test-statistical lint types imports check bench clean
+
+help: ## list the commands
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "replicable-learn needs Python 3.11 or newer, but $(PYTHON) is `$(PYTHON) --version 2>&1`. Try: make PYTHON=python3.12 demo"; exit 1; }
+	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || \
+	  { echo "Python's venv module is missing. On Debian or Ubuntu: apt-get install python3-venv"; exit 1; }
+	@echo "Setting up $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(PIP) install --upgrade --constraint constraints.txt pip
+
+$(VENV)/.demo: $(BIN)/python pyproject.toml constraints.txt
+	@echo "Installing replicable-learn and the demo's data ..."
+	@$(PIP) install --constraint constraints.txt --editable . --group demo
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.demo
+	@echo "Installing the test tools ..."
+	@$(PIP) install --constraint constraints.txt --editable . --group dev
+	@touch $@
+
+demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what stays
+	@$(BIN)/python -m replearn.demo
+
+test: $(VENV)/.dev ## run the default tests
+	@$(BIN)/python -m pytest -n $(WORKERS) -q
+
+test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
+	@$(BIN)/python -m pytest -n $(WORKERS) -q -m statistical
+
+lint: $(VENV)/.dev ## style and format
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev ## mypy (strict in randomness, bounds, certificates, planning)
+	@$(BIN)/mypy
+
+imports: $(VENV)/.dev ## the layers of the house
+	@$(BIN)/lint-imports
+
+check: lint types imports test ## everything that must be green
+
+clean: ## remove the virtual environment and caches
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

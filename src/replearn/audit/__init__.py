@@ -1,0 +1,1 @@
+"""Measure flips on your own data."""

@@ -1,0 +1,1 @@
+"""Exact probabilities: pure functions of numbers, rounded to the safe side."""

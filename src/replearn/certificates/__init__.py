@@ -1,0 +1,1 @@
+"""What is promised, by which theorem, under which assumptions."""

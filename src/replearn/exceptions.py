@@ -1,0 +1,16 @@
+"""Warnings and errors of the library."""
+
+
+class NotCertifiedWarning(UserWarning):
+    """The sample is too small for the promise that was asked for.
+
+    The model is usable; its certificate says what it can promise and why it is not certified.
+    """
+
+
+class CertificateError(ValueError):
+    """A certificate or a plan does not follow from its own inputs, or was changed."""
+
+
+class UnsupportedValueError(ValueError):
+    """A cell has no canonical encoding (infinite, or of a type without a canonical value)."""

@@ -1,0 +1,1 @@
+"""Partition the rows into blocks, run the blocks, vote."""

@@ -1,0 +1,1 @@
+"""Hypothesis classes: VC dimension, dichotomies of a pool, empirical risk minimisation."""

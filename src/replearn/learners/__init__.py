@@ -1,0 +1,1 @@
+"""scikit-learn meta-estimators, one algorithm per file."""

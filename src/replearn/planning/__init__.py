@@ -1,0 +1,1 @@
+"""What n samples can promise, and how many samples a promise needs."""

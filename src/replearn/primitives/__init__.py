@@ -1,0 +1,1 @@
+"""Replicable building blocks: coins, heavy hitters, correlated sampling, selection."""

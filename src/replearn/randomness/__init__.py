@@ -1,0 +1,1 @@
+"""Shared randomness: keys, canonical encoding of points, keyed hash."""

@@ -1,0 +1,1 @@
+"""Frames, arrays and files in one shape."""
