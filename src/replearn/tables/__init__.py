@@ -1,1 +1,21 @@
 """Frames, arrays and files in one shape."""
+
+from replearn.tables.rows import (
+    feature_names,
+    is_frame,
+    n_rows,
+    pad_rows,
+    row_chunks,
+    slice_rows,
+    take_rows,
+)
+
+__all__ = [
+    "feature_names",
+    "is_frame",
+    "n_rows",
+    "pad_rows",
+    "row_chunks",
+    "slice_rows",
+    "take_rows",
+]

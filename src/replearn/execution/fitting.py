@@ -1,0 +1,229 @@
+"""Fit one copy of the base learner per block, each on its own rows only.
+
+The fitted models do not depend on the number of jobs, the back end or the order of the file: the
+rows arrive in keyed order, every seed follows from the key, and numerical libraries run on one
+thread in serial and in parallel alike.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
+from sklearn.base import clone
+from sklearn.utils.parallel import Parallel, delayed
+
+from replearn.execution.constant import ConstantVote
+from replearn.execution.progress import Progress
+from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
+from replearn.execution.threads import one_thread
+from replearn.randomness import SharedKey
+from replearn.tables import take_rows
+
+SERIAL_SECONDS = 1.5
+"""Starting worker processes costs about this much: shorter fits stay in this process."""
+
+SECONDS_PER_TASK = 0.3
+"""Blocks are sent to the workers in batches of about this length."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """What one worker needs to fit one block.
+
+    Parameters
+    ----------
+    X : container of rows
+        The block's rows, in keyed order.
+    y : ndarray
+        Their labels.
+    seeds : dict of str to int
+        A seed for each random_state of the base learner.
+    name : str
+        How an error names the block.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    seeds: dict[str, int]
+    name: str
+
+
+def fit_blocks(
+    estimator: Any,
+    X: Any,
+    y: ArrayLike,
+    blocks: Sequence[NDArray[np.intp]],
+    keys: Sequence[SharedKey],
+    *,
+    names: Sequence[str] | None = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> list[Any]:
+    """Fit one clone of ``estimator`` per block.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The base learner; it is not changed.
+    X : array-like, frame or sparse matrix of shape (n, d)
+        Validated rows.
+    y : array-like of shape (n,)
+        Labels of any kind.
+    blocks : sequence of ndarray of intp
+        Row positions of each block, in keyed order, from `make_blocks`.
+    keys : sequence of SharedKey
+        One per block, usually ``key.child("seed", partition, block)``.
+    names : sequence of str, optional
+        How errors name the blocks; "block 0", "block 1", ... by default.
+    n_jobs : int, optional
+        Number of joblib workers. The result does not depend on it.
+    verbose : int, default=0
+        See `Progress`.
+
+    Returns
+    -------
+    list of fitted classifiers
+        In the order of the blocks; a `ConstantVote` where a block has one class only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from replearn.execution import fit_blocks, make_blocks
+    >>> from replearn.randomness import SharedKey
+    >>> key, X, y = SharedKey("demo"), np.arange(24.0).reshape(12, 2), np.arange(12) % 2
+    >>> blocks = make_blocks(key, X, y, 2, 6)
+    >>> keys = [key.child("seed", 0, block) for block in range(2)]
+    >>> fit_blocks(GaussianNB(), X, y, blocks, keys)
+    [GaussianNB(), GaussianNB()]
+    """
+    if names is None:
+        names = [f"block {block}" for block in range(len(blocks))]
+    if not len(blocks) == len(keys) == len(names):
+        raise ValueError(
+            f"got {len(blocks)} blocks, {len(keys)} keys and {len(names)} names: "
+            "give one key and one name per block"
+        )
+    work = _cut(estimator, X, np.asarray(y), blocks, keys, names)
+    progress = Progress(len(blocks), verbose=verbose)
+    models: list[Any] = []
+    try:
+        # The outer limit holds for the whole loop: workers that are threads of this process
+        # share its libraries, and the first to finish must not lift the limit for the others.
+        with one_thread():
+            for batch in _run(estimator, work, len(blocks), n_jobs):
+                models += batch
+                progress.advance(len(batch))
+    finally:
+        progress.close()
+    return models
+
+
+def fit_one_block(estimator: Any, block: Block) -> Any:
+    """Fit a clone of the base learner on one block.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The base learner; it is not changed.
+    block : Block
+        Rows, labels and seeds.
+
+    Returns
+    -------
+    classifier
+        Fitted; a `ConstantVote` where the block has one class only.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from replearn.execution.fitting import Block, fit_one_block
+    >>> fit_one_block(GaussianNB(), Block(np.zeros((3, 1)), np.array([1, 1, 1]), {}, "block 0"))
+    ConstantVote(np.int64(1))
+    """
+    if (block.y == block.y[0]).all():
+        return ConstantVote(block.y[0])
+    try:
+        model = clone(estimator)
+        set_seeds(model, block.seeds)
+        return model.fit(block.X, block.y)
+    except Exception as error:
+        _name_block(error, estimator, block.name)
+        raise
+
+
+def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
+    """Fit several blocks in one worker; the parameters were checked with the first block."""
+    with one_thread(), config_context(skip_parameter_validation=True):
+        return [fit_one_block(estimator, block) for block in batch]
+
+
+def _cut(
+    estimator: Any,
+    X: Any,
+    y: NDArray[Any],
+    blocks: Sequence[NDArray[np.intp]],
+    keys: Sequence[SharedKey],
+    names: Sequence[str],
+) -> Iterator[Block]:
+    """Cut the blocks out of the table one by one, when a worker is ready for them."""
+    places = random_state_names(estimator)
+    for rows, key, name in zip(blocks, keys, names, strict=True):
+        yield Block(take_rows(X, rows), y[rows], keyed_seeds(places, key), name)
+
+
+def _run(
+    estimator: Any, work: Iterator[Block], n_blocks: int, n_jobs: int | None
+) -> Iterator[list[Any]]:
+    """Fit in this process until it is clear that workers pay, then in parallel."""
+    workers = effective_n_jobs(n_jobs)
+    start = time.perf_counter()
+    done = 0
+    for block in work:
+        # Every block has the same parameters: scikit-learn checks them on the first one only.
+        with config_context(skip_parameter_validation=done > 0):
+            model = fit_one_block(estimator, block)
+        yield [model]
+        done += 1
+        seconds = (time.perf_counter() - start) / done
+        if workers > 1 and seconds * (n_blocks - done) > SERIAL_SECONDS:
+            break
+    else:
+        return
+    size = _batch_size(seconds, n_blocks - done, workers)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
+    yield from parallel(tasks)
+
+
+def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:
+    wanted = int(SECONDS_PER_TASK / seconds_per_block)
+    return max(1, min(wanted, n_blocks // (4 * workers)))
+
+
+def _batches(work: Iterator[Block], size: int) -> Iterator[list[Block]]:
+    batch: list[Block] = []
+    for block in work:
+        batch.append(block)
+        if len(batch) == size:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _name_block(error: Exception, estimator: Any, name: str) -> None:
+    """Say in the error which block it comes from; its type stays what it was."""
+    where = f"{type(estimator).__name__} failed on {name}"
+    if len(error.args) == 1 and isinstance(error.args[0], str):
+        error.args = (f"{where}: {error.args[0]}",)
+    else:
+        error.add_note(where)

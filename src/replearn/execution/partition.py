@@ -1,0 +1,118 @@
+"""Cut the rows into blocks, by a keyed order of what the rows say.
+
+Each row's place follows from the key and the row's own content (features, label, and how many
+equal rows came before), so the partition does not depend on the order of the file. Surplus rows
+are the last in keyed order and are dropped: blocks of unequal size would break the guarantee.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.randomness import Points, SharedKey
+
+
+def make_blocks(
+    key: SharedKey,
+    points: Points | Any,
+    y: ArrayLike,
+    n_blocks: int,
+    block_size: int,
+    *,
+    partition: int = 0,
+    groups: ArrayLike | None = None,
+) -> list[NDArray[np.intp]]:
+    """Cut the rows into ``n_blocks`` disjoint blocks in keyed order.
+
+    Parameters
+    ----------
+    key : SharedKey
+        The learner's key; partition ``j`` is ordered by ``key.child("partition", j)``.
+    points : Points or container of rows
+        The rows' canonical points.
+    y : array-like of shape (n,)
+        The labels; part of what a row says.
+    n_blocks : int
+        Number of blocks, T.
+    block_size : int
+        Rows per block, m; with ``groups``, groups per block.
+    partition : int, default=0
+        Which of several partitions of the same rows.
+    groups : array-like of shape (n,), optional
+        Rows of one group stay in one block. Groups are ordered by their keyed ids and blocks are
+        cut by number of groups.
+
+    Returns
+    -------
+    list of ndarray of intp
+        Row positions of each block, in keyed order. Without groups all have ``block_size`` rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import make_blocks
+    >>> from replearn.randomness import SharedKey
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+    >>> blocks = make_blocks(SharedKey("demo"), X, y, 3, 3)
+    >>> [len(block) for block in blocks]
+    [3, 3, 3]
+    >>> len(np.unique(np.concatenate(blocks)))
+    9
+    """
+    _check_cut(n_blocks, block_size)
+    partition_key = key.child("partition", partition)
+    # theorem: content-keyed-partition
+    order = partition_key.order(points, y)
+    if groups is None:
+        _check_enough(len(order), n_blocks, block_size, "rows")
+        return list(order[: n_blocks * block_size].reshape(n_blocks, block_size))
+    group_of_row, group_order = _keyed_groups(partition_key, groups)
+    if len(group_of_row) != len(order):
+        raise ValueError(f"groups has {len(group_of_row)} entries for {len(order)} rows")
+    _check_enough(len(group_order), n_blocks, block_size, "groups")
+    block_of_group = np.full(len(group_order), n_blocks, dtype=np.intp)
+    used = group_order[: n_blocks * block_size]
+    block_of_group[used] = np.repeat(np.arange(n_blocks), block_size)
+    block_of_row = block_of_group[group_of_row[order]]
+    # A stable sort keeps the keyed order of the rows inside each block.
+    by_block = order[np.argsort(block_of_row, kind="stable")]
+    ends = np.cumsum(np.bincount(block_of_row, minlength=n_blocks)[:n_blocks])
+    return np.split(by_block[: ends[-1]], ends[:-1])
+
+
+def _keyed_groups(
+    partition_key: SharedKey, groups: ArrayLike
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Give each group a number and order them by the keyed hash of their ids."""
+    ids = np.asarray(groups)
+    if ids.ndim != 1:
+        raise ValueError(f"groups must be one-dimensional, got shape {ids.shape}")
+    numbers: dict[Any, int] = {}
+    group_of_row = np.fromiter(
+        (numbers.setdefault(group, len(numbers)) for group in ids.tolist()),
+        dtype=np.intp,
+        count=len(ids),
+    )
+    if any(group is None or group != group for group in numbers):
+        raise ValueError("groups must not be missing: give each row without a group its own id")
+    names = np.empty((len(numbers), 1), dtype=object)
+    names[:, 0] = list(numbers)
+    return group_of_row, partition_key.child("group").order(names)
+
+
+def _check_cut(n_blocks: int, block_size: int) -> None:
+    if n_blocks < 1 or block_size < 1:
+        raise ValueError(
+            f"n_blocks and block_size must be at least 1, got {n_blocks} and {block_size}"
+        )
+
+
+def _check_enough(available: int, n_blocks: int, block_size: int, what: str) -> None:
+    needed = n_blocks * block_size
+    if available < needed:
+        raise ValueError(
+            f"{n_blocks} blocks of {block_size} {what} need {needed} {what}, got {available}"
+        )

@@ -1,0 +1,104 @@
+"""Progress of long fits on standard error: elapsed and remaining time, plain lines."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+from typing import TextIO
+
+QUIET_SECONDS = 5.0
+SECONDS_BETWEEN_LINES = 1.0
+"""On a terminal: shorter work is not reported unless asked for, and the line is rewritten."""
+
+PLAIN_QUIET_SECONDS = 30.0
+SECONDS_BETWEEN_PLAIN_LINES = 10.0
+"""In log files every report is a line that stays: fewer of them."""
+
+
+class Progress:
+    """Report how many of ``total`` steps are done.
+
+    Parameters
+    ----------
+    total : int
+        Number of steps.
+    what : str, default="blocks"
+        What is counted.
+    verbose : int, default=0
+        0 stays silent for the first seconds, 1 or more reports at once, negative never.
+    stream : text stream, optional
+        Standard error by default.
+    clock : callable, default=time.monotonic
+        Seconds.
+
+    Examples
+    --------
+    >>> import sys
+    >>> from replearn.execution import Progress
+    >>> progress = Progress(2, verbose=1, stream=sys.stdout, clock=lambda: 0.0)
+    >>> progress.advance(2)
+    replearn: 2 of 2 blocks fitted, 0 s elapsed
+    """
+
+    def __init__(
+        self,
+        total: int,
+        what: str = "blocks",
+        *,
+        verbose: int = 0,
+        stream: TextIO | None = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.total = total
+        self.done = 0
+        self._what = what
+        self._stream = sys.stderr if stream is None else stream
+        self._clock = clock
+        self._start = clock()
+        self._rewrites = bool(getattr(self._stream, "isatty", lambda: False)())
+        self._quiet_until = _quiet_seconds(verbose, self._rewrites)
+        self._gap = SECONDS_BETWEEN_LINES if self._rewrites else SECONDS_BETWEEN_PLAIN_LINES
+        self._next = max(self._quiet_until, self._gap)
+        self._said_something = False
+
+    def advance(self, steps: int = 1) -> None:
+        """Count finished steps and say so when it is time.
+
+        Parameters
+        ----------
+        steps : int, default=1
+            How many more are done.
+        """
+        self.done += steps
+        elapsed = self._clock() - self._start
+        finished = self.done >= self.total
+        if elapsed < self._quiet_until or not (finished or elapsed >= self._next):
+            return
+        self._next = elapsed + self._gap
+        self._say(self._line(elapsed))
+
+    def close(self) -> None:
+        """End the line that is being rewritten (also after an interruption)."""
+        if self._rewrites and self._said_something:
+            self._stream.write("\n")
+            self._stream.flush()
+            self._said_something = False
+
+    def _line(self, elapsed: float) -> str:
+        text = f"replearn: {self.done} of {self.total} {self._what} fitted, {elapsed:.0f} s elapsed"
+        if self.done < self.total:
+            remaining = elapsed / self.done * (self.total - self.done)
+            text += f", about {remaining:.0f} s left"
+        return text
+
+    def _say(self, line: str) -> None:
+        self._stream.write(f"\r{line}\x1b[K" if self._rewrites else f"{line}\n")
+        self._stream.flush()
+        self._said_something = True
+
+
+def _quiet_seconds(verbose: int, is_terminal: bool) -> float:
+    if verbose != 0:
+        return 0.0 if verbose > 0 else float("inf")
+    return QUIET_SECONDS if is_terminal else PLAIN_QUIET_SECONDS

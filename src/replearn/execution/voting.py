@@ -1,0 +1,238 @@
+"""Let the models of all blocks vote, bit for bit the same however the rows are handed over.
+
+The counts do not depend on the number of jobs, on threads or processes, on the order of the rows
+or on the size of a batch. See `replearn.execution.voters` for how each group keeps that promise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
+from sklearn.utils.parallel import Parallel, delayed
+
+from replearn.execution.threads import one_thread
+from replearn.execution.voters import CHUNK, ConstantVoter, LoopVoter, Member, Voter
+from replearn.tables import n_rows, row_chunks, slice_rows
+
+ROWS_PER_TASK = 16 * CHUNK
+"""Rows handed to one worker at a time; a multiple of `CHUNK`."""
+
+FAST_VOTERS: tuple[Any, ...] = (ConstantVoter,)
+"""Groups that vote together; each takes the models it recognises, the loop takes the rest."""
+
+
+class Panel:
+    """The models of all blocks, grouped by how they can vote together.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted classifiers
+        Partition by partition, as many for each.
+    classes : array-like
+        All classes, in the order of the answer. A model may know fewer of them.
+    n_partitions : int, default=1
+        Number of partitions.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import ConstantVote, Panel
+    >>> panel = Panel([ConstantVote("yes"), ConstantVote("no")], ["no", "yes"], n_partitions=2)
+    >>> panel.vote_counts(np.zeros((1, 3)))
+    array([[1, 0]], dtype=int32)
+    """
+
+    def __init__(
+        self, estimators: Sequence[Any], classes: ArrayLike, n_partitions: int = 1
+    ) -> None:
+        if n_partitions < 1 or len(estimators) % n_partitions or not len(estimators):
+            raise ValueError(
+                f"{len(estimators)} estimators cannot be {n_partitions} equal partitions"
+            )
+        self.n_partitions = n_partitions
+        self.n_blocks = len(estimators) // n_partitions
+        self.n_classes = len(np.asarray(classes))
+        members = _members(estimators, np.asarray(classes), self.n_blocks)
+        self.voters = _group(members)
+
+    def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
+        """Count the votes of each partition.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            The points.
+        n_jobs : int, optional
+            Number of joblib workers (threads, unless a back end is configured).
+
+        Returns
+        -------
+        ndarray of int32, shape (n, n_partitions) or (n, n_partitions, n_classes)
+            Two classes: votes for the second one. Otherwise: votes for each class.
+        """
+        counts: NDArray[np.int32] = self._collect(X, _count_rows, np.dtype(np.int32), n_jobs)
+        return counts[:, :, 1] if self.n_classes == 2 else counts
+
+    def soft_scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
+        """Average the class probabilities over the blocks of each partition.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, d)
+            The points.
+        n_jobs : int, optional
+            Number of joblib workers (threads, unless a back end is configured).
+
+        Returns
+        -------
+        ndarray of float64, shape (n, n_partitions) or (n, n_partitions, n_classes)
+            Two classes: mean probability of the second one. Otherwise: of each class.
+        """
+        totals: NDArray[np.float64] = self._collect(X, _add_rows, np.dtype(np.float64), n_jobs)
+        totals /= self.n_blocks
+        return totals[:, :, 1] if self.n_classes == 2 else totals
+
+    def _collect(self, X: Any, work: Any, dtype: np.dtype[Any], n_jobs: int | None) -> Any:
+        """Split the rows among the workers; each returns its own rows' results."""
+        shape = (self.n_partitions, self.n_classes)
+        with one_thread():
+            tables = [voter.prepare(X) for voter in self.voters]
+            tasks = (
+                (self.voters, [slice_rows(table, start, stop) for table in tables], shape)
+                for start, stop in row_chunks(n_rows(X), ROWS_PER_TASK)
+            )
+            if n_rows(X) <= ROWS_PER_TASK or effective_n_jobs(n_jobs) == 1:
+                parts = [work(*task) for task in tasks]
+            else:
+                parallel = Parallel(n_jobs=n_jobs, prefer="threads")
+                parts = parallel(delayed(work)(*task) for task in tasks)
+        return np.concatenate(parts) if parts else np.zeros((0, *shape), dtype=dtype)
+
+
+def vote_counts(
+    estimators: Sequence[Any],
+    X: Any,
+    classes: ArrayLike,
+    *,
+    n_partitions: int = 1,
+    n_jobs: int | None = None,
+) -> NDArray[np.int32]:
+    """Count the votes of each partition; see `Panel.vote_counts`.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted classifiers
+        Partition by partition, as many for each.
+    X : array-like, frame or sparse matrix of shape (n, d)
+        The points.
+    classes : array-like
+        All classes.
+    n_partitions : int, default=1
+        Number of partitions.
+    n_jobs : int, optional
+        Number of joblib workers.
+
+    Returns
+    -------
+    ndarray of int32, shape (n, n_partitions) or (n, n_partitions, n_classes)
+        Two classes: votes for the second one. Otherwise: votes for each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import ConstantVote, vote_counts
+    >>> vote_counts([ConstantVote(0), ConstantVote(1)], np.zeros((2, 1)), [0, 1])
+    array([[1],
+           [1]], dtype=int32)
+    """
+    return Panel(estimators, classes, n_partitions).vote_counts(X, n_jobs=n_jobs)
+
+
+def soft_scores(
+    estimators: Sequence[Any],
+    X: Any,
+    classes: ArrayLike,
+    *,
+    n_partitions: int = 1,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Average the class probabilities of each partition; see `Panel.soft_scores`.
+
+    Parameters
+    ----------
+    estimators : sequence of fitted classifiers
+        Partition by partition, as many for each.
+    X : array-like, frame or sparse matrix of shape (n, d)
+        The points.
+    classes : array-like
+        All classes.
+    n_partitions : int, default=1
+        Number of partitions.
+    n_jobs : int, optional
+        Number of joblib workers.
+
+    Returns
+    -------
+    ndarray of float64, shape (n, n_partitions) or (n, n_partitions, n_classes)
+        Two classes: mean probability of the second one. Otherwise: of each class.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import ConstantVote, soft_scores
+    >>> soft_scores([ConstantVote(0), ConstantVote(1)], np.zeros((1, 1)), [0, 1])
+    array([[0.5]])
+    """
+    return Panel(estimators, classes, n_partitions).soft_scores(X, n_jobs=n_jobs)
+
+
+def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[Member]:
+    """Find the classes of each model in the list of all classes."""
+    code_of = {label: code for code, label in enumerate(classes.tolist())}
+    members = []
+    for place, model in enumerate(estimators):
+        try:
+            codes = [code_of[label] for label in np.asarray(model.classes_).tolist()]
+        except KeyError as error:
+            raise ValueError(
+                f"model {place} knows the class {error.args[0]!r}, which is not in classes"
+            ) from None
+        members.append(Member(model, place // n_blocks, np.asarray(codes, dtype=np.intp)))
+    return members
+
+
+def _group(members: list[Member]) -> list[Voter]:
+    voters: list[Voter] = []
+    for kind in FAST_VOTERS:
+        chosen = [member for member in members if kind.recognises(member.model)]
+        if chosen:
+            voters.append(kind(chosen))
+            members = [member for member in members if not kind.recognises(member.model)]
+    if members:
+        voters.append(LoopVoter(members))
+    return voters
+
+
+def _count_rows(
+    voters: list[Voter], tables: list[Any], shape: tuple[int, int]
+) -> NDArray[np.int32]:
+    counts = np.zeros((n_rows(tables[0]), *shape), dtype=np.int32)
+    with one_thread(), config_context(skip_parameter_validation=True):
+        for voter, table in zip(voters, tables, strict=True):
+            voter.add_votes(table, counts)
+    return counts
+
+
+def _add_rows(
+    voters: list[Voter], tables: list[Any], shape: tuple[int, int]
+) -> NDArray[np.float64]:
+    totals = np.zeros((n_rows(tables[0]), *shape), dtype=np.float64)
+    with one_thread(), config_context(skip_parameter_validation=True):
+        for voter, table in zip(voters, tables, strict=True):
+            voter.add_probabilities(table, totals)
+    return totals
