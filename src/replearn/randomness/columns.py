@@ -1,0 +1,230 @@
+"""Fast encoding of a run of cells of one column: numpy arrays by dtype, anything else by value.
+
+Every function here must give exactly what ``encode_cell`` gives cell by cell. Kinds are returned
+as None where all cells are plain numbers, so that the common case costs nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.randomness.encoding import digest_word, encode_cell
+from replearn.randomness.kinds import BadCellError, Kind
+from replearn.randomness.times import encode_times
+
+Words = NDArray[np.uint64]
+Kinds = NDArray[np.uint8]
+
+_LARGEST_EXACT = 1 << 53
+_TEXTS_REMEMBERED = 1 << 16
+# from here on a float64 is a whole number: rounding has nothing to do, and might overflow
+_ALL_WHOLE = float(1 << 52)
+
+
+@dataclass(frozen=True)
+class Nullable:
+    """Values of which some are missing; what stands in their place does not matter."""
+
+    values: NDArray[Any]
+    missing: NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Coded:
+    """Categories: each cell is the position of its value in a list, or negative if missing."""
+
+    codes: NDArray[np.integer[Any]]
+    categories: Sequence[Any] | NDArray[Any]
+
+
+Values = NDArray[Any] | Sequence[Any] | Nullable | Coded
+"""What a container may hand over as one column's cells."""
+
+
+class TextWords(dict[str, int]):
+    """Words of texts, each digested once; forgets everything when it grows too large."""
+
+    def __missing__(self, text: str) -> int:
+        if len(self) >= _TEXTS_REMEMBERED:
+            self.clear()
+        word = digest_word(Kind.TEXT, text.encode("utf-8", "surrogatepass"))
+        self[text] = word
+        return word
+
+
+class ColumnEncoder:
+    """Encode columns' cells into words and kinds, chunk by chunk.
+
+    Parameters
+    ----------
+    decimals : int or None
+        Round numbers to so many decimals first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.empty(2, dtype=np.uint64)
+    >>> ColumnEncoder(None).encode(np.array([1.0, -0.0]), words)
+    >>> [hex(int(word)) for word in words]
+    ['0x3ff0000000000000', '0x0']
+    >>> ColumnEncoder(None).encode(["a", None], words)
+    array([2, 1], dtype=uint8)
+    """
+
+    def __init__(self, decimals: int | None) -> None:
+        self._decimals = decimals
+        self._texts = TextWords()
+
+    def encode(self, values: Values, words: Words) -> Kinds | None:
+        """Write the words of the cells; return their kinds, or None if all are numbers."""
+        if isinstance(values, Nullable):
+            return self._nullable(values, words)
+        if isinstance(values, Coded):
+            return self._coded(values, words)
+        if isinstance(values, np.ndarray):
+            return self._array(values, words)
+        return self._objects(values, words)
+
+    def _array(self, values: NDArray[Any], words: Words) -> Kinds | None:
+        kind = values.dtype.kind
+        if kind == "f" and values.dtype.itemsize <= 8:
+            return self._floats(values, words)
+        if kind in "iu":
+            return encode_integers(values, words)
+        if kind == "b":
+            words.view(np.float64)[:] = values
+            return None
+        if kind in "mM":
+            return encode_times(values, words)
+        if kind in "fc":  # long double, complex: cell by cell
+            return self._objects(list(values), words)
+        return self._objects(values.tolist(), words)
+
+    def _floats(self, values: NDArray[np.floating[Any]], words: Words) -> Kinds | None:
+        numbers = words.view(np.float64)
+        if self._decimals is None:
+            np.add(values, 0.0, out=numbers)  # adding zero turns -0.0 into 0.0
+        else:
+            round_numbers(values, self._decimals, numbers)
+        if np.isfinite(numbers).all():
+            return None
+        missing = np.isnan(numbers)
+        infinite = ~missing & ~np.isfinite(numbers)
+        if infinite.any():
+            position = int(np.flatnonzero(infinite)[0])
+            encode_at(position, float(numbers[position]))
+        numbers[missing] = 0.0
+        return np.where(missing, np.uint8(Kind.MISSING), np.uint8(Kind.NUMBER))
+
+    def _nullable(self, column: Nullable, words: Words) -> Kinds | None:
+        if not column.missing.any():
+            return self.encode(column.values, words)
+        known = column.values.copy()
+        known[column.missing] = np.zeros((), dtype=known.dtype)
+        kinds = self.encode(known, words)
+        kinds = np.zeros(len(words), dtype=np.uint8) if kinds is None else kinds
+        words[column.missing] = 0
+        kinds[column.missing] = Kind.MISSING
+        return kinds
+
+    def _coded(self, column: Coded, words: Words) -> Kinds | None:
+        # only categories that occur are encoded: an unused one can do no harm
+        used, inverse = np.unique(column.codes, return_inverse=True)
+        values = [None if code < 0 else column.categories[code] for code in used]
+        used_words = np.empty(len(used), dtype=np.uint64)
+        try:
+            used_kinds = self.encode(values, used_words)
+        except BadCellError as error:
+            raise BadCellError(int(np.argmax(inverse == error.position)), error.reason) from None
+        np.take(used_words, inverse, out=words)
+        return None if used_kinds is None else used_kinds[inverse]
+
+    def _objects(self, values: Sequence[Any], words: Words) -> Kinds | None:
+        types = set(map(type, values))
+        if types <= {float}:
+            return self._floats(np.array(values, dtype=np.float64), words)
+        if types <= {int, bool}:
+            try:
+                return encode_integers(np.array(values, dtype=np.int64), words)
+            except OverflowError:
+                pass  # beyond 64 bits: cell by cell
+        if types == {str}:
+            texts = self._texts
+            words[:] = [texts[text] for text in values]
+            return np.full(len(words), Kind.TEXT, dtype=np.uint8)
+        return self._one_by_one(values, words)
+
+    def _one_by_one(self, values: Sequence[Any], words: Words) -> Kinds | None:
+        kinds = np.zeros(len(words), dtype=np.uint8)
+        texts = self._texts
+        for position, value in enumerate(values):
+            if type(value) is str:
+                kinds[position], words[position] = Kind.TEXT, texts[value]
+            else:
+                if self._decimals is not None and isinstance(value, float | np.floating):
+                    value = round_numbers(np.array([value]), self._decimals)[0]
+                kinds[position], words[position] = encode_at(position, value)
+        return kinds if kinds.any() else None
+
+
+def encode_at(position: int, value: Any) -> tuple[int, int]:
+    """Encode one value; an error names its position."""
+    try:
+        return encode_cell(value)
+    except BadCellError as error:
+        raise BadCellError(position, error.reason) from None
+
+
+def round_numbers(
+    values: NDArray[np.floating[Any]], decimals: int, out: NDArray[np.float64] | None = None
+) -> NDArray[np.float64]:
+    """Round as float64 with numpy's rounding (half to even), and turn -0.0 into 0.0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> round_numbers(np.array([0.1], dtype=np.float32), 6)
+    array([0.1])
+    """
+    numbers = np.asarray(values, dtype=np.float64)
+    with np.errstate(all="ignore"):  # what overflows here is not taken
+        rounded = np.where(np.abs(numbers) < _ALL_WHOLE, np.round(numbers, decimals), numbers)
+    return np.add(rounded, 0.0, out=out)
+
+
+def encode_integers(values: NDArray[np.integer[Any]], words: Words) -> Kinds | None:
+    """Encode integers of any width: as float64 where exact, as themselves beyond.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.empty(2, dtype=np.uint64)
+    >>> encode_integers(np.array([2**53, 2**53 + 1]), words)
+    array([0, 3], dtype=uint8)
+    >>> int(words[1]) == 2**53 + 1
+    True
+    """
+    numbers = words.view(np.float64)
+    numbers[:] = values
+    # the float of a larger integer is at least 2**53 itself: rounding is monotone
+    if values.dtype.itemsize < 8 or np.abs(numbers).max(initial=0.0) < _LARGEST_EXACT:
+        return None
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    signed = values.dtype.kind == "i"
+    size = np.abs(values).view(np.uint64) if signed else values
+    rounded = np.abs(numbers)
+    fits = rounded < 2.0**64
+    inexact = ~fits | (np.where(fits, rounded, 0.0).astype(np.uint64) != size)
+    if not inexact.any():
+        return None
+    kinds = np.zeros(len(words), dtype=np.uint8)
+    kinds[inexact] = Kind.INTEGER
+    if not signed:
+        kinds[inexact & (size >= np.uint64(1 << 63))] = Kind.LARGE_INTEGER
+    words[inexact] = values[inexact].view(np.uint64)
+    return kinds

@@ -1,0 +1,251 @@
+"""The shared key: everything random in a run is a function of it and of what it is used on.
+
+A random number that two runs must share cannot come from a generator that is consumed in order:
+the runs see other rows, in another order. Here it is a keyed hash of the point itself.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.randomness.derivation import Purpose, derive, framed, secret_of, write_export
+from replearn.randomness.hashing import (
+    gumbel_from_hashes,
+    hash_occurrences,
+    hash_points,
+    hash_with_labels,
+    label_cells,
+    uniforms_in_place,
+)
+from replearn.randomness.points import Points, as_points
+from replearn.randomness.siphash import KEY_BYTES
+
+
+class SharedKey:
+    """A key that several runs share, and the random numbers that follow from it.
+
+    Parameters
+    ----------
+    value : str, bytes, int or SharedKey
+        What the runs agree on. A short text is public: whoever reads it can compute everything.
+        Use `SharedKey.generate` for a secret one. Text that `export` has written is read back.
+
+    Attributes
+    ----------
+    fingerprint : str
+        Sixteen hexadecimal digits that tell keys apart without giving them away.
+
+    Notes
+    -----
+    A pickle of a key contains the key.
+
+    Examples
+    --------
+    >>> key = SharedKey("trial-2026")
+    >>> key
+    SharedKey(fingerprint='...')
+    >>> vote = key.child("vote")
+    >>> bool((vote.uniforms([[1.0, 2.0]]) == vote.uniforms([(1, 2)])).all())
+    True
+    """
+
+    __slots__ = ("_secret",)
+    _secret: bytes
+
+    def __init__(self, value: str | bytes | int | SharedKey) -> None:
+        secret = value._secret if isinstance(value, SharedKey) else secret_of(value)
+        object.__setattr__(self, "_secret", secret)
+
+    @classmethod
+    def generate(cls) -> SharedKey:
+        """Return a new secret key from the operating system's randomness.
+
+        Examples
+        --------
+        >>> SharedKey.generate() == SharedKey.generate()
+        False
+        """
+        return cls._of_secret(secrets.token_bytes(KEY_BYTES))
+
+    @classmethod
+    def _of_secret(cls, secret: bytes) -> SharedKey:
+        key = object.__new__(cls)
+        object.__setattr__(key, "_secret", secret)
+        return key
+
+    def export(self) -> str:
+        """Return the key as text, with check digits; ``SharedKey(text)`` reads it back.
+
+        Examples
+        --------
+        >>> key = SharedKey.generate()
+        >>> SharedKey(key.export()) == key
+        True
+        """
+        return write_export(self._secret)
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits that tell keys apart without giving them away."""
+        return derive(self._secret, Purpose.FINGERPRINT, size=8).hex()
+
+    def child(self, *purpose: str | int | bytes) -> SharedKey:
+        """Return the key for one purpose; children of different purposes are independent.
+
+        Parameters
+        ----------
+        *purpose : str, int or bytes
+            At least one, for example ``"partition", 3``.
+
+        Examples
+        --------
+        >>> key = SharedKey(7)
+        >>> key.child("partition", 1) == key.child("partition", 2)
+        False
+        """
+        return self._of_secret(derive(self._secret, Purpose.CHILD, framed(purpose, "purpose")))
+
+    def seed_for(self, *label: str | int | bytes) -> int:
+        """Return a seed from 0 to 2**32 - 1 for something that wants a generator of its own.
+
+        Examples
+        --------
+        >>> 0 <= SharedKey("trial-2026").seed_for("block", 3) < 2**32
+        True
+        """
+        digest = derive(self._secret, Purpose.SEED, framed(label, "label"), size=4)
+        return int.from_bytes(digest, "little")
+
+    def hashes(self, X: Any, *, decimals: int | None = None) -> NDArray[np.uint64]:
+        """Return a 64-bit keyed hash of each point (SipHash-2-4 of its canonical encoding).
+
+        Parameters
+        ----------
+        X : container of rows, or Points
+            See `as_points`.
+        decimals : int, optional
+            Round numbers first.
+
+        Examples
+        --------
+        >>> SharedKey("a").hashes([[1, 2], [1, 2]]).dtype
+        dtype('uint64')
+        """
+        return self._hashed(Purpose.POINT, as_points(X, decimals=decimals))
+
+    def uniforms(self, X: Any, *, decimals: int | None = None) -> NDArray[np.float64]:
+        """Return one number in [0, 1) for each point, the same wherever the point occurs.
+
+        Parameters
+        ----------
+        X : container of rows, or Points
+            See `as_points`.
+        decimals : int, optional
+            Round numbers first.
+
+        Returns
+        -------
+        ndarray of float64
+            Multiples of 2**-53.
+
+        Examples
+        --------
+        >>> u = SharedKey("a").uniforms(["ann", "bob", "ann"])
+        >>> bool(u[0] == u[2] != u[1])
+        True
+        """
+        return uniforms_in_place(self.hashes(X, decimals=decimals))
+
+    def gumbels(self, X: Any, labels: Any, *, decimals: int | None = None) -> NDArray[np.float64]:
+        """Return a standard Gumbel number for each pair of point and label.
+
+        Parameters
+        ----------
+        X : container of rows, or Points
+            See `as_points`.
+        labels : sequence or array of one dimension
+            Different labels; a label counts by its value (1, 1.0 and True are one).
+        decimals : int, optional
+            Round the points' numbers first.
+
+        Returns
+        -------
+        ndarray of float64, one row per point and one column per label
+
+        Examples
+        --------
+        >>> g = SharedKey("a").gumbels([[0.5], [0.7]], ["no", "yes"])
+        >>> g.shape
+        (2, 2)
+        >>> bool((g[:, ::-1] == SharedKey("a").gumbels([[0.5], [0.7]], ["yes", "no"])).all())
+        True
+        """
+        points = as_points(X, decimals=decimals)
+        cells = label_cells(labels)
+        sip_key = derive(self._secret, Purpose.GUMBEL)
+        result = np.empty((len(points), len(cells)))
+        for chunk in points.chunks():
+            for position, hashes in enumerate(hash_with_labels(sip_key, chunk, cells)):
+                result[chunk.rows, position] = gumbel_from_hashes(hashes)
+        return result
+
+    def order(self, X: Any, y: Any = None, *, decimals: int | None = None) -> NDArray[np.intp]:
+        """Return the rows in keyed order: by content, not by their place in the file.
+
+        Rows are ordered by a keyed hash of (features, label, how many equal rows came before), so
+        ``X[order], y[order]`` is the same however the file was shuffled, and marginally a
+        uniformly random order of the rows.
+
+        Parameters
+        ----------
+        X : container of rows, or Points
+            See `as_points`.
+        y : container of rows, optional
+            Labels, and all else that must travel with the row.
+        decimals : int, optional
+            Round numbers first, in X and y.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> X, y = np.array([[5.0], [6.0], [7.0]]), np.array([0, 1, 0])
+        >>> order = SharedKey("a").order(X, y)
+        >>> again = SharedKey("a").order(X[::-1], y[::-1])
+        >>> bool((X[order] == X[::-1][again]).all())
+        True
+        """
+        points = as_points(X, decimals=decimals)
+        if y is not None:
+            points = points.beside(as_points(y, decimals=decimals))
+        content = self._hashed(Purpose.CONTENT, points)
+        # theorem: content-keyed-partition
+        ranks = hash_occurrences(derive(self._secret, Purpose.ORDER), content)
+        return np.argsort(ranks, kind="stable")
+
+    def _hashed(self, purpose: Purpose, points: Points) -> NDArray[np.uint64]:
+        return hash_points(derive(self._secret, purpose), points)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a SharedKey never changes: cannot set {name!r}; make a new one")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a SharedKey never changes: cannot delete {name!r}")
+
+    def __repr__(self) -> str:
+        return f"SharedKey(fingerprint={self.fingerprint!r})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, SharedKey):
+            return NotImplemented
+        return hmac.compare_digest(self._secret, other._secret)
+
+    def __hash__(self) -> int:
+        return hash((SharedKey, self._secret))
+
+    def __reduce__(self) -> tuple[type[SharedKey], tuple[str]]:
+        return SharedKey, (self.export(),)

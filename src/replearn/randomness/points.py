@@ -1,0 +1,256 @@
+"""Points: rows of any container in their canonical encoding, computed a few thousand at a time."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.exceptions import UnsupportedValueError
+from replearn.randomness.columns import ColumnEncoder, Kinds, Words
+from replearn.randomness.frames import arrow_source, pandas_source, polars_source
+from replearn.randomness.kinds import BadCellError
+from replearn.randomness.siphash import LANES
+from replearn.randomness.sources import (
+    ArraySource,
+    Rows,
+    RowsSource,
+    SequenceSource,
+    Source,
+    SparseSource,
+    is_row,
+    row_number,
+)
+
+_MOST_DECIMALS = 15
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Some columns of the points: a source, the rows taken from it, and how to round them."""
+
+    source: Source
+    rows: NDArray[np.intp] | None
+    decimals: int | None
+
+    def __len__(self) -> int:
+        return len(self.source) if self.rows is None else len(self.rows)
+
+    def take(self, rows: NDArray[np.intp]) -> _Part:
+        taken = rows if self.rows is None else self.rows[rows]
+        return _Part(self.source, taken, self.decimals)
+
+    def encode(
+        self, start: int, stop: int, encoder: ColumnEncoder, words: Words
+    ) -> Iterator[Kinds | None]:
+        """Encode rows start to stop: one step per column, its words left in ``words``."""
+        rows: Rows = slice(start, stop) if self.rows is None else self.rows[start:stop]
+        for name, values in zip(self.source.names, self.source.columns(rows), strict=True):
+            try:
+                kinds = encoder.encode(values, words)
+            except BadCellError as error:
+                row = row_number(rows, error.position)
+                raise UnsupportedValueError(f"column {name!r}, row {row}: {error.reason}") from None
+            yield kinds
+
+
+class Points:
+    """Rows in canonical encoding, lazily; make them with `as_points`.
+
+    Attributes
+    ----------
+    n_columns : int
+        Number of cells of a point.
+
+    Examples
+    --------
+    >>> points = as_points([[1.0, "a"], [2.0, "b"], [3.0, "c"]])
+    >>> len(points), points.n_columns, len(points.take([2, 0]))
+    (3, 2, 2)
+    """
+
+    __slots__ = ("_parts",)
+
+    def __init__(self, parts: tuple[_Part, ...]) -> None:
+        self._parts = parts
+
+    def __len__(self) -> int:
+        return len(self._parts[0])
+
+    def __repr__(self) -> str:
+        return f"Points({len(self)} rows, {self.n_columns} columns)"
+
+    @property
+    def n_columns(self) -> int:
+        """Number of cells of a point."""
+        return sum(len(part.source.names) for part in self._parts)
+
+    @property
+    def names(self) -> tuple[Hashable, ...]:
+        """Names of the columns in canonical order (positions where there are none)."""
+        return tuple(name for part in self._parts for name in part.source.names)
+
+    def take(self, rows: ArrayLike) -> Points:
+        """Return some of the points, by position or by mask, without encoding them.
+
+        Parameters
+        ----------
+        rows : array of int or bool
+            Positions (negative ones count from the end), or one truth value per point.
+
+        Examples
+        --------
+        >>> points = as_points([10, 20, 30])
+        >>> len(points.take([True, False, True]))
+        2
+        """
+        positions = np.arange(len(self), dtype=np.intp)[np.asarray(rows)]
+        return Points(tuple(part.take(positions) for part in self._parts))
+
+    def __getitem__(self, rows: slice | ArrayLike) -> Points:
+        if isinstance(rows, slice):
+            return self.take(np.arange(len(self), dtype=np.intp)[rows])
+        return self.take(rows)
+
+    def beside(self, other: Points) -> Points:
+        """Return points with the columns of ``other`` appended, row by row.
+
+        Examples
+        --------
+        >>> as_points([[1, 2]]).beside(as_points(["yes"])).n_columns
+        3
+        """
+        if len(self) != len(other):
+            raise ValueError(
+                f"points must have equally many rows to stand side by side: "
+                f"{len(self)} and {len(other)}"
+            )
+        return Points(self._parts + other._parts)
+
+    def chunks(self, n_rows: int = LANES) -> Iterator[Chunk]:
+        """Iterate over the points, ``n_rows`` at a time."""
+        encoders = tuple(ColumnEncoder(part.decimals) for part in self._parts)
+        for start in range(0, len(self), n_rows):
+            yield Chunk(self._parts, encoders, start, min(start + n_rows, len(self)))
+
+    def encoded(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
+        """Return the words and kinds of all cells, one row per point: for tests and inspection.
+
+        Examples
+        --------
+        >>> words, kinds = as_points([[1.0, None]]).encoded()
+        >>> hex(int(words[0, 0])), kinds.tolist()
+        ('0x3ff0000000000000', [[0, 1]])
+        """
+        words = np.empty((self.n_columns, len(self)), dtype=np.uint64)
+        kinds = np.zeros((self.n_columns, len(self)), dtype=np.uint8)
+        for chunk in self.chunks():
+            for position, (cell_words, cell_kinds) in enumerate(chunk.columns()):
+                words[position, chunk.rows] = cell_words
+                kinds[position, chunk.rows] = 0 if cell_kinds is None else cell_kinds
+        return words.T, kinds.T
+
+
+@dataclass(frozen=True)
+class Chunk:
+    """A run of points, encoded column by column on request."""
+
+    parts: tuple[_Part, ...]
+    encoders: tuple[ColumnEncoder, ...]
+    start: int
+    stop: int
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    @property
+    def rows(self) -> slice:
+        """Where the points of this run are among all points."""
+        return slice(self.start, self.stop)
+
+    def columns(self) -> Iterator[tuple[Words, Kinds | None]]:
+        """Yield words and kinds of each column; the words are overwritten in the next step."""
+        words = np.empty(len(self), dtype=np.uint64)
+        for part, encoder in zip(self.parts, self.encoders, strict=True):
+            for kinds in part.encode(self.start, self.stop, encoder, words):
+                yield words, kinds
+
+
+def as_points(X: Any, *, decimals: int | None = None) -> Points:
+    """See the rows of a container as points in canonical encoding.
+
+    The same values give the same points whether they come as list, numpy array, pandas or polars
+    frame, or sparse matrix. Frames are ordered by column name, arrays by position.
+
+    Parameters
+    ----------
+    X : list, numpy array, pandas, polars or pyarrow table, scipy sparse matrix, or Points
+        Rows; a list or array of one dimension is a single column.
+    decimals : int, optional
+        Round numbers to so many decimals (0 to 15) first, for data that went through float32 or
+        through other files.
+
+    Returns
+    -------
+    Points
+        A lazy view: cells are encoded when they are hashed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> as_points(np.zeros((5, 2)))
+    Points(5 rows, 2 columns)
+    """
+    check_decimals(decimals)
+    if isinstance(X, Points):
+        if decimals is not None:
+            raise ValueError(
+                f"decimals={decimals} comes too late for Points; give it to as_points instead"
+            )
+        return X
+    source = _source_of(X)
+    if len(source) and not len(source.names):
+        raise ValueError("X has rows but no columns: such points cannot be told apart")
+    return Points((_Part(source, None, decimals),))
+
+
+def check_decimals(decimals: object) -> None:
+    """Raise unless ``decimals`` is None or a whole number from 0 to 15."""
+    if decimals is None:
+        return
+    if isinstance(decimals, bool | np.bool_) or not hasattr(decimals, "__index__"):
+        raise TypeError(f"decimals must be an integer or None, got {decimals!r}")
+    if not 0 <= operator.index(decimals) <= _MOST_DECIMALS:
+        raise ValueError(f"decimals must be from 0 to {_MOST_DECIMALS}, got {decimals!r}")
+
+
+def _source_of(X: Any) -> Source:
+    package = type(X).__module__.partition(".")[0]
+    if isinstance(X, np.ndarray):
+        return ArraySource(X)
+    if package == "pandas" and hasattr(X, "ndim"):
+        return pandas_source(X)
+    if package == "polars" and (hasattr(X, "dtype") or hasattr(X, "columns")):
+        return polars_source(X)
+    if package == "pyarrow" and hasattr(X, "column_names"):
+        return arrow_source(X)
+    if package == "scipy" and hasattr(X, "tocsr"):
+        return SparseSource(X)
+    if isinstance(X, list | tuple | range):
+        return _sequence_source(X)
+    raise TypeError(
+        f"X must be a list, numpy array, pandas, polars or pyarrow table, or scipy sparse matrix, "
+        f"got {type(X).__name__}"
+    )
+
+
+def _sequence_source(X: list[Any] | tuple[Any, ...] | range) -> Source:
+    if len(X) == 0 or not is_row(X[0]):
+        if len(X) and isinstance(X[0], dict):
+            raise TypeError("X is a list of dicts; give rows as lists, or a frame")
+        return SequenceSource(X)
+    return RowsSource(X)

@@ -1,0 +1,127 @@
+"""Instants and durations as exact integers: nanoseconds where 64 bits hold them.
+
+The same instant has the same word in whatever unit it arrives: a unit is a matter of the
+container. Outside the years 1677 to 2262 nanoseconds need more than 64 bits and microseconds are
+taken, which reach 290,000 years; every container that can express such an instant counts whole
+microseconds or coarser.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.randomness.kinds import BadCellError, Cell, Kind
+
+WORD_MASK = (1 << 64) - 1
+LARGEST_INT64 = (1 << 63) - 1
+
+_NANOSECONDS = {
+    "W": 7 * 86_400_000_000_000,
+    "D": 86_400_000_000_000,
+    "h": 3_600_000_000_000,
+    "m": 60_000_000_000,
+    "s": 1_000_000_000,
+    "ms": 1_000_000,
+    "us": 1_000,
+    "ns": 1,
+}
+_PARTS_OF_NANOSECOND = {"ps": 1_000, "fs": 1_000_000, "as": 1_000_000_000}
+_TOO_FAR = "more than 290,000 years away; such times have no canonical value"
+_TOO_FINE = "finer than a nanosecond; round it to nanoseconds first"
+
+
+def time_cell(nanoseconds: int, near: Kind, far: Kind) -> Cell:
+    """Encode one exact time in nanoseconds as the near kind or, in microseconds, the far one.
+
+    Examples
+    --------
+    >>> time_cell(5, Kind.INSTANT, Kind.FAR_INSTANT)
+    (<Kind.INSTANT: 6>, 5)
+    >>> time_cell(10**19, Kind.INSTANT, Kind.FAR_INSTANT)
+    (<Kind.FAR_INSTANT: 7>, 10000000000000000)
+    """
+    if abs(nanoseconds) <= LARGEST_INT64:
+        return near, nanoseconds & WORD_MASK
+    microseconds, rest = divmod(nanoseconds, 1000)
+    if rest or abs(microseconds) > LARGEST_INT64:
+        raise BadCellError(0, _TOO_FAR)
+    return far, microseconds & WORD_MASK
+
+
+def encode_times(values: NDArray[Any], words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+    """Encode an array of datetime64 or timedelta64 in any unit; return the kinds.
+
+    Parameters
+    ----------
+    values : datetime64 or timedelta64 array of one dimension
+        Not-a-time counts as missing.
+    words : uint64 array
+        Filled with the words.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> words = np.empty(2, dtype=np.uint64)
+    >>> encode_times(np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), words)
+    array([6, 1], dtype=uint8)
+    >>> words
+    array([86400000000000,              0], dtype=uint64)
+    """
+    is_instant = values.dtype.kind == "M"
+    near, far = (
+        (Kind.INSTANT, Kind.FAR_INSTANT) if is_instant else (Kind.DURATION, Kind.LONG_DURATION)
+    )
+    values = values.astype(values.dtype.newbyteorder("="), copy=False)
+    missing = np.isnat(values)
+    unit, count = np.datetime_data(values.dtype)
+    if unit in ("Y", "M") and is_instant:
+        values, unit, count = values.astype("datetime64[D]"), "D", 1
+    kinds = np.where(missing, np.uint8(Kind.MISSING), np.uint8(near))
+    ticks = np.where(missing, 0, values.view(np.int64))
+    if unit in _NANOSECONDS:
+        _scale_up(ticks, _NANOSECONDS[unit] * count, words, kinds, far)
+    elif unit in _PARTS_OF_NANOSECOND:
+        words[:] = _scale_down(ticks, _PARTS_OF_NANOSECOND[unit], count).view(np.uint64)
+    else:
+        _refuse_unit(missing, unit)
+        words[:] = 0
+    return kinds
+
+
+def _scale_up(
+    ticks: NDArray[np.int64],
+    factor: int,
+    words: NDArray[np.uint64],
+    kinds: NDArray[np.uint8],
+    far: Kind,
+) -> None:
+    """Write ticks times factor nanoseconds, or microseconds for those that do not fit."""
+    beyond = np.abs(ticks) > LARGEST_INT64 // factor
+    np.multiply(ticks, 0 if beyond.all() else factor, out=words.view(np.int64))
+    if beyond.any():
+        micro = factor // 1000
+        hopeless = beyond & (np.abs(ticks) > LARGEST_INT64 // max(micro, 1))
+        if factor % 1000:
+            hopeless = beyond
+        if hopeless.any():
+            raise BadCellError(int(np.flatnonzero(hopeless)[0]), _TOO_FAR)
+        words[beyond] = (ticks[beyond] * micro).view(np.uint64)
+        kinds[beyond] = far
+
+
+def _scale_down(ticks: NDArray[np.int64], parts: int, count: int) -> NDArray[np.int64]:
+    """Return nanoseconds for a unit finer than one, refusing what is not a whole number."""
+    whole = [divmod(int(tick) * count, parts) for tick in ticks]
+    for position, (_, rest) in enumerate(whole):
+        if rest:
+            raise BadCellError(position, _TOO_FINE)
+    return np.array([nanoseconds for nanoseconds, _ in whole], dtype=np.int64)
+
+
+def _refuse_unit(missing: NDArray[np.bool_], unit: str) -> None:
+    if not missing.all():
+        position = int(np.flatnonzero(~missing)[0])
+        raise BadCellError(position, f"a duration in unit {unit!r} has no fixed length")
