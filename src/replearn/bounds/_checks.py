@@ -1,0 +1,49 @@
+"""Argument checks that every bound shares."""
+
+import math
+from numbers import Integral, Real
+
+MOST_BLOCKS = 10_000_000
+"""Beyond this many blocks nothing has been checked."""
+
+
+def checked_blocks(n_blocks: int, *, name: str = "n_blocks") -> int:
+    """Return ``n_blocks`` as an int, or raise if it is not in 1, 2, ..., 10^7."""
+    return checked_count(n_blocks, name=name, smallest=1, largest=MOST_BLOCKS)
+
+
+def checked_count(value: int, *, name: str, smallest: int, largest: int | None = None) -> int:
+    """Return ``value`` as an int, or raise if it is not an integer in the given range."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name} must be an integer, got {value!r}")
+    if value < smallest or (largest is not None and value > largest):
+        upper = "" if largest is None else f" and at most {largest}"
+        raise ValueError(f"{name} must be at least {smallest}{upper}, got {value}")
+    return int(value)
+
+
+def checked_number(value: float, *, name: str, low: float, high: float) -> float:
+    """Return ``value`` as a float, or raise if it is not in (low, high]."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    number = float(value)
+    if not math.isfinite(number) or not low < number <= high:
+        raise ValueError(f"{name} must be in ({low:g}, {high:g}], got {value!r}")
+    return number
+
+
+def checked_budget(rho: float) -> float:
+    """Return the flip budget ``rho`` as a float, or raise if it is not in (0, 1]."""
+    return checked_number(rho, name="rho", low=0.0, high=1.0)
+
+
+def checked_width(width: float) -> float:
+    """Return the half-width of a law as a float, or raise if it is not in (0, 1]."""
+    return checked_number(width, name="width", low=0.0, high=1.0)
+
+
+def checked_vote(vote: str) -> str:
+    """Return ``vote``, or raise if it is neither "hard" nor "soft"."""
+    if vote not in ("hard", "soft"):
+        raise ValueError(f"vote must be 'hard' or 'soft', got {vote!r}")
+    return vote

@@ -1,0 +1,172 @@
+"""The probability that two runs answer one point differently, for any law of the threshold.
+
+Two runs with votes B1, B2 and one shared threshold differ with probability E|G(B1) - G(B2)|; for
+hard votes with chance q each this is ``H(q) = 2 sum_k dG_k F_k(q) (1 - F_k(q))``.
+"""
+
+import math
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from replearn.bounds._binomial import Floats, distribution_functions, window_radius, windows
+from replearn.bounds._checks import checked_blocks, checked_vote
+from replearn.bounds._supremum import (
+    LARGEST_BATCH,
+    MOST_BLOCKS_BY_CELLS,
+    not_all_equal,
+    supremum_by_cells,
+    supremum_of_smooth_law,
+)
+from replearn.bounds.laws import ROUNDING, ThresholdLaw
+
+
+@lru_cache(maxsize=4096)
+def central_binomial(n_blocks: int) -> float:
+    """Return f(T) = C(2T, T) / 4^T, rounded up: the flips of T hard votes, uniform threshold.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks T.
+
+    Returns
+    -------
+    float
+        A number at least f(T), and larger by a relative 1e-14 at most.
+
+    Examples
+    --------
+    >>> round(central_binomial(32), 6)
+    0.099347
+    """
+    n_blocks = checked_blocks(n_blocks)
+    if n_blocks <= 500:
+        exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
+        return float(np.nextafter(float(exact), 1.0))
+    # Stirling's series envelops ln f: cut off after a positive term, it is too large
+    log_correction = 1.0 / (192.0 * n_blocks**3) - 1.0 / (8.0 * n_blocks)
+    return math.exp(log_correction) / math.sqrt(math.pi * n_blocks) * (1.0 + 1e-15)
+
+
+def flip_curve(law: ThresholdLaw, q: ArrayLike) -> Floats:
+    """Return H(q): how often two runs differ if each block votes 1 with chance q.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    q : array-like of float
+        Chances of a vote for 1, in [0, 1].
+
+    Returns
+    -------
+    ndarray of float
+        Exact up to float rounding; see `flip_supremum` for a bound over all q.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> flip_curve(uniform_law(32), [0.1, 0.5]).round(4).tolist()
+    [0.0587, 0.0993]
+    """
+    return level_curve(law, q, runs=2)
+
+
+def level_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
+    """Return sum_k dG_k phi(F_k(q)) with phi(x) = 1 - x^runs - (1 - x)^runs, for every q."""
+    chances = np.atleast_1d(np.asarray(q, dtype=np.float64))
+    if not np.all((chances >= 0.0) & (chances <= 1.0)):
+        raise ValueError("q must be in [0, 1]")
+    flat = chances.ravel()
+    rows = max(1, LARGEST_BATCH // min(law.n_blocks, 2 * window_radius(law.n_blocks) + 3))
+    values = [_curve_batch(law, flat[i : i + rows], runs) for i in range(0, len(flat), rows)]
+    return np.concatenate([np.zeros(0), *values]).reshape(np.shape(q))
+
+
+def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
+    """Evaluate the curve at a few q, one row each."""
+    k = windows(law.n_blocks, q, q)
+    levels = not_all_equal(distribution_functions(law.n_blocks, q, k), runs)
+    weights = np.where(k < law.n_blocks, law.steps[np.minimum(k, law.n_blocks - 1)], 0.0)
+    values: Floats = (weights * levels).sum(axis=1)
+    return values
+
+
+@lru_cache(maxsize=4096)
+def flip_supremum(law: ThresholdLaw) -> float:
+    """Return a rigorous upper bound of sup_q H(q) for hard votes.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+
+    Returns
+    -------
+    float
+        At most a relative 1e-6 above the supremum for T <= 2,048 and 1e-5 for T <= 20,000.
+        Beyond, f(T) / width for the uniform law, and a bound that is close for other smooth laws
+        unless their width is near 1.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law
+    >>> flip_supremum(arcsine_law(32, 0.85)) <= 0.1
+    True
+    >>> flip_supremum(arcsine_law(64, 0.65)) <= 0.1
+    False
+    """
+    # theorem: pointwise-threshold
+    bound = level_supremum(law, runs=2)
+    if law.name == "uniform" and law.width is not None:
+        bound = min(bound, central_binomial(law.n_blocks) / law.width + ROUNDING)
+    return bound
+
+
+def level_supremum(law: ThresholdLaw, runs: int) -> float:
+    """Bound the supremum of `level_curve` over q in [0, 1]."""
+    by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
+    supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
+    bound = supremum(law.steps, runs)
+    if not law.is_symmetric:
+        # q > 1/2 is the mirrored law at 1 - q: F_k(1 - q) = 1 - F_{T-1-k}(q)
+        bound = max(bound, supremum(law.steps[::-1], runs))
+    return bound
+
+
+def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
+    """Return what a certificate quotes: at most this often do two runs differ at a point.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    vote : {"hard", "soft"}, default="hard"
+        Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(flip_bound(uniform_law(32)), 5), round(flip_bound(uniform_law(32), "soft"), 5)
+    (0.09935, 0.09935)
+    """
+    if checked_vote(vote) == "hard":
+        return flip_supremum(law)
+    if law.lipschitz is None:
+        raise ValueError(
+            f"soft votes need a continuous law, but {law.name!r} laws have atoms: "
+            "use vote='hard', or the uniform or arcsine law"
+        )
+    # theorem: soft-votes
+    centre = central_binomial(law.n_blocks)
+    bound = 2.0 * law.lipschitz * centre * (1.0 + 1e-12)
+    if law.name == "uniform" and law.width is not None:
+        bound = min(bound, centre / law.width + ROUNDING)
+    return min(bound, 1.0)
