@@ -1,0 +1,134 @@
+"""The numbers of certificates as functions of JSON values and the law: thin doors to bounds."""
+
+from replearn import bounds
+from replearn.bounds import ThresholdLaw
+
+
+def block_size(n: int, n_blocks: int) -> int:
+    """Rows per block: equal blocks, the surplus is left out."""
+    return n // n_blocks  # theorem: content-keyed-partition
+
+
+def n_used(block_size: int, n_blocks: int) -> int:
+    """Rows in use."""
+    return block_size * n_blocks  # theorem: content-keyed-partition
+
+
+def flip_bound_hard(law: ThresholdLaw) -> float:
+    """Flip probability of hard votes."""
+    return bounds.flip_bound(law, vote="hard")  # theorem: pointwise-threshold
+
+
+def flip_bound_soft(law: ThresholdLaw) -> float:
+    """Flip probability of soft votes."""
+    return bounds.flip_bound(law, vote="soft")  # theorem: soft-votes
+
+
+def flip_bound_multiclass(n_blocks: int, n_classes: int) -> float:
+    """Flip probability of labels drawn from vote shares."""
+    return bounds.multiclass_flip_bound(n_blocks, n_classes)  # theorem: multiclass-vote
+
+
+def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
+    """Flip probability of the average over partitions: that of one partition."""
+    if n_partitions < 1:
+        raise ValueError(f"n_partitions must be at least 1, got {n_partitions}")
+    return flip_bound  # theorem: several-partitions
+
+
+def runs_bound(law: ThresholdLaw, runs: int) -> float:
+    """Probability that hard votes of several runs do not all agree."""
+    return bounds.runs_supremum(law, runs)  # theorem: many-runs
+
+
+def runs_bound_union(flip_bound: float, runs: int) -> float:
+    """Probability that some run differs from the first: the union bound, for any rule."""
+    return min(1.0, (runs - 1) * flip_bound)  # theorem: many-runs
+
+
+def halves_bound(law: ThresholdLaw) -> float:
+    """Flip probability between two disjoint halves of one file."""
+    return bounds.halves_supremum(law)  # theorem: halves-of-one-file
+
+
+def training_row_bound(law: ThresholdLaw, flip_bound: float) -> float:
+    """Flip probability for a row of the training sample, for hard and soft votes."""
+    return min(1.0, flip_bound + law.largest_step)  # theorem: training-rows
+
+
+def error_factor(law: ThresholdLaw) -> float:
+    """Factor between the error and the mean error of the block models."""
+    return bounds.error_factor(law)  # theorem: accuracy-factor
+
+
+def flip_bound_reuse(membership_flip: float, label_flip: float, flip_bound: float) -> float:
+    """Flip probability of the three stages on one sample."""
+    return min(1.0, membership_flip + max(label_flip, flip_bound))  # theorem: sample-reuse
+
+
+def membership_flip(n: int, kind: str, low: float, high: float) -> float:
+    """Probability that membership in the heavy set differs."""
+    law = bounds.MembershipLaw(kind=kind, low=low, high=high)
+    return bounds.membership_flip_bound(n, law)  # theorem: heavy-membership
+
+
+def label_flip(n_labels: int, band: float) -> float:
+    """Flip probability of a heavy point's label."""
+    return bounds.label_flip_bound(n_labels, band)  # theorem: heavy-labels
+
+
+def label_error(n_labels: int, alpha: float, band: float) -> float:
+    """Probability that a clear heavy label is wrong."""
+    return bounds.label_error_bound(n_labels, alpha, band)  # theorem: heavy-labels
+
+
+def error_slack(beta: float, atoms: float) -> float:
+    """How far the error may exceed its mean over the thresholds."""
+    return bounds.light_point_slack(beta, atoms)  # theorem: light-point-deviation
+
+
+def direct_gamma(law: ThresholdLaw, rho: float, atoms: float, shared_rows: bool) -> float:
+    """Disagreeing mass, by bounded differences."""
+    # theorem: approximate-direct
+    return bounds.disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows)
+
+
+def direct_rho(law: ThresholdLaw, gamma: float, atoms: float, shared_rows: bool) -> float:
+    """Probability of a larger disagreeing mass, by bounded differences."""
+    # theorem: approximate-direct
+    return bounds.disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows)
+
+
+def markov_gamma(flip_bound: float, rho: float) -> float:
+    """Disagreeing mass, by Markov's inequality."""
+    return bounds.markov_gamma(flip_bound, rho)  # theorem: approximate-markov
+
+
+def markov_rho(flip_bound: float, gamma: float) -> float:
+    """Probability of a larger disagreeing mass, by Markov's inequality."""
+    return bounds.markov_rho(flip_bound, gamma)  # theorem: approximate-markov
+
+
+def selection_flip(t: float, deviation: float) -> float:
+    """Probability that two selections differ."""
+    return bounds.selection_flip_bound(t, deviation)  # theorem: hypothesis-selection
+
+
+def dkw(m: int, tau: float) -> float:
+    """Probability of a large deviation of the empirical distribution function."""
+    return bounds.dkw_tail(m, tau)  # theorem: dkw
+
+
+def block_size_needed(
+    d: int, alpha: float, beta: float, n_blocks: int, realizable: bool, error_slack: float
+) -> int | None:
+    """Rows per block that make every block model accurate; None if no number is enough.
+
+    When points carry mass, one half of beta and ``error_slack`` of alpha pay for the thresholds.
+    """
+    rest = alpha - error_slack
+    if rest <= 0:
+        return None
+    share = beta if error_slack == 0 else beta / 2
+    size = bounds.realizable_sample_size if realizable else bounds.agnostic_sample_size
+    return size(d, rest, share / n_blocks)  # theorem: vc-sample-size

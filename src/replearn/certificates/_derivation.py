@@ -1,0 +1,262 @@
+"""From a design to its promise: every number, in order, through the theorem registry.
+
+This is the only place that decides which theorem applies. Plans and certificates are made by it
+and checked by running it again.
+"""
+
+from dataclasses import dataclass
+
+from replearn.certificates._assumptions import assumption
+from replearn.certificates._claims import Claim
+from replearn.certificates._design import Design
+from replearn.certificates._steps import Ledger, Step
+from replearn.certificates._text import rounded_up
+
+
+@dataclass(frozen=True)
+class Derivation:
+    """What follows from a design.
+
+    Parameters
+    ----------
+    claim : Claim
+        The promise that holds.
+    steps : tuple of Step
+        Every number it uses.
+    certified : bool
+        Whether the promise is what was asked for.
+    reason : str
+        Why not; empty when certified.
+    accuracy : str
+        Which statement about the error holds.
+    """
+
+    claim: Claim
+    steps: tuple[Step, ...]
+    certified: bool
+    reason: str
+    accuracy: str
+
+
+def derive(design: Design) -> Derivation:
+    """Compute what a design promises.
+
+    Parameters
+    ----------
+    design : Design
+        The items all runs share.
+
+    Returns
+    -------
+    Derivation
+        Claim, steps, and whether the request is met.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> from replearn.certificates import Design, Request
+    >>> result = derive(Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32)))
+    >>> result.certified, round(result.claim.rho, 4)
+    (True, 0.0993)
+    """
+    design.validate()
+    ledger = Ledger(design.law)
+    size = ledger.add("block_size", "content-keyed-partition", n=design.n, n_blocks=design.n_blocks)
+    ledger.add("n_used", "content-keyed-partition", block_size=size, n_blocks=design.n_blocks)
+    flip = _pair_flip(design, ledger)
+    rho, gamma = _promise(design, ledger, flip)
+    enough, accuracy = _accuracy(design, ledger, size)
+    reasons = _shortfalls(design, rho, gamma) + ([] if enough else [accuracy])
+    request = design.request
+    claim = Claim(
+        notion=request.notion,
+        rho=rho,
+        gamma=gamma,
+        alpha=request.alpha if request.asks_accuracy and enough else None,
+        beta=request.beta if request.asks_accuracy and enough else None,
+        runs=request.runs,
+        assumptions=tuple(assumption(code) for code in _assumption_codes(design)),
+    )
+    return Derivation(claim, tuple(ledger.steps), not reasons, "; ".join(reasons), accuracy)
+
+
+def promised(design: Design) -> tuple[float, float | None]:
+    """Return only rho and gamma of what a design promises: the predicate of the planner.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> from replearn.certificates import Design, Request
+    >>> rho, gamma = promised(Design(Request(), n=32, n_blocks=32, law=uniform_law(32)))
+    >>> round(rho, 4), gamma
+    (0.0993, None)
+    """
+    ledger = Ledger(design.law)
+    return _promise(design, ledger, _pair_flip(design, ledger))
+
+
+def _pair_flip(design: Design, ledger: Ledger) -> float:
+    """Flip probability of one fixed point between two runs."""
+    if design.law is None:
+        flip: float = ledger.add(
+            "flip_bound", "multiclass-vote", n_blocks=design.n_blocks, n_classes=design.n_classes
+        )
+    else:
+        key = "pointwise-threshold" if design.vote == "hard" else "soft-votes"
+        flip = ledger.add("flip_bound", key, law=design.law)
+        ledger.add("training_row_bound", "training-rows", law=design.law, flip_bound=flip)
+    if design.n_partitions > 1:
+        flip = ledger.add(
+            "flip_bound_partitions",
+            "several-partitions",
+            flip_bound=flip,
+            n_partitions=design.n_partitions,
+        )
+    return flip if design.heavy is None else _heavy_flip(design, ledger, flip)
+
+
+def _heavy_flip(design: Design, ledger: Ledger, flip: float) -> float:
+    """Add membership and labels of heavy points to the flip probability of the votes."""
+    stage = design.heavy
+    assert stage is not None
+    member = ledger.add(
+        "membership_flip",
+        "heavy-membership",
+        n=design.n,
+        kind=stage.kind,
+        low=stage.low,
+        high=stage.high,
+    )
+    label = ledger.add("label_flip", "heavy-labels", n_labels=stage.n_labels, band=stage.band)
+    total: float = ledger.add(
+        "flip_bound_reuse",
+        "sample-reuse",
+        membership_flip=member,
+        label_flip=label,
+        flip_bound=flip,
+    )
+    return total
+
+
+def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float | None]:
+    """Return (rho, gamma) of the claim."""
+    request = design.request
+    if request.notion == "approximate":
+        return _approximate(design, ledger, flip)
+    if request.runs == 2:
+        return flip, None
+    if design.law is not None and design.vote == "hard" and design.heavy is None:
+        return ledger.add("runs_bound", "many-runs", law=design.law, runs=request.runs), None
+    return ledger.add("runs_bound_union", "many-runs", flip_bound=flip, runs=request.runs), None
+
+
+def _approximate(design: Design, ledger: Ledger, flip: float) -> tuple[float, float]:
+    """Take the better of the direct and the Markov route; a missing target is solved."""
+    request = design.request
+    direct = design.law is not None and design.vote == "hard" and design.heavy is None
+    data = {"law": design.law, "atoms": design.atoms, "shared_rows": design.shared_rows}
+    if request.rho is not None:
+        masses = [
+            ledger.add("markov_gamma", "approximate-markov", flip_bound=flip, rho=request.rho)
+        ]
+        if direct:
+            masses.append(ledger.add("direct_gamma", "approximate-direct", rho=request.rho, **data))
+        return request.rho, min(masses)
+    assert request.gamma is not None
+    chances = [ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=request.gamma)]
+    if direct:
+        chances.append(ledger.add("direct_rho", "approximate-direct", gamma=request.gamma, **data))
+    return min(chances), request.gamma
+
+
+def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
+    """Say which target is missed."""
+    request = design.request
+    blocks = f"{design.n_blocks} blocks of {design.block_size} {design.unit}"
+    found = []
+    if request.rho is not None and rho > request.rho:
+        found.append(f"asked for rho = {request.rho:g}, but {blocks} give rho = {rounded_up(rho)}")
+    if request.gamma is not None and gamma is not None and gamma > request.gamma:
+        found.append(
+            f"asked for gamma = {request.gamma:g} at rho = {rho:g}, "
+            f"but {blocks} give gamma = {rounded_up(gamma)}"
+        )
+    return found
+
+
+def _accuracy(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
+    """Return whether the accuracy asked for is reached, and the statement that holds."""
+    request = design.request
+    factor = 1.0
+    if design.law is not None:
+        factor = ledger.add("error_factor", "accuracy-factor", law=design.law)
+    if not request.asks_accuracy:
+        return True, _mean_error_statement(design, factor)
+    slack = 0.0
+    if design.atoms > 0:
+        slack = ledger.add(
+            "error_slack", "light-point-deviation", beta=request.beta, atoms=design.atoms
+        )
+    needed = ledger.add(
+        "block_size_needed",
+        "vc-sample-size",
+        d=request.d,
+        alpha=request.alpha,
+        beta=request.beta,
+        n_blocks=design.n_blocks,
+        realizable=request.realizable,
+        error_slack=slack,
+    )
+    asked = f"alpha = {request.alpha:g}, beta = {request.beta:g}, d = {request.d}"
+    if needed is None:
+        return False, f"no block size reaches {asked} when points carry this much mass"
+    if needed > size:
+        return False, f"{asked} needs {needed} {design.unit} per block, there are {size}"
+    return True, _excess_statement(design, factor)
+
+
+def _mean_error_statement(design: Design, factor: float) -> str:
+    if design.law is None or factor <= 1.0:
+        return (
+            "Averaged over the shared random numbers the error is at most the mean error of the "
+            "block models."
+        )
+    return (
+        f"Averaged over the shared thresholds the error is at most {rounded_up(factor)} times the "
+        "mean "
+        f"{'error' if design.vote == 'hard' else 'absolute error of the scores'} of the block "
+        "models (worst case; usually it is smaller than their error)."
+    )
+
+
+def _excess_statement(design: Design, factor: float) -> str:
+    request = design.request
+    sure = f"With probability at least {1 - (request.beta or 0):.6g}"
+    alpha, excess = f"{request.alpha:g}", rounded_up(factor - 1)
+    if request.realizable:
+        return f"{sure} the error is at most {rounded_up(factor)} x {alpha} (realizable case)."
+    if factor <= 1.0:
+        return f"{sure} the error is at most OPT + {alpha}."
+    return (
+        f"{sure} the error is at most OPT + {alpha} + {excess} (OPT + {alpha} - R*), "
+        "R* the Bayes risk."
+    )
+
+
+def _assumption_codes(design: Design) -> list[str]:
+    """List the conditions that apply to this design."""
+    codes = ["equal-design", "learned-inside-blocks"]
+    if design.classes is None:
+        codes.append("classes-agree")
+    codes += ["key-before-data", "point-not-in-sample", "same-point", "separate-keys"]
+    codes.append("threshold-rule" if design.law is not None else "label-rule")
+    codes += ["number-of-runs", "no-drift", "independent-samples", "random-function"]
+    if design.request.notion == "approximate":
+        if not design.shared_rows:
+            codes.append("no-shared-rows")
+        codes.append("point-masses")
+    if design.request.asks_accuracy:
+        codes.append("base-learner")
+        if "point-masses" not in codes:
+            codes.append("point-masses")
+    return codes

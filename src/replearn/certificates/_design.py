@@ -1,0 +1,346 @@
+"""What a promise is about: the request, and the design that two labs have in common.
+
+Everything a certificate states follows from these two frozen values alone; no data enters.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+from replearn.bounds import ThresholdLaw
+from replearn.certificates._json import Reader
+from replearn.exceptions import CertificateError
+
+Label = str | int | float | bool
+
+NOTIONS = ("pointwise", "approximate")
+VOTES = ("hard", "soft")
+UNITS = ("rows", "groups")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What was asked for; None where nothing was asked.
+
+    Parameters
+    ----------
+    notion : str
+        ``"pointwise"`` or ``"approximate"``.
+    rho, gamma, alpha, beta : float or None
+        Targets, in the letters of the glossary.
+    d : int or None
+        VC dimension of the base learner's class.
+    realizable : bool
+        Whether some hypothesis of the class makes no error at all.
+    runs : int
+        How many runs shall agree.
+
+    Examples
+    --------
+    >>> Request(rho=0.1).runs
+    2
+    """
+
+    notion: str = "pointwise"
+    rho: float | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    d: int | None = None
+    realizable: bool = False
+    runs: int = 2
+
+    @property
+    def asks_accuracy(self) -> bool:
+        """Whether alpha, beta and d are all given."""
+        return None not in (self.alpha, self.beta, self.d)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the request as JSON values."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_dict(cls, items: Any) -> "Request":
+        """Read a request from JSON values; anything unexpected is refused."""
+        reader = Reader(items, "request")
+        request = cls(
+            notion=reader.take("notion", str),
+            rho=reader.take_or_none("rho", float),
+            gamma=reader.take_or_none("gamma", float),
+            alpha=reader.take_or_none("alpha", float),
+            beta=reader.take_or_none("beta", float),
+            d=reader.take_or_none("d", int),
+            realizable=reader.take("realizable", bool),
+            runs=reader.take("runs", int),
+        )
+        reader.finish()
+        return request
+
+
+@dataclass(frozen=True)
+class HeavyStage:
+    """How points that occur many times are treated: membership law and number of labels.
+
+    Parameters
+    ----------
+    low, high : float
+        The membership threshold lies between these masses.
+    n_labels : int
+        Exactly this many labels of a heavy point are used (k).
+    band : float
+        The label threshold is uniform on [-band, band].
+    kind : str
+        ``"sqrt"`` or ``"uniform"``: the scale in which the membership threshold is uniform.
+
+    Examples
+    --------
+    >>> HeavyStage(low=0.01, high=0.16, n_labels=40, band=0.9).kind
+    'sqrt'
+    """
+
+    low: float
+    high: float
+    n_labels: int
+    band: float = 1.0
+    kind: str = "sqrt"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the stage as JSON values."""
+        return dict(vars(self))
+
+    @classmethod
+    def from_dict(cls, items: Any) -> "HeavyStage":
+        """Read a stage from JSON values; anything unexpected is refused."""
+        reader = Reader(items, "heavy")
+        stage = cls(
+            low=reader.take("low", float),
+            high=reader.take("high", float),
+            n_labels=reader.take("n_labels", int),
+            band=reader.take("band", float),
+            kind=reader.take("kind", str),
+        )
+        reader.finish()
+        return stage
+
+
+@dataclass(frozen=True)
+class Design:
+    """The items that all runs of one promise share.
+
+    Parameters
+    ----------
+    request : Request
+        What was asked for.
+    n : int
+        Number of rows (or groups) of each sample.
+    n_blocks : int
+        Number of blocks, T.
+    law : ThresholdLaw or None
+        Law of the shared threshold; None for more than two classes.
+    vote : str
+        ``"hard"`` or ``"soft"``.
+    n_partitions : int
+        In how many keyed ways the rows are cut into blocks.
+    n_classes : int
+        Number of classes.
+    classes : tuple or None
+        The classes in order, when the plan fixes them.
+    unit : str
+        ``"rows"`` or ``"groups"``: what n counts.
+    decimals : int or None
+        Rounding of numbers in the canonical encoding of a point.
+    encoding : str
+        Version of the canonical encoding.
+    atoms : float
+        Bound on the sum of squared masses of single points (0 for continuous data).
+    shared_rows : bool
+        Whether a row may occur in both samples.
+    heavy : HeavyStage or None
+        Treatment of heavy points, when there is one.
+    """
+
+    request: Request
+    n: int
+    n_blocks: int
+    law: ThresholdLaw | None
+    vote: str = "hard"
+    n_partitions: int = 1
+    n_classes: int = 2
+    classes: tuple[Label, ...] | None = None
+    unit: str = "rows"
+    decimals: int | None = None
+    encoding: str = ""
+    atoms: float = 0.0
+    shared_rows: bool = False
+    heavy: HeavyStage | None = None
+
+    @property
+    def block_size(self) -> int:
+        """Rows (or groups) per block, m."""
+        return self.n // self.n_blocks
+
+    @property
+    def n_used(self) -> int:
+        """Rows (or groups) that are used; the rest is left out by key."""
+        return self.n_blocks * self.block_size
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the design as JSON values."""
+        values = dict(vars(self))
+        values["request"] = self.request.to_dict()
+        values["law"] = None if self.law is None else self.law.to_dict()
+        values["classes"] = None if self.classes is None else list(self.classes)
+        values["heavy"] = None if self.heavy is None else self.heavy.to_dict()
+        values["block_size"] = self.block_size
+        values["n_used"] = self.n_used
+        return values
+
+    @classmethod
+    def from_dict(cls, items: Any) -> "Design":
+        """Read a design from JSON values; anything unexpected is refused."""
+        reader = Reader(items, "design")
+        classes = reader.take_or_none("classes", list)
+        heavy = reader.take_any("heavy")
+        design = cls(
+            request=Request.from_dict(reader.take("request", dict)),
+            n=reader.take("n", int),
+            n_blocks=reader.take("n_blocks", int),
+            law=_read_law(reader.take_or_none("law", dict)),
+            vote=reader.take("vote", str),
+            n_partitions=reader.take("n_partitions", int),
+            n_classes=reader.take("n_classes", int),
+            classes=None if classes is None else tuple(classes),
+            unit=reader.take("unit", str),
+            decimals=reader.take_or_none("decimals", int),
+            encoding=reader.take("encoding", str),
+            atoms=reader.take("atoms", float),
+            shared_rows=reader.take("shared_rows", bool),
+            heavy=None if heavy is None else HeavyStage.from_dict(heavy),
+        )
+        design.validate()
+        for name in ("block_size", "n_used"):
+            stored, computed = reader.take(name, int), getattr(design, name)
+            if stored != computed:
+                raise CertificateError(f"design: {name} is {stored}, but n and T give {computed}")
+        reader.finish()
+        return design
+
+    def validate(self) -> None:
+        """Refuse a design that contradicts itself; the message names the item."""
+        problem = next((text for failed, text in self._conditions() if failed), None)
+        if problem is not None:
+            raise CertificateError(f"design: {problem}")
+
+    def _conditions(self) -> list[tuple[bool, str]]:
+        law_blocks = None if self.law is None else self.law.n_blocks
+        binary = self.n_classes == 2
+        return [
+            (self.request.notion not in NOTIONS, f"unknown notion {self.request.notion!r}"),
+            (self.request.runs < 2, f"runs must be at least 2, got {self.request.runs}"),
+            (self.n_blocks < 1, f"n_blocks must be at least 1, got {self.n_blocks}"),
+            (self.n < self.n_blocks, f"n = {self.n} is smaller than n_blocks = {self.n_blocks}"),
+            (self.n_partitions < 1, f"n_partitions must be at least 1, got {self.n_partitions}"),
+            (self.vote not in VOTES, f"unknown vote {self.vote!r}"),
+            (self.unit not in UNITS, f"unknown unit {self.unit!r}"),
+            (self.n_classes < 2, f"n_classes must be at least 2, got {self.n_classes}"),
+            (binary and self.law is None, "two classes need a threshold law"),
+            (not binary and self.law is not None, "more than two classes have no threshold law"),
+            (
+                binary and law_blocks != self.n_blocks,
+                f"the law is for {law_blocks} blocks, n_blocks is {self.n_blocks}",
+            ),
+            (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
+            (
+                self.classes is not None and len(self.classes) > self.n_classes,
+                f"n_classes is {self.n_classes}, but classes lists {self.classes}",
+            ),
+        ]
+
+
+class DesignItems:
+    """The items of a design as attributes, for certificates and plans."""
+
+    design: Design
+
+    @property
+    def n(self) -> int:
+        """Rows (or groups) of each sample."""
+        return self.design.n
+
+    @property
+    def n_used(self) -> int:
+        """Rows (or groups) in use."""
+        return self.design.n_used
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, T."""
+        return self.design.n_blocks
+
+    @property
+    def block_size(self) -> int:
+        """Rows (or groups) per block, m."""
+        return self.design.block_size
+
+    @property
+    def law(self) -> ThresholdLaw | None:
+        """Law of the shared threshold; None for more than two classes."""
+        return self.design.law
+
+    @property
+    def law_digest(self) -> str | None:
+        """Digest of the law's table."""
+        return None if self.design.law is None else self.design.law.digest
+
+    @property
+    def width(self) -> float | None:
+        """Half-width of the law."""
+        return None if self.design.law is None else self.design.law.width
+
+    @property
+    def vote(self) -> str:
+        """Whether block models vote with labels or with scores."""
+        return self.design.vote
+
+    @property
+    def n_partitions(self) -> int:
+        """In how many keyed ways the rows are cut into blocks."""
+        return self.design.n_partitions
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.design.n_classes
+
+    @property
+    def unit(self) -> str:
+        """What n counts."""
+        return self.design.unit
+
+    @property
+    def decimals(self) -> int | None:
+        """Rounding of numbers in the canonical encoding of a point."""
+        return self.design.decimals
+
+    @property
+    def encoding(self) -> str:
+        """Version of the canonical encoding."""
+        return self.design.encoding
+
+    @property
+    def requested_rho(self) -> float | None:
+        """The rho that was asked for."""
+        return self.design.request.rho
+
+    @property
+    def requested_gamma(self) -> float | None:
+        """The gamma that was asked for."""
+        return self.design.request.gamma
+
+
+def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:
+    if items is None:
+        return None
+    try:
+        return ThresholdLaw.from_dict(items)
+    except (ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
+        raise CertificateError(f"law: {error}") from error

@@ -1,0 +1,60 @@
+"""Small tables for terminal and notebook."""
+
+import html
+from collections.abc import Sequence
+
+Row = Sequence[str]
+
+
+def aligned(rows: Sequence[Row], *, header: bool = False) -> str:
+    """Write rows as text with aligned columns.
+
+    Examples
+    --------
+    >>> print(aligned([("n", "6400"), ("blocks", "64")]))
+    n       6400
+    blocks  64
+    """
+    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
+    lines = [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
+        for row in rows
+    ]
+    if header:
+        lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join(lines)
+
+
+def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
+    """Write rows as an HTML table; every text is escaped.
+
+    Examples
+    --------
+    >>> html_table("T", [("a", "<b>")])
+    '<table><caption>T</caption><tr><td>a</td><td>&lt;b&gt;</td></tr></table>'
+    """
+    parts = [f"<table><caption>{html.escape(title)}</caption>"]
+    for index, row in enumerate(rows):
+        tag = "th" if header and index == 0 else "td"
+        cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        parts.append(f"<tr>{cells}</tr>")
+    return "".join(parts) + "</table>"
+
+
+def rounded_up(value: float) -> str:
+    """Write a bound with four digits, rounded up: the printed number is true as well.
+
+    Examples
+    --------
+    >>> rounded_up(0.099346), rounded_up(0.1), rounded_up(1.0)
+    ('0.09935', '0.1', '1')
+    """
+    text = f"{value:.4g}"
+    if float(text) >= value:
+        return text
+    digits = max(0, 3 - _exponent(value))
+    return f"{float(text) + 10.0**-digits:.4g}"
+
+
+def _exponent(value: float) -> int:
+    return int(f"{value:e}".split("e")[1])

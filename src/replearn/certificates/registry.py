@@ -1,0 +1,219 @@
+"""The theorems the library relies on: key, statement, place in the paper, page, computations.
+
+A certificate computes every number through this registry, so that a number without a theorem
+cannot enter it. Each key has a page ``docs/theory/<key>.md`` with the proof.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from replearn.certificates import _computations as compute
+from replearn.exceptions import CertificateError
+
+Computation = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """One statement that has a proof.
+
+    Parameters
+    ----------
+    key : str
+        Name in code, certificates and documentation.
+    statement : str
+        What it says, in one sentence.
+    paper_label : str
+        Label in the paper's source, or "ours" where the paper has no such statement.
+    quantities : mapping
+        Name of each number that follows from it, with the function that computes it.
+
+    Examples
+    --------
+    >>> THEOREMS["pointwise-threshold"].page
+    'docs/theory/pointwise-threshold.md'
+    """
+
+    key: str
+    statement: str
+    paper_label: str
+    quantities: Mapping[str, Computation] = field(default_factory=dict)
+
+    @property
+    def page(self) -> str:
+        """Where statement, assumptions and proof are written down."""
+        return f"docs/theory/{self.key}.md"
+
+    def quantity(self, name: str) -> Computation:
+        """Return the function that computes a number of this theorem.
+
+        Examples
+        --------
+        >>> THEOREMS["content-keyed-partition"].quantity("block_size")(n=100, n_blocks=8)
+        12
+        """
+        try:
+            return self.quantities[name]
+        except KeyError:
+            raise CertificateError(f"{name}: theorem {self.key!r} gives no such number") from None
+
+
+_ENTRIES = (
+    Theorem(
+        "pointwise-threshold",
+        "Two vote shares from T independent blocks fall on different sides of one shared random "
+        "threshold with probability at most sup_q H(q).",
+        "lem:p-estimate",
+        {"flip_bound": compute.flip_bound_hard},
+    ),
+    Theorem(
+        "soft-votes",
+        "With scores instead of votes and a continuous law of Lipschitz constant L the flip "
+        "probability is at most 2 L f(T).",
+        "ours",
+        {"flip_bound": compute.flip_bound_soft},
+    ),
+    Theorem(
+        "several-partitions",
+        "Averaging the law's value over several keyed partitions of the same rows keeps the flip "
+        "bound of one partition.",
+        "ours",
+        {"flip_bound_partitions": compute.flip_bound_partitions},
+    ),
+    Theorem(
+        "content-keyed-partition",
+        "Cutting the rows in the order of a keyed hash of their content into blocks of equal size "
+        "keeps all pointwise bounds.",
+        "ours",
+        {"block_size": compute.block_size, "n_used": compute.n_used},
+    ),
+    Theorem(
+        "many-runs",
+        "k runs do not all agree with probability at most "
+        "sup_q sum_j dG_j (1 - F_j^k - (1 - F_j)^k).",
+        "ours",
+        {"runs_bound": compute.runs_bound, "runs_bound_union": compute.runs_bound_union},
+    ),
+    Theorem(
+        "halves-of-one-file",
+        "Two disjoint halves of one finite file flip with probability at most the hypergeometric "
+        "version of the flip curve.",
+        "ours",
+        {"halves_bound": compute.halves_bound},
+    ),
+    Theorem(
+        "training-rows",
+        "For a row of one training sample the flip bound grows by the law's largest step.",
+        "ours",
+        {"training_row_bound": compute.training_row_bound},
+    ),
+    Theorem(
+        "multiclass-vote",
+        "Labels drawn from two vote distributions by correlated sampling differ with probability "
+        "at most 2 tau / (1 + tau).",
+        "ours",
+        {"flip_bound": compute.flip_bound_multiclass},
+    ),
+    Theorem(
+        "accuracy-factor",
+        "Averaged over the thresholds the error is at most C_G times the mean error of the block "
+        "models.",
+        "lem:exp-error-ub-pred",
+        {"error_factor": compute.error_factor},
+    ),
+    Theorem(
+        "sample-reuse",
+        "One sample may serve membership, heavy labels and votes: the flip probability is at most "
+        "membership + max(labels, votes).",
+        "ours",
+        {"flip_bound_reuse": compute.flip_bound_reuse},
+    ),
+    Theorem(
+        "heavy-membership",
+        "Membership of a point in the heavy set, decided by its count and a shared threshold, "
+        "differs between two runs with the stated probability.",
+        "prop:finding-heavy",
+        {"membership_flip": compute.membership_flip},
+    ),
+    Theorem(
+        "heavy-labels",
+        "The label of a heavy point from exactly k of its labels flips with probability at most "
+        "f(k)/a.",
+        "prop:learn-hh-label",
+        {"label_flip": compute.label_flip, "label_error": compute.label_error},
+    ),
+    Theorem(
+        "light-point-deviation",
+        "The error exceeds its mean over the thresholds by t with probability at most "
+        "exp(-2 t^2 / q), q the sum of squared masses of the light points.",
+        "thm:countable-tail-bound",
+        {"error_slack": compute.error_slack},
+    ),
+    Theorem(
+        "approximate-direct",
+        "The disagreeing mass of two models exceeds R + t with probability at most "
+        "exp(-t^2 / (T g^2 + q/2)).",
+        "thm:apx-repl-chernoff",
+        {"direct_gamma": compute.direct_gamma, "direct_rho": compute.direct_rho},
+    ),
+    Theorem(
+        "approximate-markov",
+        "A pointwise promise of rho gamma gives the approximate promise (rho, gamma).",
+        "cor:approx-repl",
+        {"markov_gamma": compute.markov_gamma, "markov_rho": compute.markov_rho},
+    ),
+    Theorem(
+        "hypothesis-selection",
+        "Selection by shared Gumbel noise on empirical errors differs with probability at most "
+        "tanh(t D / 2).",
+        "thm:optimal-hypothesis-sel",
+        {"selection_flip": compute.selection_flip},
+    ),
+    Theorem(
+        "fresh-sample-point",
+        "From one run: limits for the probability that a fresh sample answers one point "
+        "differently.",
+        "ours",
+    ),
+    Theorem(
+        "fresh-sample-rate",
+        "From one run: an upper limit for the mean flip probability over points.",
+        "ours",
+    ),
+    Theorem(
+        "vc-sample-size",
+        "So many rows per block make empirical risk minimisation over a class of VC dimension d "
+        "accurate in every block.",
+        "sec:prelims",
+        {"block_size_needed": compute.block_size_needed},
+    ),
+    Theorem(
+        "dkw",
+        "The empirical distribution function of m rows is off by more than tau with probability "
+        "at most 2 exp(-2 m tau^2).",
+        "ours",
+        {"dkw_tail": compute.dkw},
+    ),
+    Theorem(
+        "binomial-limits",
+        "Exact confidence limits for a probability from counted successes.",
+        "ours",
+    ),
+)
+
+THEOREMS: dict[str, Theorem] = {entry.key: entry for entry in _ENTRIES}
+
+
+def theorem(key: str) -> Theorem:
+    """Look a theorem up by its key; an unknown key is refused.
+
+    Examples
+    --------
+    >>> theorem("accuracy-factor").paper_label
+    'lem:exp-error-ub-pred'
+    """
+    try:
+        return THEOREMS[key]
+    except KeyError:
+        raise CertificateError(f"theorem: {key!r} is not a known theorem") from None

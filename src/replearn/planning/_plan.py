@@ -1,0 +1,425 @@
+"""The plan: what two labs agree on before anyone has data."""
+
+import dataclasses
+import os
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from replearn.certificates import Certificate, Claim, Derivation, Design, HeavyStage, Step, derive
+from replearn.certificates._checks import check_derivation
+from replearn.certificates._describe import design_rows
+from replearn.certificates._design import DesignItems, Label
+from replearn.certificates._json import (
+    Reader,
+    check_format,
+    digest_of,
+    pretty_json,
+    read_object,
+    write_atomically,
+)
+from replearn.certificates._text import aligned, html_table, rounded_up
+from replearn.exceptions import CertificateError
+from replearn.planning._columns import Columns, columns_of
+from replearn.planning._solve import design_for, needed_sample, solve
+from replearn.planning._wish import Wish, make_request, make_wish, plain_labels
+
+FORMAT = "replearn-plan"
+FORMAT_VERSION = 1
+
+
+@dataclass(frozen=True)
+class Plan(DesignItems):
+    """The protocol that all runs of one promise share; made by :func:`plan`.
+
+    It fixes n, blocks, law, vote, partitions, classes and encoding, depends on parameters only,
+    and is saved as JSON.
+
+    Parameters
+    ----------
+    design : Design
+        The items that all runs share.
+    solved : tuple of str
+        Which arguments the planner solved.
+    reachable_rho, reachable_gamma : float or None
+        When the target is out of reach: what this n can promise.
+    needed_n : int or None
+        When the target is out of reach: the n that it needs.
+
+    Examples
+    --------
+    >>> from replearn.planning import plan
+    >>> made = plan(n=20_000, rho=0.1)
+    >>> made.certified, made.n_blocks, made.block_size
+    (True, 64, 312)
+    >>> Plan.from_json(made.to_json()) == made
+    True
+    """
+
+    design: Design
+    solved: tuple[str, ...] = ()
+    reachable_rho: float | None = None
+    reachable_gamma: float | None = None
+    needed_n: int | None = None
+
+    @cached_property
+    def derivation(self) -> Derivation:
+        """The promise of the design, with every number it uses."""
+        return derive(self.design)
+
+    @property
+    def claim(self) -> Claim:
+        """The promise that holds."""
+        return self.derivation.claim
+
+    @property
+    def rho(self) -> float:
+        """Probability that the promise fails."""
+        return self.claim.rho
+
+    @property
+    def gamma(self) -> float | None:
+        """Mass of points on which two models may differ."""
+        return self.claim.gamma
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The classes in order, when the plan fixes them."""
+        return self.design.classes
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """Every number the promise uses."""
+        return self.derivation.steps
+
+    @property
+    def certified(self) -> bool:
+        """Whether the promise is what was asked for."""
+        return self.derivation.certified
+
+    @property
+    def accuracy(self) -> str:
+        """Which statement about the error holds."""
+        return self.derivation.accuracy
+
+    @property
+    def reason(self) -> str:
+        """Why the request is not met, what this n can promise, and which n the request needs."""
+        parts = [self.derivation.reason]
+        if self.reachable_gamma is not None:
+            parts.append(f"n = {self.n} can promise gamma = {rounded_up(self.reachable_gamma)}")
+        elif self.reachable_rho is not None:
+            parts.append(f"n = {self.n} can promise rho = {rounded_up(self.reachable_rho)}")
+        if self.needed_n is not None:
+            parts.append(f"the request needs n = {self.needed_n} {self.unit}")
+        return "" if self.certified else "; ".join(parts)
+
+    def certificate(
+        self,
+        *,
+        key_fingerprint: str,
+        learner: str,
+        learner_digest: str | None = None,
+        n_available: int | None = None,
+        classes: Any = None,
+        unit: str | None = None,
+    ) -> Certificate:
+        """Issue the certificate of one run that followed this plan.
+
+        Parameters
+        ----------
+        key_fingerprint : str
+            Fingerprint of the shared key.
+        learner : str
+            Description of the base learner and its parameters.
+        learner_digest : str or None
+            Digest of the parameters; None: digest of the description.
+        n_available : int or None
+            Rows this run had; the surplus over n was left out.
+        classes : sequence or None
+            Classes of this run, in order.
+        unit : {"rows", "groups"} or None
+            What n counts in this run; None: as planned.
+
+        Returns
+        -------
+        Certificate
+            With the plan's claim.
+
+        Examples
+        --------
+        >>> from replearn.planning import plan
+        >>> made = plan(n=20_000, rho=0.1)
+        >>> issued = made.certificate(key_fingerprint="0123456789abcdef", learner="tree")
+        >>> issued.certified
+        True
+        """
+        same = unit is None or unit == self.unit
+        design = self.design if same else dataclasses.replace(self.design, unit=unit or "rows")
+        return Certificate.issue(
+            design,
+            key_fingerprint=key_fingerprint,
+            learner=learner,
+            learner_digest=learner_digest,
+            classes=plain_labels(classes),
+            n_available=n_available,
+            derivation=self.derivation if same else None,
+        )
+
+    def compare(self) -> Columns:
+        """Return three columns: this plan, the paper's proofs read literally, its lower bound.
+
+        Examples
+        --------
+        >>> from replearn.planning import plan
+        >>> plan(n=20_000, rho=0.1).compare().rows[0]
+        ('blocks T', '64', '20000', 'not stated')
+        """
+        return columns_of(self.design)
+
+    # -- JSON ------------------------------------------------------------------------------------
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 of everything the plan fixes and promises."""
+        return digest_of(self._content())
+
+    def _content(self) -> dict[str, Any]:
+        result = self.derivation
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "design": self.design.to_dict(),
+            "claim": result.claim.to_dict(),
+            "steps": [step.to_dict() for step in result.steps],
+            "certified": result.certified,
+            "reason": result.reason,
+            "accuracy": result.accuracy,
+            "solved": list(self.solved),
+            "reachable_rho": self.reachable_rho,
+            "reachable_gamma": self.reachable_gamma,
+            "needed_n": self.needed_n,
+        }
+
+    def to_json(self) -> str:
+        """Return the plan as JSON text."""
+        return pretty_json({**self._content(), "digest": self.digest})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Plan":
+        """Read a plan from JSON text and compute it again; a changed plan is refused.
+
+        Parameters
+        ----------
+        text : str
+            What :meth:`to_json` wrote.
+
+        Returns
+        -------
+        Plan
+            Every number was computed again.
+
+        Raises
+        ------
+        CertificateError
+            If anything does not follow; the message names the item.
+        """
+        content = read_object(text, "plan")
+        reader = Reader(content, "plan")
+        check_format(reader, "plan", FORMAT, FORMAT_VERSION)
+        digest = reader.take("digest", str)
+        made = cls(
+            design=Design.from_dict(reader.take_any("design")),
+            solved=tuple(reader.take("solved", list)),
+            reachable_rho=reader.take_or_none("reachable_rho", float),
+            reachable_gamma=reader.take_or_none("reachable_gamma", float),
+            needed_n=reader.take_or_none("needed_n", int),
+        )
+        written = Derivation(
+            claim=Claim.from_dict(reader.take_any("claim")),
+            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
+            certified=reader.take("certified", bool),
+            reason=reader.take("reason", str),
+            accuracy=reader.take("accuracy", str),
+        )
+        reader.finish()
+        if digest != digest_of({name: content[name] for name in content if name != "digest"}):
+            raise CertificateError("digest: the plan was changed after it was made")
+        check_derivation(written, made.design)
+        # keep the numbers as the other lab wrote them: both labs quote the same digits
+        made.__dict__["derivation"] = written
+        return made
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the plan to a JSON file, whole or not at all."""
+        write_atomically(path, self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Plan":
+        """Read a plan from a JSON file; a changed plan is refused."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    # -- words -----------------------------------------------------------------------------------
+    def _rows(self) -> list[tuple[str, str]]:
+        claim = self.claim
+        rows = [
+            ("verdict", "certified" if self.certified else f"NOT certified: {self.reason}"),
+            ("promise", claim.sentence()),
+            ("rho", rounded_up(claim.rho)),
+        ]
+        if claim.gamma is not None:
+            rows.append(("gamma", rounded_up(claim.gamma)))
+        rows += design_rows(self.design)
+        classes = "not fixed" if self.classes is None else ", ".join(map(str, self.classes))
+        return [
+            *rows,
+            ("classes", f"{self.design.n_classes} ({classes})"),
+            ("accuracy", self.accuracy),
+            ("solved", ", ".join(self.solved) or "nothing"),
+            ("digest", self.digest[:16]),
+        ]
+
+    def __str__(self) -> str:
+        return f"Plan\n{aligned(self._rows())}\n\n{self.compare()}"
+
+    def _repr_html_(self) -> str:
+        return html_table("Plan", self._rows()) + self.compare()._repr_html_()
+
+
+def plan(  # noqa: PLR0913
+    notion: str = "pointwise",
+    *,
+    n: int | None = None,
+    rho: float | None = None,
+    gamma: float | None = None,
+    alpha: float | None = None,
+    beta: float | None = None,
+    d: int | None = None,
+    realizable: bool = False,
+    runs: int = 2,
+    n_blocks: int | None = None,
+    block_size: int | None = None,
+    law: Any = "arcsine",
+    width: float | None = None,
+    vote: str = "hard",
+    n_partitions: int | None = None,
+    max_fits: int | None = None,
+    n_classes: int | None = None,
+    classes: Any = None,
+    unit: str = "rows",
+    decimals: int | None = None,
+    atoms: float = 0.0,
+    shared_rows: bool | None = None,
+    heavy: HeavyStage | None = None,
+    min_block: int = 25,
+) -> Plan:
+    """Plan a promise: give all but one of the numbers, and the missing one is solved.
+
+    A plan depends on these arguments only, never on data, so that all labs get the same one.
+
+    Parameters
+    ----------
+    notion : {"pointwise", "approximate"}
+        Same answer at each fixed point, or on all but a small mass of points.
+    n : int or None
+        Rows (or groups) of each sample; None: the smallest number that meets the targets.
+    rho : float or None
+        Probability that two runs differ; None: the smallest that n allows.
+    gamma : float or None
+        Mass on which two models may differ (approximate notion); None: the smallest.
+    alpha, beta : float or None
+        Excess error of the block models, and the probability that it is larger.
+    d : int or None
+        VC dimension of the base learner's class; needed for alpha and beta.
+    realizable : bool
+        Whether some hypothesis of the class makes no error.
+    runs : int
+        How many runs shall agree.
+    n_blocks : int or None
+        Number of blocks; None: chosen from n, rho and max_fits.
+    block_size : int or None
+        Rows per block to plan with when n is open; None: ``min_block``, or what alpha needs.
+    law : {"arcsine", "uniform", "programme"} or ThresholdLaw
+        Law of the shared threshold (two classes).
+    width : float or None
+        Half-width of the law; None: the smallest that meets the target.
+    vote : {"hard", "soft"}
+        Whether block models vote with labels or with scores.
+    n_partitions : int or None
+        In how many ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
+    max_fits : int or None
+        Compute budget: at most this many base learners.
+    n_classes : int or None
+        Number of classes; None: that of ``classes``, else 2.
+    classes : sequence or None
+        The classes in order; part of what the labs agree on.
+    unit : {"rows", "groups"}
+        What n counts.
+    decimals : int or None
+        Rounding of numbers in the canonical encoding of a point.
+    atoms : float
+        Bound on the sum of squared probabilities of single points (0 for continuous data).
+    shared_rows : bool or None
+        Whether a row may occur in both samples; None: only if there are atoms.
+    heavy : HeavyStage or None
+        Separate treatment of points that occur many times.
+    min_block : int
+        Rows per block below which fewer blocks are used.
+
+    Returns
+    -------
+    Plan
+        With ``certified`` False when the targets are out of reach; it then says what this n can
+        promise and which n the targets need.
+
+    Examples
+    --------
+    >>> plan(rho=0.1, block_size=100).n
+    1800
+    >>> made = plan(n=300, rho=0.1)
+    >>> made.certified, made.needed_n
+    (False, 450)
+    """
+    targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
+    request = make_request(notion, targets, d, realizable, runs)
+    wish = make_wish(
+        request,
+        n=n,
+        n_blocks=n_blocks,
+        block_size=block_size,
+        law=law,
+        width=width,
+        vote=vote,
+        n_partitions=n_partitions,
+        max_fits=max_fits,
+        n_classes=n_classes,
+        classes=classes,
+        unit=unit,
+        decimals=decimals,
+        atoms=atoms,
+        shared_rows=shared_rows,
+        heavy=heavy,
+        min_block=min_block,
+    )
+    solution = solve(wish)
+    made = Plan(solution.design, solution.solved)
+    return made if made.certified else _with_way_out(made, wish)
+
+
+def _with_way_out(made: Plan, wish: Wish) -> Plan:
+    """Add what this n can promise, and which n the request needs."""
+    free = dataclasses.replace(wish, n_blocks=None)
+    reachable = Plan(design_for(free, made.n)).claim
+    needed = needed_sample(wish)
+    if needed is not None and needed <= made.n:
+        # the blocks given by hand are in the way, not the sample
+        needed = None
+    if needed is None:
+        needed = needed_sample(free)
+    return Plan(
+        made.design,
+        made.solved,
+        reachable_rho=reachable.rho,
+        reachable_gamma=reachable.gamma,
+        needed_n=needed,
+    )
