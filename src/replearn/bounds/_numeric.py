@@ -1,0 +1,95 @@
+"""Checks of arguments, rounding to the safe side, and the search for the smallest number."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+# Elementary functions and the incomplete beta function are right to about 1e-13; what a bound
+# quotes is larger by ten times that.
+RELATIVE_SLACK = 1e-12
+
+Floats = NDArray[np.float64]
+
+
+def round_up(value: float) -> float:
+    """Return a float that is surely not below the exact value of a non-negative quantity."""
+    return float(value) * (1.0 + RELATIVE_SLACK)
+
+
+def upper_probability(value: float) -> float:
+    """Round a probability bound up and cut it at 1."""
+    return min(1.0, round_up(value))
+
+
+def check_fraction(name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
+    """Return ``value`` if it lies in the unit interval, with or without its ends."""
+    number = float(value)
+    above = number >= 0.0 if zero else number > 0.0
+    below = number <= 1.0 if one else number < 1.0
+    if not (above and below):
+        interval = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
+        raise ValueError(f"{name}={value!r} must lie in {interval}.")
+    return number
+
+
+def check_positive(name: str, value: float, *, zero: bool = False) -> float:
+    """Return ``value`` as a finite float above 0 (or not below 0)."""
+    number = float(value)
+    if not np.isfinite(number) or number < 0.0 or (number == 0.0 and not zero):
+        kind = "non-negative" if zero else "positive"
+        raise ValueError(f"{name}={value!r} must be a finite {kind} number.")
+    return number
+
+
+def smallest_integer(
+    passes: Callable[[int], bool], *, start: int = 1, limit: int = 10**13
+) -> int | None:
+    """Find a number that passes while the one before it fails, by doubling and bisection.
+
+    The smallest passing number when the predicate is monotone.
+
+    Parameters
+    ----------
+    passes : callable
+        Predicate on whole numbers.
+    start : int
+        Smallest number allowed.
+    limit : int
+        Largest number tried.
+
+    Returns
+    -------
+    int or None
+        The passing side; None when nothing up to ``limit`` passes.
+    """
+    if passes(start):
+        return start
+    failing, candidate = start, min(2 * start, limit)
+    while not passes(candidate):
+        if candidate >= limit:
+            return None
+        failing, candidate = candidate, min(2 * candidate, limit)
+    while candidate - failing > 1:
+        middle = (failing + candidate) // 2
+        failing, candidate = (failing, middle) if passes(middle) else (middle, candidate)
+    return candidate
+
+
+def binomial_cdf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:
+    """P(Bin(trials, probability) <= successes), for up to 10^10 trials; 0 below 0, 1 from n on."""
+    k, n, q = np.broadcast_arrays(
+        np.asarray(successes, float), np.asarray(trials, float), np.asarray(probability, float)
+    )
+    inside = (k >= 0) & (k < n)
+    # scipy.special.bdtr casts the number of trials to 32 bits: the beta function does not.
+    cdf = special.betaincc(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), q)
+    return np.where(inside, cdf, np.where(k < 0, 0.0, 1.0))
+
+
+def binomial_sf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:
+    """P(Bin(trials, probability) > successes), without cancellation."""
+    flipped = np.asarray(trials, float) - np.asarray(successes, float) - 1.0
+    return binomial_cdf(flipped, trials, 1.0 - np.asarray(probability, float))

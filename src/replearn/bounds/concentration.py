@@ -1,0 +1,214 @@
+"""Empirical distribution functions and exact limits for a binomial probability."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import (
+    Floats,
+    check_fraction,
+    check_positive,
+    smallest_integer,
+    upper_probability,
+)
+
+__all__ = [
+    "bernoulli_divergence",
+    "binomial_limits",
+    "dkw_tail",
+    "kl_lower",
+    "kl_upper",
+    "smallest_sample_dkw",
+]
+
+# A double has 53 bits: 60 halvings of [0, 1] leave nothing to improve.
+_HALVINGS = 60
+
+
+def dkw_tail(m: int, tau: float) -> float:
+    """Probability that an empirical distribution function is off by more than ``tau`` somewhere.
+
+    Parameters
+    ----------
+    m : int
+        Sample size.
+    tau : float
+        Largest distance allowed, positive.
+
+    Returns
+    -------
+    float
+        ``min(1, 2 exp(-2 m tau^2))``, rounded up.
+
+    Examples
+    --------
+    >>> round(dkw_tail(1000, 0.05), 6)
+    0.013476
+    """
+    checked_count(m, name="m", smallest=1)
+    check_positive("tau", tau)
+    # theorem: dkw
+    return upper_probability(2.0 * np.exp(-2.0 * m * tau * tau))
+
+
+def smallest_sample_dkw(tau: float, delta: float) -> int:
+    """Smallest sample whose distribution function is within ``tau`` except with ``delta``.
+
+    Parameters
+    ----------
+    tau : float
+        Largest distance allowed, positive.
+    delta : float
+        Failure probability in (0, 1].
+
+    Returns
+    -------
+    int
+        The smallest m with ``dkw_tail(m, tau) <= delta``.
+
+    Examples
+    --------
+    >>> smallest_sample_dkw(0.05, 0.01)
+    1060
+    """
+    check_fraction("delta", delta)
+    check_positive("tau", tau)
+    found = smallest_integer(lambda m: dkw_tail(m, tau) <= delta, limit=10**18)
+    if found is None:
+        raise ValueError(f"tau={tau!r} is too small: it needs more than 10**18 samples.")
+    return found
+
+
+def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tuple[Any, Any]:
+    """Clopper-Pearson limits of a success probability, ``delta / 2`` per side.
+
+    Parameters
+    ----------
+    successes, trials : array_like of int
+        Successes among independent trials; ``0 <= successes <= trials``.
+    delta : float
+        Total failure probability in (0, 1).
+
+    Returns
+    -------
+    lower, upper : ndarray or float
+        The interval holds the true probability except with probability ``delta``, whatever it is.
+
+    Examples
+    --------
+    >>> lower, upper = binomial_limits(0, 10, 0.05)
+    >>> float(lower), round(float(upper), 4)
+    (0.0, 0.3085)
+    """
+    check_fraction("delta", delta, one=False)
+    k, n = np.broadcast_arrays(np.asarray(successes, float), np.asarray(trials, float))
+    if np.any(k < 0) or np.any(k > n) or np.any(n < 1):
+        raise ValueError("successes must lie between 0 and trials, and trials must be positive.")
+    upper = _clopper_pearson_upper(k, n, delta / 2.0)
+    lower = 1.0 - _clopper_pearson_upper(n - k, n, delta / 2.0)
+    return np.clip(lower, 0.0, 1.0)[()], upper[()]
+
+
+def _clopper_pearson_upper(k: Floats, n: Floats, tail: float) -> Floats:
+    # theorem: binomial-limits
+    inner = k < n
+    first, second = np.where(inner, k + 1.0, 1.0), np.where(inner, n - k, 1.0)
+    upper = special.betainccinv(first, second, tail)
+    # The inverse is only as good as its iteration: widen until the defining inequality holds.
+    widening = 1e-12
+    while True:
+        low = inner & (special.betaincc(first, second, upper) > tail)
+        if not low.any():
+            return np.where(inner, np.minimum(upper * (1.0 + 1e-14), 1.0), 1.0)
+        upper = np.where(low, np.minimum(upper + widening * (1.0 + upper), 1.0), upper)
+        widening *= 4.0
+
+
+def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Any:
+    """Relative entropy of a coin of probability ``p`` against one of probability ``q``.
+
+    Parameters
+    ----------
+    p, q : array_like
+        Probabilities.
+
+    Returns
+    -------
+    ndarray or float
+        ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` in nats, possibly infinite.
+
+    Examples
+    --------
+    >>> round(float(bernoulli_divergence(0.5, 0.25)), 6)
+    0.143841
+    """
+    first, second = np.asarray(p, float), np.asarray(q, float)
+    return special.rel_entr(first, second) + special.rel_entr(1.0 - first, 1.0 - second)
+
+
+def kl_upper(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
+    """Upper limit of a mean from Chernoff's inequality in its relative entropy form.
+
+    Holds for means of independent variables in [0, 1], for averages of several such means
+    however dependent, and for U-statistics (with ``trials`` the number of disjoint groups).
+
+    Parameters
+    ----------
+    mean : array_like
+        Observed mean in [0, 1].
+    trials : array_like of int
+        Number of independent variables behind one mean.
+    delta : float
+        Failure probability in (0, 1] of this one side.
+
+    Returns
+    -------
+    ndarray or float
+        Largest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded up.
+
+    Examples
+    --------
+    >>> round(float(kl_upper(0.0, 32, 0.05)), 5)
+    0.08937
+    """
+    check_fraction("delta", delta)
+    observed, n = np.broadcast_arrays(np.asarray(mean, float), np.asarray(trials, float))
+    if np.any(observed < 0) or np.any(observed > 1) or np.any(n < 1):
+        raise ValueError("mean must lie in [0, 1] and trials must be positive.")
+    # theorem: binomial-limits
+    budget = -np.log(delta) / n
+    inside, outside = observed.astype(float), np.ones_like(observed, dtype=float)
+    for _ in range(_HALVINGS):
+        middle = 0.5 * (inside + outside)
+        allowed = bernoulli_divergence(observed, middle) <= budget
+        inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
+    # Widened, since rounding in the divergence counts double near its minimum at the mean.
+    return np.minimum(outside + 1e-9 * (1.0 - observed) * (outside > observed), 1.0)[()]
+
+
+def kl_lower(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
+    """Lower limit of a mean; the mirror image of :func:`kl_upper`.
+
+    Parameters
+    ----------
+    mean : array_like
+        Observed mean in [0, 1].
+    trials : array_like of int
+        Number of independent variables behind one mean.
+    delta : float
+        Failure probability in (0, 1] of this one side.
+
+    Returns
+    -------
+    ndarray or float
+        Smallest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded down.
+
+    Examples
+    --------
+    >>> round(float(kl_lower(1.0, 32, 0.05)), 5)
+    0.91063
+    """
+    return 1.0 - kl_upper(1.0 - np.asarray(mean, float), trials, delta)
