@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from replearn.randomness.kinds import Cell
 from replearn.randomness.points import Chunk, Points, as_points
-from replearn.randomness.siphash import LANES, SipState, hash_words, last_word
+from replearn.randomness.siphash import LANES, SipState, last_word
 
 Hashes = NDArray[np.uint64]
 
@@ -36,10 +36,12 @@ class _Kinds:
             self._words[-1] = self._words[-1] | shifted
         self._n_columns += 1
 
-    def fork(self) -> _Kinds:
-        twin = _Kinds()
-        twin._n_columns, twin._words = self._n_columns, list(self._words)
-        return twin
+    def with_cell(self, kind: np.uint8) -> _Kinds:
+        """Return the kinds of the same points with one more cell, the same for all."""
+        longer = _Kinds()
+        longer._n_columns, longer._words = self._n_columns, list(self._words)
+        longer.add(kind)
+        return longer
 
     def absorb_into(self, state: SipState) -> None:
         """Append the packed kinds and the length mark: the message is then complete."""
@@ -51,12 +53,13 @@ class _Kinds:
         state.absorb(self._words[whole] | mark if rest else mark)
 
 
-def _absorb_cells(sip_key: bytes, chunk: Chunk) -> tuple[SipState, _Kinds]:
-    state, kinds = SipState(sip_key, len(chunk)), _Kinds()
+def _absorb_cells(state: SipState, chunk: Chunk) -> _Kinds:
+    state.restart(len(chunk))
+    kinds = _Kinds()
     for words, column_kinds in chunk.columns():
         state.absorb(words)
         kinds.add(column_kinds)
-    return state, kinds
+    return kinds
 
 
 def hash_points(sip_key: bytes, points: Points) -> Hashes:
@@ -70,9 +73,9 @@ def hash_points(sip_key: bytes, points: Points) -> Hashes:
     True
     """
     result = np.empty(len(points), dtype=np.uint64)
+    state = SipState(sip_key, min(LANES, len(points)))
     for chunk in points.chunks():
-        state, kinds = _absorb_cells(sip_key, chunk)
-        kinds.absorb_into(state)
+        _absorb_cells(state, chunk).absorb_into(state)
         state.digest(out=result[chunk.rows])
     return result
 
@@ -96,24 +99,33 @@ def label_cells(labels: Any) -> list[Cell]:
     return cells
 
 
-def hash_with_labels(sip_key: bytes, chunk: Chunk, labels: list[Cell]) -> Iterator[Hashes]:
-    """Hash each point with each label as one more cell; the points are hashed once for all.
+def hash_with_labels(
+    sip_key: bytes, points: Points, labels: list[Cell]
+) -> Iterator[tuple[slice, int, Hashes]]:
+    """Hash each point with each label as one more cell; the point's part is hashed only once.
+
+    Yields
+    ------
+    tuple
+        Which rows, which label, and the hashes.
 
     Examples
     --------
     >>> from replearn.randomness.points import as_points
-    >>> chunk = next(as_points([[0.5]]).chunks())
-    >>> by_label, = hash_with_labels(bytes(16), chunk, label_cells(["yes"]))
-    >>> bool(by_label[0] == hash_points(bytes(16), as_points([[0.5, "yes"]]))[0])
+    >>> triples = hash_with_labels(bytes(16), as_points([[0.5]]), label_cells(["yes"]))
+    >>> [(rows, label, hashes)] = triples
+    >>> bool(hashes[0] == hash_points(bytes(16), as_points([[0.5, "yes"]]))[0])
     True
     """
-    state, kinds = _absorb_cells(sip_key, chunk)
-    for kind, word in labels:
-        longer, its_kinds = state.fork(), kinds.fork()
-        longer.absorb(np.uint64(word))
-        its_kinds.add(np.uint8(kind))
-        its_kinds.absorb_into(longer)
-        yield longer.digest()
+    state = SipState(sip_key, min(LANES, len(points)))
+    longer = SipState(sip_key, min(LANES, len(points)))
+    for chunk in points.chunks():
+        kinds = _absorb_cells(state, chunk)
+        for position, (kind, word) in enumerate(labels):
+            longer.continue_from(state)
+            longer.absorb(np.uint64(word))
+            kinds.with_cell(np.uint8(kind)).absorb_into(longer)
+            yield chunk.rows, position, longer.digest()
 
 
 def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
@@ -178,7 +190,12 @@ def hash_occurrences(sip_key: bytes, content: Hashes) -> Hashes:
     False
     """
     numbers = occurrence_numbers(content)
+    state = SipState(sip_key, min(LANES, len(content)))
     for start in range(0, len(content), LANES):
         rows = slice(start, start + LANES)
-        numbers[rows] = hash_words(sip_key, (content[rows], numbers[rows]), 16)
+        state.restart(len(content[rows]))
+        state.absorb(content[rows])
+        state.absorb(numbers[rows])
+        state.absorb(last_word(16))
+        state.digest(out=numbers[rows])
     return numbers

@@ -189,9 +189,8 @@ class SharedKey:
         cells = label_cells(labels)
         sip_key = derive(self._secret, Purpose.GUMBEL)
         result = np.empty((len(points), len(cells)))
-        for chunk in points.chunks():
-            for position, hashes in enumerate(hash_with_labels(sip_key, chunk, cells)):
-                result[chunk.rows, position] = gumbel_from_hashes(hashes)
+        for rows, label, hashes in hash_with_labels(sip_key, points, cells):
+            result[rows, label] = gumbel_from_hashes(hashes)
         return result
 
     def order(self, X: Any, y: Any = None, *, decimals: int | None = None) -> NDArray[np.intp]:

@@ -14,7 +14,7 @@ from replearn.exceptions import UnsupportedValueError
 from replearn.randomness.columns import ColumnEncoder, Kinds, Words
 from replearn.randomness.frames import arrow_source, pandas_source, polars_source
 from replearn.randomness.kinds import BadCellError
-from replearn.randomness.siphash import LANES
+from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
     ArraySource,
     Rows,
@@ -132,10 +132,18 @@ class Points:
         return Points(self._parts + other._parts)
 
     def chunks(self, n_rows: int = LANES) -> Iterator[Chunk]:
-        """Iterate over the points, ``n_rows`` at a time."""
+        """Iterate over the points, ``n_rows`` at a time; runs share one buffer, take each in turn.
+
+        Examples
+        --------
+        >>> [len(chunk) for chunk in as_points(range(5)).chunks(2)]
+        [2, 2, 1]
+        """
         encoders = tuple(ColumnEncoder(part.decimals) for part in self._parts)
+        words = aligned_words(min(n_rows, len(self)))
         for start in range(0, len(self), n_rows):
-            yield Chunk(self._parts, encoders, start, min(start + n_rows, len(self)))
+            stop = min(start + n_rows, len(self))
+            yield Chunk(self._parts, encoders, words[: stop - start], start, stop)
 
     def encoded(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """Return the words and kinds of all cells, one row per point: for tests and inspection.
@@ -161,6 +169,7 @@ class Chunk:
 
     parts: tuple[_Part, ...]
     encoders: tuple[ColumnEncoder, ...]
+    words: Words
     start: int
     stop: int
 
@@ -174,10 +183,9 @@ class Chunk:
 
     def columns(self) -> Iterator[tuple[Words, Kinds | None]]:
         """Yield words and kinds of each column; the words are overwritten in the next step."""
-        words = np.empty(len(self), dtype=np.uint64)
         for part, encoder in zip(self.parts, self.encoders, strict=True):
-            for kinds in part.encode(self.start, self.stop, encoder, words):
-                yield words, kinds
+            for kinds in part.encode(self.start, self.stop, encoder, self.words):
+                yield self.words, kinds
 
 
 def as_points(X: Any, *, decimals: int | None = None) -> Points:
