@@ -107,10 +107,11 @@ class ColumnEncoder:
 
     def _floats(self, values: NDArray[np.floating[Any]], words: Words) -> Kinds | None:
         numbers = words.view(np.float64)
-        if self._decimals is None:
-            np.add(values, 0.0, out=numbers)  # adding zero turns -0.0 into 0.0
-        else:
-            round_numbers(values, self._decimals, numbers)
+        with np.errstate(invalid="ignore"):  # a signalling NaN is a missing value like any other
+            if self._decimals is None:
+                np.add(values, 0.0, out=numbers)  # adding zero turns -0.0 into 0.0
+            else:
+                round_numbers(values, self._decimals, numbers)
         if np.isfinite(numbers).all():
             return None
         missing = np.isnan(numbers)

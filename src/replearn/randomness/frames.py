@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,26 @@ import numpy as np
 from replearn.randomness.columns import Coded, Nullable, Values
 from replearn.randomness.sources import ColumnSource, Rows
 
-_ARROW_NUMBERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {
-    "halffloat",
-    "float",
-    "double",
+_INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+_ARROW_NUMBERS = _INTEGERS | {"halffloat", "float", "double"}
+_POLARS_NUMBERS = {name.replace("u", "U").replace("int", "Int") for name in _INTEGERS} | {
+    "Float32",
+    "Float64",
+    "Boolean",
 }
 
 Reader = Callable[[Rows], Values]
+
+
+def single_column(name: Hashable, reader: Reader, n_rows: int) -> ColumnSource:
+    """Return one column, called by position where it has no name.
+
+    Examples
+    --------
+    >>> single_column(None, lambda rows: [1.0], 1).names
+    [0]
+    """
+    return ColumnSource([0 if name is None or name == "" else name], [reader], n_rows)
 
 
 def pandas_source(frame: Any) -> ColumnSource:
@@ -30,7 +43,7 @@ def pandas_source(frame: Any) -> ColumnSource:
     """
     if frame.ndim == 1:
         series = frame if hasattr(frame, "iloc") else frame.to_series()
-        return ColumnSource([series.name], [_pandas_reader(series)], len(series))
+        return single_column(series.name, _pandas_reader(series), len(series))
     readers = [_pandas_reader(frame.iloc[:, i]) for i in range(frame.shape[1])]
     return ColumnSource(list(frame.columns), readers, len(frame))
 
@@ -68,34 +81,31 @@ def polars_source(frame: Any) -> ColumnSource:
     ['a', 'b']
     """
     if hasattr(frame, "collect"):
-        raise TypeError("X is a polars LazyFrame, which has no rows yet; call .collect() first")
+        raise TypeError("a polars LazyFrame has no rows yet; call .collect() first")
     if not hasattr(frame, "columns"):
-        return ColumnSource([frame.name], [_polars_reader(frame)], len(frame))
+        return single_column(frame.name, _polars_reader(frame), len(frame))
     readers = [_polars_reader(frame[name]) for name in frame.columns]
     return ColumnSource(list(frame.columns), readers, frame.height)
 
 
 def _polars_reader(series: Any) -> Reader:
     name = str(series.dtype)
-    if series.dtype.is_temporal() and not name.startswith("Time"):
+    if name in _POLARS_NUMBERS:
+        return lambda rows: _polars_numbers(series[rows])
+    if name.startswith(("Date", "Duration")):  # also Datetime
         return lambda rows: series[rows].to_numpy()
-    if name == "Boolean":
-        return lambda rows: _arrow_like_nullable(series[rows], False)
-    if series.dtype.is_numeric() and name.rstrip("0123456789") in ("Int", "UInt", "Float"):
-        if name.endswith("128"):
-            return lambda rows: series[rows].to_list()
-        return lambda rows: _arrow_like_nullable(series[rows], 0)
     return lambda rows: series[rows].to_list()
 
 
-def _arrow_like_nullable(chunk: Any, filler: Any) -> Values:
-    if chunk.null_count() if callable(chunk.null_count) else chunk.null_count:
-        return Nullable(chunk.fill_null(filler).to_numpy(), np.asarray(chunk.is_null().to_numpy()))
-    return np.asarray(chunk.to_numpy())
+def _polars_numbers(cells: Any) -> Values:
+    if not cells.null_count():
+        return np.asarray(cells.to_numpy())
+    filler = False if str(cells.dtype) == "Boolean" else 0
+    return Nullable(cells.fill_null(filler).to_numpy(), cells.is_null().to_numpy())
 
 
 def arrow_source(table: Any) -> ColumnSource:
-    """Return the columns of a pyarrow Table or RecordBatch.
+    """Return the columns of a pyarrow Table or RecordBatch, or of an array as one column.
 
     Examples
     --------
@@ -103,6 +113,8 @@ def arrow_source(table: Any) -> ColumnSource:
     >>> arrow_source(pa.table({"b": [1], "a": ["x"]})).names
     ['a', 'b']
     """
+    if not hasattr(table, "column_names"):
+        return single_column(None, _arrow_reader(table), len(table))
     readers = [_arrow_reader(table.column(i)) for i in range(table.num_columns)]
     return ColumnSource(list(table.column_names), readers, table.num_rows)
 

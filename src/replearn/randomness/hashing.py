@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness.kinds import Cell
-from replearn.randomness.points import Chunk, Points, as_points
+from replearn.randomness.points import Chunk, Points, points_of
 from replearn.randomness.siphash import LANES, SipState, last_word
 
 Hashes = NDArray[np.uint64]
@@ -88,7 +88,7 @@ def label_cells(labels: Any) -> list[Cell]:
     >>> label_cells([1]) == label_cells([True])
     True
     """
-    words, kinds = as_points(labels).encoded()
+    words, kinds = points_of(labels, None, "labels").encoded()
     if words.shape[1] != 1 and len(words):
         raise ValueError(f"labels must be a list of values, got rows of {words.shape[1]} cells")
     cells = [(int(k), int(w)) for k, w in zip(kinds.ravel(), words.ravel(), strict=True)]

@@ -22,7 +22,7 @@ from replearn.randomness.hashing import (
     label_cells,
     uniforms_in_place,
 )
-from replearn.randomness.points import Points, as_points
+from replearn.randomness.points import Points, as_points, points_of
 from replearn.randomness.siphash import KEY_BYTES
 
 
@@ -220,7 +220,7 @@ class SharedKey:
         """
         points = as_points(X, decimals=decimals)
         if y is not None:
-            points = points.beside(as_points(y, decimals=decimals))
+            points = points.beside(points_of(y, decimals, "y"))
         content = self._hashed(Purpose.CONTENT, points)
         # theorem: content-keyed-partition
         ranks = hash_occurrences(derive(self._secret, Purpose.ORDER), content)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,14 @@ from replearn.randomness.sources import (
 
 _MOST_DECIMALS = 15
 
+# which class attribute tells a table or a column of a package, and what reads it
+_CONTAINERS: dict[str, tuple[str, Callable[[Any], Source]]] = {
+    "pandas": ("ndim", pandas_source),
+    "polars": ("clear", polars_source),
+    "pyarrow": ("slice", arrow_source),
+    "scipy": ("tocsr", SparseSource),
+}
+
 
 @dataclass(frozen=True)
 class _Part:
@@ -36,13 +44,14 @@ class _Part:
     source: Source
     rows: NDArray[np.intp] | None
     decimals: int | None
+    parameter: str  # what the caller calls it, for messages
 
     def __len__(self) -> int:
         return len(self.source) if self.rows is None else len(self.rows)
 
     def take(self, rows: NDArray[np.intp]) -> _Part:
         taken = rows if self.rows is None else self.rows[rows]
-        return _Part(self.source, taken, self.decimals)
+        return replace(self, rows=taken)
 
     def encode(
         self, start: int, stop: int, encoder: ColumnEncoder, words: Words
@@ -54,7 +63,9 @@ class _Part:
                 kinds = encoder.encode(values, words)
             except BadCellError as error:
                 row = row_number(rows, error.position)
-                raise UnsupportedValueError(f"column {name!r}, row {row}: {error.reason}") from None
+                raise UnsupportedValueError(
+                    f"{self.parameter}, column {name!r}, row {row}: {error.reason}"
+                ) from None
             yield kinds
 
 
@@ -108,13 +119,14 @@ class Points:
         >>> len(points.take([True, False, True]))
         2
         """
-        positions = np.arange(len(self), dtype=np.intp)[np.asarray(rows)]
-        return Points(tuple(part.take(positions) for part in self._parts))
+        chosen = np.atleast_1d(np.asarray(rows))
+        if chosen.size == 0:
+            chosen = chosen.astype(np.intp)  # an empty list has no integer type of its own
+        return self[chosen]
 
-    def __getitem__(self, rows: slice | ArrayLike) -> Points:
-        if isinstance(rows, slice):
-            return self.take(np.arange(len(self), dtype=np.intp)[rows])
-        return self.take(rows)
+    def __getitem__(self, rows: Rows | NDArray[np.bool_]) -> Points:
+        positions = np.arange(len(self), dtype=np.intp)[rows]
+        return Points(tuple(part.take(positions) for part in self._parts))
 
     def beside(self, other: Points) -> Points:
         """Return points with the columns of ``other`` appended, row by row.
@@ -213,21 +225,40 @@ def as_points(X: Any, *, decimals: int | None = None) -> Points:
     >>> as_points(np.zeros((5, 2)))
     Points(5 rows, 2 columns)
     """
+    return points_of(X, decimals, "X")
+
+
+def points_of(value: Any, decimals: int | None, parameter: str) -> Points:
+    """Do what `as_points` does, with the caller's name for the container in messages.
+
+    Examples
+    --------
+    >>> points_of([1, 2], None, "labels")
+    Points(2 rows, 1 columns)
+    """
     check_decimals(decimals)
-    if isinstance(X, Points):
+    if isinstance(value, Points):
         if decimals is not None:
             raise ValueError(
                 f"decimals={decimals} comes too late for Points; give it to as_points instead"
             )
-        return X
-    source = _source_of(X)
+        return value
+    try:
+        source = _source_of(value)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{parameter}: {error}") from None
     if len(source) and not len(source.names):
-        raise ValueError("X has rows but no columns: such points cannot be told apart")
-    return Points((_Part(source, None, decimals),))
+        raise ValueError(f"{parameter}: {len(source)} rows without columns cannot be told apart")
+    return Points((_Part(source, None, decimals, parameter),))
 
 
 def check_decimals(decimals: object) -> None:
-    """Raise unless ``decimals`` is None or a whole number from 0 to 15."""
+    """Raise unless ``decimals`` is None or a whole number from 0 to 15.
+
+    Examples
+    --------
+    >>> check_decimals(6)
+    """
     if decimals is None:
         return
     if isinstance(decimals, bool | np.bool_) or not hasattr(decimals, "__index__"):
@@ -236,29 +267,24 @@ def check_decimals(decimals: object) -> None:
         raise ValueError(f"decimals must be from 0 to {_MOST_DECIMALS}, got {decimals!r}")
 
 
-def _source_of(X: Any) -> Source:
-    package = type(X).__module__.partition(".")[0]
-    if isinstance(X, np.ndarray):
-        return ArraySource(X)
-    if package == "pandas" and hasattr(X, "ndim"):
-        return pandas_source(X)
-    if package == "polars" and (hasattr(X, "dtype") or hasattr(X, "columns")):
-        return polars_source(X)
-    if package == "pyarrow" and hasattr(X, "column_names"):
-        return arrow_source(X)
-    if package == "scipy" and hasattr(X, "tocsr"):
-        return SparseSource(X)
-    if isinstance(X, list | tuple | range):
-        return _sequence_source(X)
+def _source_of(value: Any) -> Source:
+    packages = {base.__module__.partition(".")[0] for base in type(value).__mro__}
+    if isinstance(value, np.ndarray):
+        return ArraySource(value)
+    for package, (attribute, make) in _CONTAINERS.items():
+        if package in packages and hasattr(type(value), attribute):
+            return make(value)
+    if isinstance(value, list | tuple | range):
+        return _sequence_source(value)
     raise TypeError(
-        f"X must be a list, numpy array, pandas, polars or pyarrow table, or scipy sparse matrix, "
-        f"got {type(X).__name__}"
+        "rows must come as a list, numpy array, pandas, polars or pyarrow table, "
+        f"or scipy sparse matrix, got {type(value).__name__}"
     )
 
 
-def _sequence_source(X: list[Any] | tuple[Any, ...] | range) -> Source:
-    if len(X) == 0 or not is_row(X[0]):
-        if len(X) and isinstance(X[0], dict):
-            raise TypeError("X is a list of dicts; give rows as lists, or a frame")
-        return SequenceSource(X)
-    return RowsSource(X)
+def _sequence_source(values: list[Any] | tuple[Any, ...] | range) -> Source:
+    if len(values) and isinstance(values[0], dict):
+        raise TypeError("a list of dicts has no order of columns; give lists, or a frame")
+    if len(values) and is_row(values[0]):
+        return RowsSource(values)
+    return SequenceSource(values)

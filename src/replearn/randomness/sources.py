@@ -46,12 +46,15 @@ class ArraySource:
     def __init__(self, array: NDArray[Any]) -> None:
         if array.dtype.kind == "V":
             raise TypeError(
-                f"X is a structured array ({array.dtype}); give a frame or an array of one dtype"
+                f"a structured array ({array.dtype}) is not supported; "
+                "give a frame, or an array of one dtype"
             )
         if array.ndim not in (1, 2):
             raise ValueError(
-                f"X must have one or two dimensions, got an array of shape {array.shape}"
+                f"must have one or two dimensions, got an array of shape {array.shape}"
             )
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
         self._array = array.reshape(len(array), -1) if array.ndim == 1 else array
         self.names: Sequence[Hashable] = range(self._array.shape[1])
 
@@ -94,7 +97,9 @@ class SparseSource:
 
     def __init__(self, matrix: Any) -> None:
         if matrix.ndim != 2:
-            raise ValueError(f"X must have two dimensions, got a sparse array of {matrix.shape}")
+            raise ValueError(
+                f"must have two dimensions, got a sparse array of shape {matrix.shape}"
+            )
         self._matrix = matrix.tocsr()
         self.names: Sequence[Hashable] = range(matrix.shape[1])
 
@@ -159,7 +164,7 @@ class RowsSource:
                     range(len(self))[rows][position] if isinstance(rows, slice) else rows[position]
                 )
                 raise ValueError(
-                    f"rows of X must be lists of equal length: row 0 has {len(self.names)} cells, "
+                    f"rows must be lists of equal length: row 0 has {len(self.names)} cells, "
                     f"row {number} is {row!r:.60}"
                 )
         yield from zip(*chosen, strict=True)
