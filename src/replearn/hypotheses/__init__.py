@@ -1,1 +1,47 @@
 """Hypothesis classes: VC dimension, dichotomies of a pool, empirical risk minimisation."""
+
+from replearn.hypotheses.base import Cover, Dichotomies, HypothesisClass, sauer_bound
+from replearn.hypotheses.boxes import Boxes
+from replearn.hypotheses.conjunctions import Conjunctions
+from replearn.hypotheses.finite import FiniteClass
+from replearn.hypotheses.halfspaces import Halfspaces
+from replearn.hypotheses.hypothesis import (
+    Box,
+    Constant,
+    Halfspace,
+    Hypothesis,
+    Predictor,
+    hypothesis_from_dict,
+    make_box,
+    make_halfspace,
+)
+from replearn.hypotheses.intervals import Intervals
+from replearn.hypotheses.rules import BoxRules, HalfspaceRules, ListedRules, Rules
+from replearn.hypotheses.stumps import Stumps
+from replearn.hypotheses.thresholds import Thresholds
+
+__all__ = [
+    "Box",
+    "BoxRules",
+    "Boxes",
+    "Conjunctions",
+    "Constant",
+    "Cover",
+    "Dichotomies",
+    "FiniteClass",
+    "Halfspace",
+    "HalfspaceRules",
+    "Halfspaces",
+    "Hypothesis",
+    "HypothesisClass",
+    "Intervals",
+    "ListedRules",
+    "Predictor",
+    "Rules",
+    "Stumps",
+    "Thresholds",
+    "hypothesis_from_dict",
+    "make_box",
+    "make_halfspace",
+    "sauer_bound",
+]

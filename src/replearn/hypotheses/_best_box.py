@@ -1,0 +1,173 @@
+"""The box with the largest sum of gains, exactly.
+
+One feature: prefix sums (Kadane). Two features: all lower sides at once move their upper
+side over the points, each with a tree of partial sums over the second feature: O(n^2 log n),
+with numpy over the lower sides. More features: all ranges of the first ones, cut off where even
+the positive gains inside cannot win.
+
+Ties go to the first tight box in the canonical order of `_tight`: lower sides as high as
+possible, upper sides as low as possible. A box chosen so is tight by itself.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.hypotheses._tight import Side, rank_ranges
+
+# Trees of all lower sides together: at most this many cells in each of four int64 arrays.
+_TREE_CELLS = 2**21
+
+
+@dataclass(frozen=True)
+class Found:
+    """A box of positive gain: its sum of gains and the rank range of each feature."""
+
+    gain: int
+    corner: tuple[tuple[int, int], ...]
+
+
+def best_box(
+    ranks: NDArray[np.intp],
+    gains: NDArray[np.int64],
+    sides: tuple[Side, ...],
+    at_least: int = 1,
+) -> Found | None:
+    """Return the first box with the largest sum of gains, or None if it is below `at_least`.
+
+    Examples
+    --------
+    >>> best_box(np.array([[0], [1], [2]]), np.array([-1, 1, 1]), ("both",))
+    Found(gain=2, corner=((1, 2),))
+    """
+    if gains[gains > 0].sum() < at_least:
+        return None
+    if len(sides) == 1:
+        found = _best_range(_sums_by_rank(ranks[:, 0], gains), sides[0])
+    elif len(sides) == 2:
+        found = _best_rectangle(ranks, gains, sides)
+    else:
+        return _best_by_first_feature(ranks, gains, sides, at_least)
+    return found if found.gain >= at_least else None
+
+
+def _best_by_first_feature(
+    ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...], at_least: int
+) -> Found | None:
+    best = None
+    column = ranks[:, 0]
+    for low, high in rank_ranges(np.unique(column), sides[0]):
+        inside = (column >= low) & (column <= high)
+        found = best_box(ranks[inside, 1:], gains[inside], sides[1:], at_least)
+        if found is not None:
+            best = Found(found.gain, ((low, high), *found.corner))
+            at_least = found.gain + 1
+    return best
+
+
+def _sums_by_rank(column: NDArray[np.intp], gains: NDArray[np.int64]) -> NDArray[np.int64]:
+    sums = np.zeros(int(column.max()) + 1, dtype=np.int64)
+    np.add.at(sums, column, gains)
+    return sums
+
+
+def _best_range(sums: NDArray[np.int64], side: Side) -> Found:
+    """Return the first best non-empty range of ranks: lower end high, then upper end low."""
+    prefix = np.concatenate([[0], np.cumsum(sums)])
+    last = len(sums) - 1
+    if side == "<=":
+        high = int(np.argmax(prefix[1:]))
+        return Found(int(prefix[high + 1]), ((0, high),))
+    if side == ">":
+        tail = prefix[-1] - prefix[:-1]
+        low = last - int(np.argmax(tail[::-1]))
+        return Found(int(tail[low]), ((low, last),))
+    reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
+    value = reach - prefix[:-1]
+    low = last - int(np.argmax(value[::-1]))
+    high = low + int(np.argmax(prefix[low + 1 :]))
+    return Found(int(value[low]), ((low, high),))
+
+
+def _best_rectangle(
+    ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...]
+) -> Found:
+    first = ranks[:, 0]
+    top = int(first.max())
+    # A lower side that moves alone is an upper side in the mirror.
+    mirrored = sides[0] == ">"
+    strip = _best_strip(top - first if mirrored else first, ranks[:, 1], gains, sides)
+    if strip is None:
+        return Found(0, ())
+    low, high = strip
+    if mirrored:
+        low, high = top - high, top
+    inside = (first >= low) & (first <= high)
+    across = _best_range(_sums_by_rank(ranks[inside, 1], gains[inside]), sides[1])
+    return Found(across.gain, ((low, high), *across.corner))
+
+
+def _best_strip(
+    first: NDArray[np.intp],
+    second: NDArray[np.intp],
+    gains: NDArray[np.int64],
+    sides: tuple[Side, ...],
+) -> tuple[int, int] | None:
+    """Return the first range of `first` whose best range of `second` is largest and positive."""
+    cells, place = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
+    sums = _sums_by_rank(place.reshape(-1), gains)
+    lows = np.unique(first) if sides[0] == "both" else np.zeros(1, dtype=np.intp)
+    leaves = 1 << int(second.max()).bit_length()
+    step = max(1, _TREE_CELLS // (2 * leaves))
+    best = (0, 0, 0)
+    for start in range(0, len(lows), step):
+        group = lows[start : start + step]
+        value, high = _sweep(cells, sums, group, leaves, sides[1])
+        winner = len(group) - 1 - int(np.argmax(value[::-1]))
+        if value[winner] >= best[0]:  # later groups have higher lower sides
+            best = (int(value[winner]), int(group[winner]), int(high[winner]))
+    return best[1:] if best[0] > 0 else None
+
+
+def _sweep(
+    cells: NDArray[np.intp],
+    sums: NDArray[np.int64],
+    lows: NDArray[np.intp],
+    leaves: int,
+    side: Side,
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return, for each lower side, the best value and the first upper side that reaches it.
+
+    Cells come in the order of the first feature. tree[0..3] hold for each node the sum, the
+    best beginning, the best end and the best part of its range; the empty part counts 0.
+    """
+    tree = np.zeros((4, 2 * leaves, len(lows)), dtype=np.int64)
+    answer = tree[{"both": 3, ">": 2, "<=": 1}[side], 1]
+    value = np.zeros(len(lows), dtype=np.int64)
+    high = np.zeros(len(lows), dtype=np.intp)
+    open_lows = np.searchsorted(lows, cells[:, 0], side="right")
+    last_of_column = np.append(cells[1:, 0] != cells[:-1, 0], True)
+    for (rank, leaf), gain, n_open, last in zip(
+        cells.tolist(), sums.tolist(), open_lows.tolist(), last_of_column.tolist(), strict=True
+    ):
+        _add(tree[:, :, :n_open], leaves + leaf, gain)
+        if last:
+            better = answer > value
+            value[better], high[better] = answer[better], rank
+    return value, high
+
+
+def _add(tree: NDArray[np.int64], node: int, gain: int) -> None:
+    """Add a gain to one leaf in all trees and mend the nodes above it."""
+    total, begin, end, part = tree
+    total[node] += gain
+    begin[node] = end[node] = part[node] = np.maximum(total[node], 0)
+    while node > 1:
+        node //= 2
+        left, right = 2 * node, 2 * node + 1
+        np.add(total[left], total[right], out=total[node])
+        np.maximum(begin[left], total[left] + begin[right], out=begin[node])
+        np.maximum(end[right], total[right] + end[left], out=end[node])
+        np.maximum(part[left], part[right], out=part[node])
+        np.maximum(part[node], end[left] + begin[right], out=part[node])

@@ -1,0 +1,59 @@
+"""Where to cut between two neighbouring values: near the middle, at a number one can read."""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+_LARGEST_EXPONENT = 300
+# Powers of ten as the nearest doubles: a table, because log10 and pow may differ in the last
+# digit between machines, and two labs must place the same cut.
+_POWERS = np.array([float(f"1e{k}") for k in range(-_LARGEST_EXPONENT, _LARGEST_EXPONENT + 1)])
+
+
+def cut_between(below: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
+    """Return cuts c with below <= c < above, so that below <= c and above > c.
+
+    The cut is the middle, rounded to as few decimals as keep it in the middle half of the gap.
+    Only additions, multiplications, divisions and roundings of IEEE doubles are used: the
+    same two values give the same cut on every machine.
+
+    Examples
+    --------
+    >>> cut_between([41.0, 1234.17], [42.0, 1391.88]).tolist()
+    [41.5, 1310.0]
+    """
+    low, high = np.broadcast_arrays(np.asarray(below, float), np.asarray(above, float))
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
+        middle = low / 2 + high / 2
+        place = np.searchsorted(_POWERS, (high - low) / 2, side="right") - 1
+        place = np.clip(place, 0, len(_POWERS) - 1)
+        step, inverse = _POWERS[place], _POWERS[len(_POWERS) - 1 - place]
+        # Dividing by a whole power of ten gives the double nearest to the short decimal;
+        # multiplying by 0.1 would not.
+        readable = np.where(
+            place >= _LARGEST_EXPONENT,
+            np.rint(middle / step) * step,
+            np.rint(middle * inverse) / inverse,
+        )
+    cut = np.where(_separates(middle, low, high), middle, low)
+    return np.where(_separates(readable, low, high), readable, cut) + 0.0
+
+
+def cuts_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the len(values) + 1 cuts around sorted distinct values, -inf and inf at the ends.
+
+    Value number i lies above cut i and not above cut i + 1.
+
+    Examples
+    --------
+    >>> cuts_of(np.array([1.0, 2.0, 4.0])).tolist()
+    [-inf, 1.5, 3.0, inf]
+    """
+    if len(values) == 0:
+        return np.array([-np.inf])
+    return np.concatenate([[-np.inf], cut_between(values[:-1], values[1:]), [np.inf]])
+
+
+def _separates(
+    cut: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
+) -> NDArray[np.bool_]:
+    return (low <= cut) & (cut < high)

@@ -1,0 +1,168 @@
+"""What every hypothesis class accepts: finite rows, binary labels, non-negative weights."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+# Weights become integers whose total stays below 2**62: sums are then exact in int64.
+WEIGHT_BITS = 62
+
+
+def as_rows(X: ArrayLike, n_features: int, name: str = "X") -> NDArray[np.float64]:
+    """Return X as a finite float matrix with `n_features` columns.
+
+    A one-dimensional array is one column of a class over one feature.
+
+    Examples
+    --------
+    >>> as_rows([3, 1, 2], n_features=1).shape
+    (3, 1)
+    """
+    rows = np.asarray(X, dtype=np.float64)
+    if rows.size == 0 and (rows.ndim < 2 or rows.shape[1] != n_features):
+        rows = rows.reshape(0, n_features)
+    if rows.ndim == 1 and n_features == 1:
+        rows = rows[:, np.newaxis]
+    if rows.ndim != 2 or rows.shape[1] != n_features:
+        raise ValueError(
+            f"{name} has shape {rows.shape}, but this class is over {n_features} feature(s): "
+            f"give a matrix with {n_features} column(s)"
+        )
+    if not np.isfinite(rows).all():
+        row, column = np.argwhere(~np.isfinite(rows))[0]
+        raise ValueError(
+            f"{name}[{row}, {column}] is {rows[row, column]}: a hypothesis needs finite values; "
+            "impute or drop missing and infinite values first"
+        )
+    return rows + 0.0  # the two zeros of IEEE arithmetic are one value
+
+
+def as_labels(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
+    """Return y as booleans; only the labels 0 and 1 are known here.
+
+    Examples
+    --------
+    >>> as_labels([0, 1, 1], n_rows=3)
+    array([False,  True,  True])
+    """
+    labels = np.asarray(y)
+    if labels.shape != (n_rows,):
+        raise ValueError(f"y has shape {labels.shape}: give one label for each of {n_rows} rows")
+    if labels.dtype != np.bool_ and not np.isin(labels, (0, 1)).all():
+        wrong = labels[~np.isin(labels, (0, 1))][0]
+        raise ValueError(f"y contains {wrong!r}: encode the two classes as 0 and 1")
+    return labels.astype(np.bool_)
+
+
+def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+    """Return weights as integers, scaled by one power of two.
+
+    Every later sum and comparison is then exact, so that neither the order of the rows nor
+    rounding can decide a tie. Weights with up to about 60 bits between the total and the last
+    digit of the smallest one are represented exactly.
+
+    Examples
+    --------
+    >>> weights = as_weights([0.5, 1.0, 0.0], n_rows=3)
+    >>> int(weights[1] // weights[0]), int(weights[2])
+    (2, 0)
+    """
+    if sample_weight is None:
+        sample_weight = np.ones(n_rows)
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (n_rows,):
+        raise ValueError(
+            f"sample_weight has shape {weights.shape}: give one weight for each of {n_rows} rows"
+        )
+    if not (np.isfinite(weights) & (weights >= 0)).all():
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(f"sample_weight contains {wrong}: weights are finite and not negative")
+    # Scaling by the largest weight first keeps the total finite.
+    largest = int(np.frexp(weights.max(initial=0.0))[1])
+    room = WEIGHT_BITS - max(n_rows - 1, 0).bit_length()
+    return np.rint(np.ldexp(weights, room - largest)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A labelled sample as the solvers see it; rows of weight zero are gone.
+
+    Attributes
+    ----------
+    rows : float array of shape (n, d)
+    gains : int64 array of shape (n,)
+        Weight of a row labelled 1, minus the weight of a row labelled 0. The error of a
+        hypothesis is (positive - sum of the gains it labels 1) / total.
+    positive, total : int
+        Weight of the rows labelled 1, and of all rows.
+    """
+
+    rows: NDArray[np.float64]
+    gains: NDArray[np.int64]
+    positive: int
+    total: int
+
+    def errors(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Turn sums of gains into weighted error rates (0 on an empty sample)."""
+        return (self.positive - np.asarray(sums)) / max(self.total, 1)
+
+
+def as_sample(
+    X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, n_features: int
+) -> Sample:
+    """Check a labelled sample and turn its labels into gains.
+
+    Examples
+    --------
+    >>> sample = as_sample([1.0, 2.0], [0, 1], [3, 1], n_features=1)
+    >>> sample.errors([0, sample.gains.sum()]).tolist()
+    [0.25, 0.75]
+    """
+    rows = as_rows(X, n_features)
+    labels = as_labels(y, len(rows))
+    weights = as_weights(sample_weight, len(rows))
+    present = weights > 0
+    rows, labels, weights = rows[present], labels[present], weights[present]
+    return Sample(
+        rows=rows,
+        gains=np.where(labels, weights, -weights),
+        positive=int(weights[labels].sum()),
+        total=int(weights.sum()),
+    )
+
+
+def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Return the distinct rows in lexicographic order and, for each row, its place there.
+
+    Examples
+    --------
+    >>> points, place = distinct_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
+    >>> points.tolist(), place.tolist()
+    ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])
+    """
+    order = np.lexsort(rows.T[::-1])
+    ordered = rows[order]
+    first = np.ones(len(rows), dtype=bool)
+    first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    place = np.empty(len(rows), dtype=np.intp)
+    place[order] = np.cumsum(first) - 1
+    return ordered[first], place
+
+
+def dense_ranks(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], list[NDArray[np.float64]]]:
+    """Return each value's rank among the distinct values of its column, and those values.
+
+    Examples
+    --------
+    >>> ranks, values = dense_ranks(np.array([[2.0, 7.0], [1.0, 7.0]]))
+    >>> ranks.tolist(), [v.tolist() for v in values]
+    ([[1, 0], [0, 0]], [[1.0, 2.0], [7.0]])
+    """
+    ranks = np.empty(rows.shape, dtype=np.intp)
+    values = []
+    for feature in range(rows.shape[1]):
+        distinct, inverse = np.unique(rows[:, feature], return_inverse=True)
+        ranks[:, feature] = inverse.reshape(-1)
+        values.append(distinct)
+    return ranks, values

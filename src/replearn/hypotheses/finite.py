@@ -1,0 +1,131 @@
+"""Any finite list of hypotheses: rules written by experts, fitted models, a vendor's scores."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.hypotheses._inputs import as_rows, distinct_rows
+from replearn.hypotheses.base import HypothesisClass, check_feature_count
+from replearn.hypotheses.hypothesis import Predictor, canonical_text
+from replearn.hypotheses.rules import BLOCK_CELLS, ListedRules
+
+
+@dataclass(frozen=True, init=False)
+class FiniteClass(HypothesisClass):
+    """A list of predictors of 0 and 1, whose order does not matter.
+
+    The canonical order is by the labels on the pool; of hypotheses with equal labels the one
+    with the alphabetically first description represents them (foreign predictors, which have
+    none: the first of the list). So neither `dichotomies` nor a tie in `erm` depends on places
+    in the list.
+
+    Parameters
+    ----------
+    hypotheses : sequence of Hypothesis or of objects with `predict`
+        At least one. Predictions must be 0 and 1.
+    n_features : int
+        Number of columns.
+
+    Examples
+    --------
+    >>> from replearn.hypotheses import make_box
+    >>> rules = FiniteClass([make_box([(0, cut, np.inf)]) for cut in (18, 40, 65)], n_features=1)
+    >>> print(rules.erm([20, 35, 48, 60], [0, 0, 1, 1]).rule(["age"]))
+    age > 40
+    """
+
+    hypotheses: tuple[Predictor, ...]
+    n_features: int
+
+    def __init__(self, hypotheses: Sequence[Predictor], n_features: int) -> None:
+        check_feature_count(n_features)
+        if len(hypotheses) == 0:
+            raise ValueError("hypotheses is empty: give at least one")
+        for place, hypothesis in enumerate(hypotheses):
+            if not callable(getattr(hypothesis, "predict", None)):
+                raise TypeError(f"hypotheses[{place}] is {hypothesis!r}, which has no predict(X)")
+        object.__setattr__(self, "hypotheses", tuple(hypotheses))
+        object.__setattr__(self, "n_features", n_features)
+
+    @property
+    def vc_dimension(self) -> int:
+        """An upper bound: log2 of the number of hypotheses, rounded down."""
+        return len(self.hypotheses).bit_length() - 1
+
+    def growth_bound(self, n_points: int) -> int:
+        """Return the smaller of Sauer's bound and the number of hypotheses."""
+        return min(len(self.hypotheses), super().growth_bound(n_points))
+
+    def shattered_set(self, domain: ArrayLike | None = None) -> NDArray[np.float64]:
+        """Return a largest shattered subset of a finite domain, found by search.
+
+        Examples
+        --------
+        >>> from replearn.hypotheses import make_box
+        >>> rules = FiniteClass([make_box([(0, cut, np.inf)]) for cut in (18, 40)], n_features=1)
+        >>> rules.shattered_set([10, 30, 50])
+        array([[30.]])
+        """
+        if domain is None:
+            raise ValueError("domain is None: a finite list has no points of its own; give rows")
+        points, _ = distinct_rows(as_rows(domain, self.n_features, "domain"))
+        labels = self._listed.predict(points)
+        return points[_largest_shattered(np.unique(labels, axis=0), [], 0, self.vc_dimension)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain JSON data; raises TypeError for predictors that are not hypotheses."""
+        for hypothesis in self.hypotheses:
+            if not hasattr(hypothesis, "to_dict"):
+                raise TypeError(f"{hypothesis!r} has no to_dict(): only hypotheses can be written")
+        listed = [hypothesis.to_dict() for hypothesis in self.hypotheses]  # type: ignore[attr-defined]
+        return {"class": "FiniteClass", "hypotheses": listed, "n_features": self.n_features}
+
+    @property
+    def _listed(self) -> ListedRules:
+        return ListedRules(self.hypotheses, self.n_features)
+
+    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[ListedRules]:
+        order = [place for _, _, place in sorted(self._descriptions(points).values())]
+        for start in range(0, len(order), size):
+            yield self._listed.take(np.array(order[start : start + size]))
+
+    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+        sums = self._listed.sums(rows, gains)
+        best = np.flatnonzero(sums == sums.max())
+        points, _ = distinct_rows(rows)
+        _, _, place = min(self._descriptions(points, best).values())
+        return self.hypotheses[place]
+
+    def _descriptions(
+        self, points: NDArray[np.float64], places: NDArray[np.intp] | None = None
+    ) -> dict[bytes, tuple[bytes, str, int]]:
+        """Return, for each dichotomy, its labels and the text and place of its representative."""
+        places = np.arange(len(self.hypotheses)) if places is None else places
+        found: dict[bytes, tuple[bytes, str, int]] = {}
+        step = max(1, BLOCK_CELLS // max(len(points), 1))
+        for start in range(0, len(places), step):
+            block = places[start : start + step]
+            packed = np.packbits(self._listed.take(block).predict(points), axis=1)
+            for place, line in zip(block.tolist(), packed, strict=True):
+                labels = line.tobytes()
+                mine = (labels, canonical_text(self.hypotheses[place]), place)
+                found[labels] = min(mine, found.get(labels, mine))
+        return found
+
+
+def _largest_shattered(
+    labels: NDArray[np.bool_], chosen: list[int], start: int, limit: int
+) -> list[int]:
+    """Extend a shattered set of columns as far as possible; depth first, subsets are shattered."""
+    best = chosen
+    for column in range(start, labels.shape[1]):
+        if len(best) == limit:
+            break
+        extended = [*chosen, column]
+        if len(np.unique(labels[:, extended], axis=0)) == 2 ** len(extended):
+            candidate = _largest_shattered(labels, extended, column + 1, limit)
+            best = max(best, candidate, key=len)
+    return best

@@ -1,0 +1,220 @@
+"""Many hypotheses at once, as arrays: predict, sum and compare without a Python loop."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.hypotheses._inputs import as_labels, as_rows, as_sample
+from replearn.hypotheses._sums import box_sums, labelled_sums
+from replearn.hypotheses.hypothesis import (
+    Hypothesis,
+    Predictor,
+    make_box,
+    make_halfspace,
+)
+
+# Cells of one block of predictions (hypotheses x rows): about 4 MB as booleans.
+BLOCK_CELLS = 2**22
+
+
+class Rules(ABC):
+    """A sequence of hypotheses over the same features, held as arrays.
+
+    `rules[i]` is a single frozen hypothesis; `rules.errors(X, y)` scores all of them without
+    ever holding a matrix of all predictions.
+    """
+
+    n_features: int
+
+    @abstractmethod
+    def __len__(self) -> int: ...
+
+    @abstractmethod
+    def __getitem__(self, index: int) -> Any: ...
+
+    @abstractmethod
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return the rules at these places."""
+
+    @classmethod
+    @abstractmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return the rules of all parts, one after the other."""
+
+    @abstractmethod
+    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]: ...
+
+    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+        """Return the matrix of labels: one line for each rule, one column for each row of X."""
+        return self._labels(as_rows(X, self.n_features))
+
+    def sums(self, X: ArrayLike, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each rule the sum of `values` over the rows that it labels 1.
+
+        `values` are 64-bit integers of shape (n,) or (n, c); arithmetic is exact (modulo 2**64).
+        """
+        rows = as_rows(X, self.n_features)
+        step = max(1, BLOCK_CELLS // max(len(rows), 1))
+        parts = [
+            labelled_sums(self.take(slice(start, start + step))._labels(rows), values)
+            for start in range(0, len(self), step)
+        ]
+        return np.concatenate(parts) if parts else np.zeros((0, *values.shape[1:]), values.dtype)
+
+    def errors(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
+    ) -> NDArray[np.float64]:
+        """Return the weighted error rate of each rule on a labelled sample.
+
+        Examples
+        --------
+        >>> rules = BoxRules(lower=np.array([[0.0], [1.5]]), upper=np.array([[9.0], [9.0]]))
+        >>> rules.errors([1, 2, 3, 4], [0, 1, 1, 1]).tolist()
+        [0.25, 0.0]
+        """
+        sample = as_sample(X, y, sample_weight, self.n_features)
+        return sample.errors(self.sums(sample.rows, sample.gains))
+
+    def __iter__(self) -> Iterator[Any]:
+        return (self[index] for index in range(len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class BoxRules(Rules):
+    """Axis-parallel boxes lower < x <= upper; infinite bounds are absent ones.
+
+    Examples
+    --------
+    >>> rules = BoxRules(lower=np.array([[0.0], [1.5]]), upper=np.array([[9.0], [np.inf]]))
+    >>> [str(rule) for rule in rules]
+    ['0 < x0 <= 9', 'x0 > 1.5']
+    """
+
+    lower: NDArray[np.float64]
+    upper: NDArray[np.float64]
+
+    @property
+    def n_features(self) -> int:  # type: ignore[override]
+        """Number of columns."""
+        return int(self.lower.shape[1])
+
+    def __len__(self) -> int:
+        return len(self.lower)
+
+    def __getitem__(self, index: int) -> Hypothesis:
+        bounds = zip(self.lower[index].tolist(), self.upper[index].tolist(), strict=True)
+        return make_box((feature, lower, upper) for feature, (lower, upper) in enumerate(bounds))
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return the rules at these places."""
+        return type(self)(self.lower[rows], self.upper[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return the rules of all parts, one after the other."""
+        return cls(
+            np.concatenate([part.lower for part in parts]),
+            np.concatenate([part.upper for part in parts]),
+        )
+
+    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+        inside = np.ones((len(self), len(rows)), dtype=bool)
+        bounded = (self.lower > -np.inf) | (self.upper < np.inf)
+        for feature in np.flatnonzero(bounded.any(axis=0)):
+            concerned = bounded[:, feature]
+            lower, upper = self.lower[concerned, feature], self.upper[concerned, feature]
+            column = rows[:, feature]
+            inside[concerned] &= (column > lower[:, None]) & (column <= upper[:, None])
+        return inside
+
+    def sums(self, X: ArrayLike, values: NDArray[Any]) -> NDArray[Any]:
+        """Return for each box the sum of `values` inside it, by prefix sums where that is cheap."""
+        rows = as_rows(X, self.n_features)
+        sums = np.zeros((len(self), *values.shape[1:]), dtype=values.dtype)
+        rest = box_sums(self.lower, self.upper, rows, values, out=sums)
+        if rest.any():
+            sums[rest] = Rules.sums(self.take(rest), rows, values)
+        return sums
+
+
+@dataclass(frozen=True, eq=False)
+class HalfspaceRules(Rules):
+    """Halfspaces weights . x > offset in the plane; weights 0 make a constant.
+
+    Examples
+    --------
+    >>> rules = HalfspaceRules(weights=np.array([[1.0, -1.0]]), offset=np.array([0.5]))
+    >>> print(rules[0])
+    x0 - x1 > 0.5
+    """
+
+    weights: NDArray[np.float64]
+    offset: NDArray[np.float64]
+    n_features = 2
+
+    def __len__(self) -> int:
+        return len(self.offset)
+
+    def __getitem__(self, index: int) -> Hypothesis:
+        first, second = self.weights[index].tolist()
+        return make_halfspace((first, second), float(self.offset[index]))
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return the rules at these places."""
+        return type(self)(self.weights[rows], self.offset[rows])
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return the rules of all parts, one after the other."""
+        return cls(
+            np.concatenate([part.weights for part in parts]),
+            np.concatenate([part.offset for part in parts]),
+        )
+
+    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+        # Two products and one sum, never a matrix product: the same rounding as one Halfspace.
+        scores = self.weights[:, :1] * rows[:, 0] + self.weights[:, 1:] * rows[:, 1]
+        return scores > self.offset[:, None]
+
+
+@dataclass(frozen=True, eq=False)
+class ListedRules(Rules):
+    """Any predictors, one after the other: hypotheses, fitted estimators, ...
+
+    Examples
+    --------
+    >>> rules = ListedRules((make_box([(0, 1.5, np.inf)]),), n_features=1)
+    >>> rules.predict([1, 2])
+    array([[False,  True]])
+    """
+
+    predictors: tuple[Predictor, ...]
+    n_features: int
+
+    def __len__(self) -> int:
+        return len(self.predictors)
+
+    def __getitem__(self, index: int) -> Predictor:
+        return self.predictors[index]
+
+    def take(self, rows: NDArray[Any] | slice) -> Self:
+        """Return the rules at these places."""
+        places = np.arange(len(self))[rows]
+        return type(self)(tuple(self.predictors[place] for place in places), self.n_features)
+
+    @classmethod
+    def join(cls, parts: Sequence[Self]) -> Self:
+        """Return the rules of all parts, one after the other."""
+        listed = tuple(predictor for part in parts for predictor in part.predictors)
+        return cls(listed, parts[0].n_features)
+
+    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+        labels = np.zeros((len(self), len(rows)), dtype=bool)
+        if len(rows):
+            for line, predictor in enumerate(self.predictors):
+                labels[line] = as_labels(predictor.predict(rows), len(rows))
+        return labels

@@ -1,0 +1,143 @@
+"""Decision stumps: one feature, one cut, one direction."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.hypotheses._chains import largest_shattered, shattered_by_stumps
+from replearn.hypotheses._cuts import cut_between, cuts_of
+from replearn.hypotheses._identity import first_of_each, point_codes
+from replearn.hypotheses._inputs import dense_ranks
+from replearn.hypotheses.base import HypothesisClass, check_feature_count
+from replearn.hypotheses.hypothesis import Constant, Hypothesis, make_box
+from replearn.hypotheses.rules import BoxRules
+
+Direction = Literal[">", "<=", "both"]
+
+
+@dataclass(frozen=True)
+class Stumps(HypothesisClass):
+    """All rules "feature > cut" and "feature <= cut", and the two constants.
+
+    The canonical order: never, always, then feature by feature the cuts of "> cut" upwards and
+    the cuts of "<= cut" upwards. Dichotomies that several features give belong to the first.
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns.
+    direction : {"both", ">", "<="}
+        Which of the two kinds of rules the class contains.
+
+    Notes
+    -----
+    The VC dimension is the largest n with C(n, n // 2) <= 2 n_features (Gey 2018), about
+    log2(n_features): 7 for 30 features. In one direction: <= n_features. The growth bound
+    2 + 2 n_features (n - 1) is far below Sauer's.
+
+    Examples
+    --------
+    >>> stumps = Stumps(2)
+    >>> stump = stumps.erm([[30, 1], [50, 0], [40, 1]], [0, 1, 0])
+    >>> print(stump.rule(["age", "smoker"]))
+    age > 45
+    """
+
+    n_features: int
+    direction: Direction = "both"
+
+    def __post_init__(self) -> None:
+        check_feature_count(self.n_features)
+        if self.direction not in get_args(Direction):
+            raise ValueError(f"direction is {self.direction!r}: choose '>', '<=' or 'both'")
+
+    @property
+    def vc_dimension(self) -> int:
+        """The largest n with C(n, n // 2) <= 2 n_features (<= n_features in one direction)."""
+        return largest_shattered(self.n_features * self._directions)
+
+    @property
+    def _directions(self) -> int:
+        return 2 if self.direction == "both" else 1
+
+    def growth_bound(self, n_points: int) -> int:
+        """Return the smaller of Sauer's bound and 2 + directions * n_features * (n - 1).
+
+        Examples
+        --------
+        >>> Stumps(1).growth_bound(10), Stumps(30).growth_bound(1000)
+        (20, 59942)
+        """
+        if n_points < 1:
+            return 1
+        counted = 2 + self._directions * self.n_features * (n_points - 1)
+        return min(counted, super().growth_bound(n_points))
+
+    def shattered_set(self) -> NDArray[np.float64]:
+        """Return a largest set of points on which all labellings occur."""
+        points = shattered_by_stumps(self.n_features, self.direction == "both")
+        return -points if self.direction == "<=" else points
+
+    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[BoxRules]:
+        feature, lower, upper, words = self._candidates(points)
+        kept = first_of_each(words)
+        for start in range(0, len(kept), size):
+            chosen = kept[start : start + size]
+            line = np.arange(len(chosen))
+            below = np.full((len(chosen), self.n_features), -np.inf)
+            above = np.full((len(chosen), self.n_features), np.inf)
+            below[line, feature[chosen]] = lower[chosen]
+            above[line, feature[chosen]] = upper[chosen]
+            yield BoxRules(below, above)
+
+    def _candidates(
+        self, points: NDArray[np.float64]
+    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
+        """Return feature, bounds and name of every stump, in canonical order, with repetitions."""
+        codes = point_codes(len(points))
+        total = codes.sum(axis=0)
+        infinite = np.full(1, np.inf)
+        parts = [(0, infinite, infinite, 0 * total[None]), (0, -infinite, infinite, total[None])]
+        ranks, values = dense_ranks(points)
+        for feature, distinct in enumerate(values):
+            cuts = cuts_of(distinct)[1:-1]
+            by_value = np.zeros((len(distinct), 2), dtype=np.uint64)
+            np.add.at(by_value, ranks[:, feature], codes)
+            below = np.cumsum(by_value, axis=0)[:-1]
+            open_end = np.full(len(cuts), np.inf)
+            if self.direction != "<=":
+                parts.append((feature, cuts, open_end, total - below))
+            if self.direction != ">":
+                parts.append((feature, -open_end, cuts, below))
+        return (
+            np.concatenate([np.full(len(part[1]), part[0]) for part in parts]),
+            np.concatenate([part[1] for part in parts]),
+            np.concatenate([part[2] for part in parts]),
+            np.concatenate([part[3] for part in parts]),
+        )
+
+    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+        total = int(gains.sum())
+        best_gain, best = max(total, 0), Constant(total > 0)
+        hypothesis: Hypothesis = best
+        for feature in range(self.n_features):
+            order = np.argsort(rows[:, feature])
+            column, below = rows[order, feature], np.cumsum(gains[order])
+            ends = np.flatnonzero(column[:-1] < column[1:])
+            if len(ends) == 0:
+                continue
+            for direction in self._both():
+                scores = total - below[ends] if direction == ">" else below[ends]
+                place = int(np.argmax(scores))  # the first of the largest
+                if scores[place] > best_gain:
+                    best_gain, end = int(scores[place]), ends[place]
+                    cut = float(cut_between(column[end], column[end + 1]))
+                    bounds = (cut, np.inf) if direction == ">" else (-np.inf, cut)
+                    hypothesis = make_box([(feature, *bounds)])
+        return hypothesis
+
+    def _both(self) -> tuple[str, ...]:
+        return (">", "<=") if self.direction == "both" else (self.direction,)
