@@ -29,6 +29,9 @@ from replearn.tables import take_rows
 SERIAL_SECONDS = 1.5
 """Starting worker processes costs about this much: shorter fits stay in this process."""
 
+WARM_UP_BLOCKS = 2
+"""Blocks fitted in this process before anything is concluded from their time."""
+
 SECONDS_PER_TASK = 0.3
 """Blocks are sent to the workers in batches of about this length."""
 
@@ -185,23 +188,27 @@ def _run(
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers = effective_n_jobs(n_jobs)
-    start = time.perf_counter()
-    done = 0
+    seconds: list[float] = []
     for block in work:
+        start = time.perf_counter()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
-        with config_context(skip_parameter_validation=done > 0):
+        with config_context(skip_parameter_validation=bool(seconds)):
             model = fit_one_block(estimator, block)
+        seconds.append(time.perf_counter() - start)
         yield [model]
-        done += 1
-        seconds = (time.perf_counter() - start) / done
-        if workers > 1 and seconds * (n_blocks - done) > SERIAL_SECONDS:
+        if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds)):
             break
     else:
         return
-    size = _batch_size(seconds, n_blocks - done, workers)
+    size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
     yield from parallel(tasks)
+
+
+def _workers_pay(seconds: list[float], n_left: int) -> bool:
+    """Extrapolate from the fastest block: the first ones also load libraries and fill caches."""
+    return len(seconds) >= WARM_UP_BLOCKS and min(seconds) * n_left > SERIAL_SECONDS
 
 
 def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:

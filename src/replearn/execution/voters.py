@@ -9,16 +9,17 @@ number of rows: `CHUNK` is a multiple of every register tile in use (4, 6, 8, 12
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.execution.constant import ConstantVote
-from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
+from replearn.tables import is_sparse, n_rows, pad_rows, row_chunks, slice_rows
 
-CHUNK = 384
-"""Rows per call of a model; see the module's docstring."""
+CHUNK = 768
+"""Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
 
 
 class Voter(Protocol):
@@ -34,8 +35,9 @@ class Voter(Protocol):
         """Add the probabilities on some prepared rows to ``totals[row, partition, class]``."""
 
 
+@dataclass(frozen=True)
 class Member:
-    """One model of the panel: where its votes go.
+    """One model of the panel, and where its votes go.
 
     Parameters
     ----------
@@ -51,18 +53,41 @@ class Member:
     >>> import numpy as np
     >>> from replearn.execution.constant import ConstantVote
     >>> from replearn.execution.voters import Member
-    >>> Member(ConstantVote(7), 0, np.array([1])).codes
-    array([1])
+    >>> Member(ConstantVote("b"), 0, np.array([1])).predicted_codes(np.zeros((2, 3)))
+    array([1, 1])
     """
 
-    def __init__(self, model: Any, partition: int, codes: NDArray[np.intp]) -> None:
-        self.model = model
-        self.partition = partition
-        self.codes = codes
+    model: Any
+    partition: int
+    codes: NDArray[np.intp]
+
+    def predicted_codes(self, X: Any) -> NDArray[np.intp]:
+        """Ask the model, and translate its labels to positions in the list of all classes.
+
+        Parameters
+        ----------
+        X : container of rows
+            The rows.
+
+        Returns
+        -------
+        ndarray of intp
+            One code per row.
+        """
+        labels = np.asarray(self.model.predict(X))
+        codes = np.full(len(labels), -1, dtype=np.intp)
+        for label, code in zip(self.model.classes_, self.codes, strict=True):
+            codes[labels == label] = code
+        if (codes < 0).any():
+            raise ValueError(
+                f"{type(self.model).__name__} answered {labels[codes < 0][0]!r}, "
+                f"which is not one of its classes {self.model.classes_!r}"
+            )
+        return codes
 
 
 class LoopVoter:
-    """Ask the models one by one, always with `CHUNK` rows.
+    """Ask the models one by one, always with the same number of rows.
 
     Parameters
     ----------
@@ -84,17 +109,15 @@ class LoopVoter:
         self.members = members
 
     def prepare(self, X: Any) -> Any:
-        """Leave the table as it is: the models convert it themselves."""
-        return X
+        """Leave the conversion to the models."""
+        return sliceable(X)
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
         for start, stop in row_chunks(n_rows(X), CHUNK):
             chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
-            rows = np.arange(start, stop)
             for member in self.members:
-                codes = predicted_codes(member, chunk)[: stop - start]
-                counts[rows, member.partition, codes] += 1
+                add_codes(counts[start:stop], member, member.predicted_codes(chunk))
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
@@ -129,13 +152,13 @@ class ConstantVoter:
         self.members = members
 
     @staticmethod
-    def recognises(model: Any) -> bool:
+    def recognises(model: Any, soft: bool) -> bool:
         """Tell whether the model is a constant."""
         return isinstance(model, ConstantVote)
 
     def prepare(self, X: Any) -> Any:
-        """Leave the table as it is: nobody looks at it."""
-        return X
+        """Do without the table: only its length is looked at."""
+        return np.empty((n_rows(X), 0))
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add one vote per model to every row."""
@@ -148,30 +171,55 @@ class ConstantVoter:
             totals[:, member.partition, member.codes[0]] += 1.0
 
 
-def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
-    """Ask one model, and translate its labels to positions in the list of all classes.
+def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
+    """Add one model's votes.
 
     Parameters
     ----------
+    counts : ndarray of int32, shape (rows, n_partitions, n_classes)
+        Changed in place.
     member : Member
-        A model of the panel.
-    X : container of rows
-        The rows.
-
-    Returns
-    -------
-    ndarray of intp
-        One code per row.
+        The model.
+    codes : ndarray of intp
+        Its answers; those beyond the rows of ``counts`` belong to padding.
 
     Examples
     --------
     >>> import numpy as np
     >>> from replearn.execution.constant import ConstantVote
-    >>> from replearn.execution.voters import Member, predicted_codes
-    >>> predicted_codes(Member(ConstantVote("b"), 0, np.array([1])), np.zeros((2, 3)))
-    array([1, 1])
+    >>> from replearn.execution.voters import Member, add_codes
+    >>> counts = np.zeros((2, 1, 2), dtype=np.int32)
+    >>> add_codes(counts, Member(ConstantVote(7), 0, np.array([1])), np.array([1, 0, 0]))
+    >>> counts[:, 0, 1]
+    array([1, 0], dtype=int32)
     """
-    labels = np.asarray(member.model.predict(X))
-    classes = member.model.classes_
-    positions = np.searchsorted(classes, labels)
-    return member.codes[positions]
+    rows = np.arange(len(counts))
+    counts[rows, member.partition, codes[: len(counts)]] += 1
+
+
+def sliceable(X: Any) -> Any:
+    """Bring a table into a form whose rows can be sliced cheaply, without changing its kind.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix
+        Any container of rows.
+
+    Returns
+    -------
+    same kind of container
+        CSR with sorted indices for sparse matrices (a row's sum must not depend on their order).
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from replearn.execution.voters import sliceable
+    >>> sliceable(sparse.csc_matrix([[0, 1]])).format
+    'csr'
+    """
+    if isinstance(X, np.ndarray):
+        return np.ascontiguousarray(X)
+    if is_sparse(X):
+        X = X.tocsr()
+        return X if X.has_sorted_indices else X.sorted_indices()
+    return X

@@ -15,15 +15,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context
 from sklearn.utils.parallel import Parallel, delayed
 
+from replearn.execution.grouping import group_members
 from replearn.execution.threads import one_thread
-from replearn.execution.voters import CHUNK, ConstantVoter, LoopVoter, Member, Voter
+from replearn.execution.voters import CHUNK, Member, Voter
 from replearn.tables import n_rows, row_chunks, slice_rows
 
-ROWS_PER_TASK = 16 * CHUNK
+ROWS_PER_TASK = 8 * CHUNK
 """Rows handed to one worker at a time; a multiple of `CHUNK`."""
-
-FAST_VOTERS: tuple[Any, ...] = (ConstantVoter,)
-"""Groups that vote together; each takes the models it recognises, the loop takes the rest."""
 
 
 class Panel:
@@ -57,8 +55,8 @@ class Panel:
         self.n_partitions = n_partitions
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
-        members = _members(estimators, np.asarray(classes), self.n_blocks)
-        self.voters = _group(members)
+        self._members = _members(estimators, np.asarray(classes), self.n_blocks)
+        self._voters: dict[bool, list[Voter]] = {}
 
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
@@ -75,7 +73,7 @@ class Panel:
         ndarray of int32, shape (n, n_partitions) or (n, n_partitions, n_classes)
             Two classes: votes for the second one. Otherwise: votes for each class.
         """
-        counts: NDArray[np.int32] = self._collect(X, _count_rows, np.dtype(np.int32), n_jobs)
+        counts: NDArray[np.int32] = self._collect(X, False, n_jobs)
         return counts[:, :, 1] if self.n_classes == 2 else counts
 
     def soft_scores(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.float64]:
@@ -93,25 +91,34 @@ class Panel:
         ndarray of float64, shape (n, n_partitions) or (n, n_partitions, n_classes)
             Two classes: mean probability of the second one. Otherwise: of each class.
         """
-        totals: NDArray[np.float64] = self._collect(X, _add_rows, np.dtype(np.float64), n_jobs)
+        totals: NDArray[np.float64] = self._collect(X, True, n_jobs)
         totals /= self.n_blocks
         return totals[:, :, 1] if self.n_classes == 2 else totals
 
-    def _collect(self, X: Any, work: Any, dtype: np.dtype[Any], n_jobs: int | None) -> Any:
+    def _collect(self, X: Any, soft: bool, n_jobs: int | None) -> Any:
         """Split the rows among the workers; each returns its own rows' results."""
         shape = (self.n_partitions, self.n_classes)
+        if not n_rows(X):
+            return np.zeros((0, *shape), dtype=np.float64 if soft else np.int32)
         with one_thread():
-            tables = [voter.prepare(X) for voter in self.voters]
+            voters = self._grouped(soft)
+            tables = [voter.prepare(X) for voter in voters]
             tasks = (
-                (self.voters, [slice_rows(table, start, stop) for table in tables], shape)
+                (voters, [slice_rows(table, start, stop) for table in tables], shape)
                 for start, stop in row_chunks(n_rows(X), ROWS_PER_TASK)
             )
+            work = _add_rows if soft else _count_rows
             if n_rows(X) <= ROWS_PER_TASK or effective_n_jobs(n_jobs) == 1:
                 parts = [work(*task) for task in tasks]
             else:
                 parallel = Parallel(n_jobs=n_jobs, prefer="threads")
                 parts = parallel(delayed(work)(*task) for task in tasks)
-        return np.concatenate(parts) if parts else np.zeros((0, *shape), dtype=dtype)
+        return np.concatenate(parts)
+
+    def _grouped(self, soft: bool) -> list[Voter]:
+        if soft not in self._voters:
+            self._voters[soft] = group_members(self._members, soft=soft)
+        return self._voters[soft]
 
 
 def vote_counts(
@@ -204,18 +211,6 @@ def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) ->
             ) from None
         members.append(Member(model, place // n_blocks, np.asarray(codes, dtype=np.intp)))
     return members
-
-
-def _group(members: list[Member]) -> list[Voter]:
-    voters: list[Voter] = []
-    for kind in FAST_VOTERS:
-        chosen = [member for member in members if kind.recognises(member.model)]
-        if chosen:
-            voters.append(kind(chosen))
-            members = [member for member in members if not kind.recognises(member.model)]
-    if members:
-        voters.append(LoopVoter(members))
-    return voters
 
 
 def _count_rows(

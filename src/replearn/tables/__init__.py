@@ -3,6 +3,7 @@
 from replearn.tables.rows import (
     feature_names,
     is_frame,
+    is_sparse,
     n_rows,
     pad_rows,
     row_chunks,
@@ -13,6 +14,7 @@ from replearn.tables.rows import (
 __all__ = [
     "feature_names",
     "is_frame",
+    "is_sparse",
     "n_rows",
     "pad_rows",
     "row_chunks",

@@ -40,6 +40,29 @@ def is_frame(X: Any) -> bool:
     return _is_instance_of(X, "pandas", "DataFrame") or _is_instance_of(X, "polars", "DataFrame")
 
 
+def is_sparse(X: Any) -> bool:
+    """Tell whether ``X`` is a scipy sparse matrix or array.
+
+    Parameters
+    ----------
+    X : object
+        Any container of rows.
+
+    Returns
+    -------
+    bool
+        True for any sparse format.
+
+    Examples
+    --------
+    >>> from scipy import sparse
+    >>> from replearn.tables import is_sparse
+    >>> is_sparse(sparse.eye_array(2))
+    True
+    """
+    return bool(sparse.issparse(X))
+
+
 def n_rows(X: Any) -> int:
     """Count the rows of an array, a frame, a sparse matrix or a list.
 
@@ -120,8 +143,8 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     rows = np.asarray(rows, dtype=np.intp)
     if isinstance(X, np.ndarray):
         return np.take(X, rows, axis=0)
-    if sparse.issparse(X):
-        return _as_csr(X)[rows]
+    if is_sparse(X):
+        return X.tocsr()[rows]
     if _is_pandas(X):
         return X.take(rows).reset_index(drop=True)
     if _is_polars(X):
@@ -162,8 +185,8 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
         return X.iloc[start:stop].reset_index(drop=True)
     if _is_polars(X):
         return X[start:stop]
-    if sparse.issparse(X):
-        return _as_csr(X)[start:stop]
+    if is_sparse(X):
+        return X.tocsr()[start:stop]
     return take_rows(X, np.arange(start, stop, dtype=np.intp))
 
 
@@ -219,10 +242,6 @@ def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
     """
     for start in range(0, length, size):
         yield start, min(start + size, length)
-
-
-def _as_csr(X: Any) -> Any:
-    return X.tocsr()
 
 
 def _is_pandas(X: Any) -> bool:

@@ -1,0 +1,161 @@
+"""Linear models vote by one product with all their weights at once.
+
+Each row is multiplied on its own (a matrix-vector product per row, looped inside numpy), so that
+its scores cannot depend on the other rows, on their number or on its place among them: a product
+of matrices would round differently for different shapes. The scores are computed in float64 and
+may differ from the model's own ``decision_function`` in the last bit, which differs from itself in
+the last bit when the batch changes. These votes are the definition; they agree with ``predict``
+except where a score is zero up to rounding.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
+from sklearn.linear_model import (
+    LogisticRegression,
+    LogisticRegressionCV,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+)
+from sklearn.svm import LinearSVC
+from sklearn.utils.extmath import softmax
+from sklearn.utils.validation import validate_data
+
+from replearn.execution.voters import Member, add_codes, sliceable
+from replearn.tables import is_sparse, n_rows, row_chunks
+
+LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
+LINEAR = LOGISTIC | {
+    LinearDiscriminantAnalysis,
+    LinearSVC,
+    Perceptron,
+    RidgeClassifier,
+    RidgeClassifierCV,
+    SGDClassifier,
+}
+"""Exact types: a subclass may predict in its own way."""
+
+SCORES_PER_CHUNK = 2**16
+"""Scores computed before they are counted: they stay in the cache."""
+
+
+class LinearVoter:
+    """Linear models that vote together.
+
+    Parameters
+    ----------
+    members : list of Member
+        Members that `recognises` accepts.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from replearn.execution.voters import Member
+    >>> from replearn.execution.voting_linear import LinearVoter
+    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
+    >>> voter = LinearVoter([Member(LogisticRegression().fit(X, y), 0, np.array([0, 1]))])
+    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
+    >>> voter.add_votes(voter.prepare(X), counts)
+    >>> counts[:, 0, 1]
+    array([0, 0, 1, 1], dtype=int32)
+    """
+
+    def __init__(self, members: list[Member]) -> None:
+        # Models of two classes have one score and come first: their votes are counted at once.
+        self.binary = [member for member in members if len(member.codes) == 2]
+        self.wide = [member for member in members if len(member.codes) > 2]
+        models = [member.model for member in self.binary + self.wide]
+        self._first = models[0]
+        self._weights = np.ascontiguousarray(np.vstack([model.coef_ for model in models]).T, float)
+        self._intercepts = np.concatenate(
+            [np.broadcast_to(model.intercept_, len(model.coef_)) for model in models]
+        ).astype(float)
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> bool:
+        """Tell whether the model is linear and, for soft votes, logistic."""
+        return (
+            type(model) in (LOGISTIC if soft else LINEAR)
+            and isinstance(model.coef_, np.ndarray)
+            and model.coef_.ndim == 2
+        )
+
+    def prepare(self, X: Any) -> Any:
+        """Validate the table once, as any of the models would."""
+        table = validate_data(
+            self._first, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"
+        )
+        return sliceable(table)
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows: the second class iff the score is above zero."""
+        tally = _Tally(self.binary, counts.shape[1:])
+        for start, stop, scores in self._scores(X):
+            tally.add(scores[:, : len(self.binary)] > 0, counts[start:stop])
+            for member, columns in self._wide_columns():
+                add_codes(
+                    counts[start:stop], member, member.codes[scores[:, columns].argmax(axis=1)]
+                )
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the logistic probabilities, model by model in a fixed order."""
+        for start, stop, scores in self._scores(X):
+            part = totals[start:stop]
+            second = expit(scores[:, : len(self.binary)])
+            for place, member in enumerate(self.binary):
+                part[:, member.partition, member.codes[0]] += 1.0 - second[:, place]
+                part[:, member.partition, member.codes[1]] += second[:, place]
+            for member, columns in self._wide_columns():
+                part[:, member.partition, member.codes] += softmax(scores[:, columns], copy=True)
+
+    def _scores(self, X: Any) -> Any:
+        """Yield the scores of all models, some rows at a time."""
+        n_scores = self._weights.shape[1]
+        for start, stop in row_chunks(n_rows(X), max(1, SCORES_PER_CHUNK // n_scores)):
+            scores = _row_products(X[start:stop], self._weights)
+            scores += self._intercepts
+            yield start, stop, scores
+
+    def _wide_columns(self) -> Any:
+        start = len(self.binary)
+        for member in self.wide:
+            yield member, slice(start, start + len(member.codes))
+            start += len(member.codes)
+
+
+class _Tally:
+    """Count the answers of models with two classes, as a product of small whole numbers.
+
+    They are exact in float32, and so is their sum in any order.
+    """
+
+    def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
+        first = np.zeros((len(members), *shape), dtype=np.float32)
+        second = np.zeros_like(first)
+        for place, member in enumerate(members):
+            first[place, member.partition, member.codes[0]] = 1
+            second[place, member.partition, member.codes[1]] = 1
+        # Everybody votes for the first class; an answer moves one vote to the second.
+        self._if_nobody = first.sum(axis=0).astype(np.int32)
+        self._moves = (second - first).reshape(len(members), -1)
+
+    def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
+        moved = answers.astype(np.float32) @ self._moves
+        counts += self._if_nobody
+        counts += moved.reshape(counts.shape).astype(np.int32)
+
+
+def _row_products(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Multiply each row by the weights, independently of the other rows."""
+    if is_sparse(X):
+        return np.asarray(X @ weights)  # scipy adds up row by row
+    products: NDArray[np.float64] = np.matmul(X[:, np.newaxis, :], weights)[:, 0, :]
+    return products
