@@ -29,6 +29,8 @@ from replearn.bounds.fresh import (
 )
 from replearn.bounds.fresh_rate import block_disagreement, flip_rate_limit, flip_rate_majorant
 from replearn.bounds.laws import LAW_BITS, ThresholdLaw, arcsine_law, table_law, uniform_law
+from replearn.bounds.programme import programme_law, tightest_law
+from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [
     "LAW_BITS",
@@ -53,11 +55,16 @@ __all__ = [
     "heavy_disagreement_tail",
     "kl_lower",
     "kl_upper",
+    "make_law",
     "markov_gamma",
     "markov_rho",
+    "programme_law",
     "share_variance",
+    "smallest_blocks",
     "smallest_blocks_approximate",
     "smallest_sample_dkw",
+    "smallest_width",
     "table_law",
+    "tightest_law",
     "uniform_law",
 ]

@@ -102,8 +102,9 @@ def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> _Evaluate
     middle = np.clip(0.5, cells.lower, cells.upper)
     first_order = (weights * not_all_equal(middle, runs)).sum(axis=1)
     bend = (weights * (_bend_of_phi(cells, runs) + _bend_of_levels(cells, runs))).sum(axis=1)
-    neglected = 2.0 * NEGLECTED * (runs * len(steps)) ** 2 / np.maximum(a * (1.0 - a), 1e-300)
+    neglected = 2.0 * NEGLECTED * (runs * len(steps)) ** 2 / cells.least_variance[:, 0]
     second_order = value + np.maximum(bend + neglected, 0.0) * (b - a) ** 2 / 8.0
+    second_order[a == 0.0] = np.inf  # 1 / (q (1 - q)) has no bound there
     return _Evaluated(value, np.minimum(first_order, second_order))
 
 
@@ -119,6 +120,7 @@ class _Cells:
     upper: Floats  # F_k(a)
     least_slope: Floats  # of -F_k' = T P(Bin(T - 1, q) = k) on the cell
     most_slope: Floats
+    least_variance: Floats  # of q (1 - q) on the cell, where a > 0
 
     @classmethod
     def around(cls, n_blocks: int, a: Floats, b: Floats) -> "_Cells":
@@ -130,15 +132,16 @@ class _Cells:
         share = n_blocks / np.maximum(n_blocks - k, 1)
         upper = np.minimum(np.cumsum(at_a * share * (1.0 - a), axis=1), 1.0)
         lower = np.minimum(np.cumsum(at_b * share * (1.0 - b), axis=1), upper)
+        variance = a * (1.0 - a) + (a == 0.0)  # a cell from q = 0 has no second order
         # The mass rises in q up to k / n and falls from there; inside the cell its peak exceeds
         # the ends by at most exp(n KL), and KL(k / n, a) <= (b - a)^2 / (a (1 - a)).
         peak_inside = (k > n * a) & (k < n * b)
-        excess = np.minimum(n * (b - a) ** 2 / np.maximum(a * (1.0 - a), 1e-300), 700.0)
-        most = np.maximum(at_a, at_b)
-        most = np.where(peak_inside, np.minimum(most * np.exp(excess), 1.0), most)
-        most = np.where(peak_inside & (excess >= 700.0), 1.0, most)
-        least = np.minimum(at_a, at_b)
-        return cls(n_blocks, a, b, k, lower, upper, n_blocks * least, n_blocks * most)
+        excess = n * (b - a) ** 2 / variance
+        factor = np.where(excess < 600.0, np.exp(np.minimum(excess, 600.0)), np.inf)
+        ends = np.maximum(at_a, at_b)
+        most = np.where(peak_inside, np.minimum(np.maximum(ends, 1e-300) * factor, 1.0), ends)
+        slopes = n_blocks * np.minimum(at_a, at_b), n_blocks * most
+        return cls(n_blocks, a, b, k, lower, upper, *slopes, least_variance=variance)
 
 
 def _bend_of_phi(cells: _Cells, runs: int) -> Floats:
@@ -159,9 +162,10 @@ def _bend_of_levels(cells: _Cells, runs: int) -> Floats:
     offsets = [cells.k - (cells.n_blocks - 1) * q for q in (cells.a, cells.b)]
     corners = [slope * offset for slope in slopes for offset in offsets]
     most = np.maximum.reduce(corners)
-    if_positive = cells.most_slope / np.maximum(cells.a * (1.0 - cells.a), 1e-300)
+    if_positive = cells.most_slope / cells.least_variance
     if_negative = cells.least_slope / (cells.b * (1.0 - cells.b))
-    return most * np.where(most >= 0.0, if_positive, if_negative)
+    bend: Floats = most * np.where(most >= 0.0, if_positive, if_negative)
+    return bend
 
 
 def supremum_of_smooth_law(steps: Floats, runs: int = 2) -> float:
@@ -195,7 +199,9 @@ def _largest_nearby(steps: Floats, edges: Floats, radius: int) -> Floats:
     spread = ndimage.maximum_filter1d(steps, size=2 * radius + 3, mode="nearest")
     first = np.floor(edges[:-1] * n_blocks).astype(np.intp)
     last = np.minimum(np.ceil(edges[1:] * n_blocks).astype(np.intp), n_blocks - 1)
-    return np.array([spread[i : j + 1].max() for i, j in zip(first, last, strict=True)])
+    ends = np.column_stack([first, last + 1]).ravel()
+    nearby: Floats = np.maximum.reduceat(np.append(spread, 0.0), ends)[::2]
+    return nearby
 
 
 def _tail_beyond(n_blocks: int, radius: int) -> float:

@@ -45,7 +45,8 @@ def central_binomial(n_blocks: int) -> float:
     n_blocks = checked_blocks(n_blocks)
     if n_blocks <= 500:
         exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
-        return float(np.nextafter(float(exact), 1.0))
+        nearest = float(exact)
+        return nearest if nearest >= exact else float(np.nextafter(nearest, 1.0))
     # Stirling's series envelops ln f: cut off after a positive term, it is too large
     log_correction = 1.0 / (192.0 * n_blocks**3) - 1.0 / (8.0 * n_blocks)
     return math.exp(log_correction) / math.sqrt(math.pi * n_blocks) * (1.0 + 1e-15)
@@ -120,10 +121,19 @@ def flip_supremum(law: ThresholdLaw) -> float:
     False
     """
     # theorem: pointwise-threshold
-    bound = level_supremum(law, runs=2)
-    if law.name == "uniform" and law.width is not None:
-        bound = min(bound, central_binomial(law.n_blocks) / law.width + ROUNDING)
-    return bound
+    if law.name != "uniform" or law.width is None:
+        return level_supremum(law, runs=2)
+    closed_form = uniform_flip_bound(law.n_blocks, law.width)
+    if law.width == 1.0 or law.n_blocks > MOST_BLOCKS_BY_CELLS:
+        return closed_form  # attained at q = 1/2 when the width is 1
+    return min(closed_form, level_supremum(law, runs=2))
+
+
+def uniform_flip_bound(n_blocks: int, width: float) -> float:
+    """Return f(T) / width, hard or soft votes, with the rounding of the uniform law's table."""
+    exact_table = width == 1.0 and n_blocks & (n_blocks - 1) == 0  # k / T has at most 30 bits
+    bound = central_binomial(n_blocks) / width + (0.0 if exact_table else ROUNDING)
+    return min(bound, 1.0)
 
 
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
@@ -134,7 +144,7 @@ def level_supremum(law: ThresholdLaw, runs: int) -> float:
     if not law.is_symmetric:
         # q > 1/2 is the mirrored law at 1 - q: F_k(1 - q) = 1 - F_{T-1-k}(q)
         bound = max(bound, supremum(law.steps[::-1], runs))
-    return bound
+    return min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
 
 
 def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
@@ -165,8 +175,7 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
             "use vote='hard', or the uniform or arcsine law"
         )
     # theorem: soft-votes
-    centre = central_binomial(law.n_blocks)
-    bound = 2.0 * law.lipschitz * centre * (1.0 + 1e-12)
+    bound = min(2.0 * law.lipschitz * central_binomial(law.n_blocks) * (1.0 + 1e-12), 1.0)
     if law.name == "uniform" and law.width is not None:
-        bound = min(bound, centre / law.width + ROUNDING)
-    return min(bound, 1.0)
+        bound = min(bound, uniform_flip_bound(law.n_blocks, law.width))
+    return bound

@@ -1,0 +1,315 @@
+"""How narrow may the threshold's law be, how few blocks suffice: inverses of the flip bound.
+
+Everything is searched with quick estimates, but only what passes the rigorous bound is returned.
+"""
+
+import math
+from collections.abc import Callable, Iterator
+from functools import lru_cache
+
+import numpy as np
+
+from replearn.bounds._binomial import Floats
+from replearn.bounds._checks import (
+    MOST_BLOCKS,
+    checked_blocks,
+    checked_budget,
+    checked_vote,
+    checked_width,
+)
+from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
+from replearn.bounds.flips import (
+    central_binomial,
+    flip_bound,
+    flip_supremum,
+    uniform_flip_bound,
+)
+from replearn.bounds.laws import (
+    ROUNDING,
+    ThresholdLaw,
+    arcsine_law,
+    portable_arcsine,
+    uniform_law,
+)
+from replearn.bounds.programme import (
+    MOST_BLOCKS_OF_PROGRAMME,
+    level_matrix,
+    programme_law,
+    tightest_law,
+)
+
+DIGITS = 4
+"""Significant digits of the widths that `smallest_width` returns."""
+
+MATRIX_SIZE = 4_000_000
+COARSE_WIDTHS = 256
+
+_BUILDERS: dict[str, Callable[[int, float], ThresholdLaw]] = {
+    "uniform": uniform_law,
+    "arcsine": arcsine_law,
+}
+
+
+@lru_cache(maxsize=1024)
+def smallest_width(
+    rho: float, n_blocks: int, *, law: str = "arcsine", vote: str = "hard"
+) -> float | None:
+    """Return the smallest half-width with which a law keeps flips within a budget.
+
+    A narrow law is close to a plain majority. The worst case of the arcsine law does not fall
+    steadily as it widens, so widths are scanned, not bisected.
+
+    Parameters
+    ----------
+    rho : float
+        Budget for the flips of two runs, in (0, 1].
+    n_blocks : int
+        Number of blocks T.
+    law : {"arcsine", "uniform"}, default="arcsine"
+        Kind of law.
+    vote : {"hard", "soft"}, default="hard"
+        Kind of votes.
+
+    Returns
+    -------
+    float or None
+        A width of four significant digits that passes `flip_bound`, or None if no width does.
+
+    Examples
+    --------
+    >>> [smallest_width(0.1, n_blocks) for n_blocks in (32, 64, 128)]
+    [0.847, 0.651, 0.4794]
+    >>> smallest_width(0.1, 64, law="uniform")
+    0.7039
+    >>> smallest_width(0.1, 17) is None
+    True
+    """
+    rho, n_blocks = checked_budget(rho), checked_blocks(n_blocks)
+    build = _builder(law)
+    checked_vote(vote)
+
+    closed_form = vote == "soft" or n_blocks > MOST_BLOCKS_BY_CELLS
+
+    def passes(width: float) -> bool:
+        if closed_form and law == "uniform":
+            return uniform_flip_bound(n_blocks, width) <= rho
+        return flip_bound(build(n_blocks, width), vote) <= rho
+
+    if closed_form:
+        return _by_bisection(_start_of_search(n_blocks, rho), passes)
+    return next(filter(passes, _not_ruled_out(_Estimate(n_blocks, law), rho)), None)
+
+
+def _builder(law: str) -> Callable[[int, float], ThresholdLaw]:
+    """Return the constructor of a law that has a width."""
+    if law not in _BUILDERS:
+        raise ValueError(f"law must be 'uniform' or 'arcsine' to have a width, got {law!r}")
+    return _BUILDERS[law]
+
+
+def _start_of_search(n_blocks: int, rho: float) -> float:
+    """Return a width below which no law of half-width w with one step per count can pass."""
+    return min(central_binomial(n_blocks) / (2.0 * rho), 1.0)
+
+
+def _round_up(width: float) -> float:
+    """Round up to `DIGITS` significant digits."""
+    if width >= 1.0:
+        return 1.0
+    places = DIGITS - 1 - math.floor(math.log10(width))
+    scale = 10.0**places
+    return min(math.ceil(width * scale - 1e-9) / scale, 1.0)
+
+
+def _next_width(width: float) -> float:
+    """Return the next width of `DIGITS` significant digits."""
+    return _round_up(width * (1.0 + 10.0 ** (-DIGITS - 1)))
+
+
+def _by_bisection(start: float, passes: Callable[[float], bool]) -> float | None:
+    """Find a passing width next to a failing one, from geometric steps upwards."""
+    low, high = 0.0, start
+    while not passes(_round_up(high)):
+        if high >= 1.0:
+            return None
+        low, high = high, min(high * 1.05, 1.0)
+    while _next_width(_round_up(max(low, high / 1.05))) < _round_up(high):
+        middle = (max(low, high / 1.05) + high) / 2.0
+        if passes(_round_up(middle)):
+            high = middle
+        else:
+            low = middle
+    return _round_up(high)
+
+
+def _not_ruled_out(estimate: "_Estimate", rho: float) -> Iterator[float]:
+    """Yield increasing widths whose largest value of H on the grid stays within the budget."""
+    coarse = np.sin(np.linspace(0.0, math.pi / 2.0, COARSE_WIDTHS + 1))
+    first = np.flatnonzero(estimate.largest_flips(coarse[1:], every=4) <= rho * (1.0 + 1e-4))
+    for cell in first:
+        widths = _lattice(coarse[cell], coarse[cell + 1])
+        yield from widths[estimate.largest_flips(widths) <= rho].tolist()
+
+
+def _lattice(low: float, high: float) -> Floats:
+    """Return all widths of `DIGITS` significant digits in (low, high], the ends rounded up."""
+    decade = math.floor(math.log10(high)) if high < 1.0 else -1
+    scale = 10.0 ** (DIGITS - 1 - decade)
+    return np.arange(math.floor(low * scale) + 1, math.ceil(high * scale - 1e-9) + 1) / scale
+
+
+class _Estimate:
+    """Largest H over a grid of q, for many widths at once: never above the supremum."""
+
+    def __init__(self, n_blocks: int, law: str, density: int = 64) -> None:
+        count = int(min(density * math.sqrt(n_blocks) + 64, MATRIX_SIZE / n_blocks))
+        grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
+        self.levels = level_matrix(n_blocks, grid)
+        self.scale: Callable[[Floats], Floats] = (
+            portable_arcsine if law == "arcsine" else np.positive
+        )
+        self.position = self.scale(2.0 * np.arange(n_blocks + 1) / n_blocks - 1.0)
+
+    def largest_flips(self, widths: Floats, every: int = 1) -> Floats:
+        """Return the largest H on (a part of) the grid for each width, with an unrounded table."""
+        reach = 2.0 * self.scale(np.minimum(widths, 1.0))
+        values = np.clip(0.5 + self.position / reach[:, np.newaxis], 0.0, 1.0)
+        largest: Floats = (np.diff(values, axis=1) @ self.levels[::every].T).max(axis=1)
+        return largest - ROUNDING
+
+
+@lru_cache(maxsize=1024)
+def smallest_blocks(
+    rho: float, *, law: str = "uniform", width: float | None = 1.0, vote: str = "hard"
+) -> int:
+    """Return the smallest number of blocks that keeps flips within a budget.
+
+    Parameters
+    ----------
+    rho : float
+        Budget for the flips of two runs, in (0, 1].
+    law : {"uniform", "arcsine", "programme"}, default="uniform"
+        Kind of law.
+    width : float or None, default=1.0
+        Half-width of the law; None allows any width, and is what "programme" takes.
+    vote : {"hard", "soft"}, default="hard"
+        Kind of votes.
+
+    Returns
+    -------
+    int
+        A number of blocks that passes; one block fewer fails.
+
+    Examples
+    --------
+    >>> [smallest_blocks(rho) for rho in (0.1, 0.05, 0.02, 0.01)]
+    [32, 128, 796, 3183]
+    >>> smallest_blocks(0.1, law="arcsine", width=None)
+    18
+    >>> smallest_blocks(0.1, law="programme", width=None)
+    16
+    """
+    rho = checked_budget(rho)
+    passes = _passing(rho, law, width, checked_vote(vote))
+    largest = MOST_BLOCKS_OF_PROGRAMME if law == "programme" else MOST_BLOCKS
+    return smallest_passing(passes, largest, f"rho={rho:g}")
+
+
+def _passing(rho: float, law: str, width: float | None, vote: str) -> Callable[[int], bool]:
+    """Return the predicate "this many blocks keep flips within the budget"."""
+    if law == "programme":
+        if vote == "soft" or width is not None:
+            raise ValueError("law='programme' has no width and takes hard votes: use width=None")
+        return lambda n_blocks: flip_supremum(tightest_law(n_blocks)) <= rho
+    build = _builder(law)
+    if law == "uniform" and (width is None or width == 1.0):
+        # theorem: pointwise-threshold
+        return lambda n_blocks: uniform_flip_bound(n_blocks, 1.0) <= rho
+    if width is None:
+        return lambda n_blocks: _some_width_passes(rho, n_blocks, law, vote)
+    half_width = checked_width(width)
+    return lambda n_blocks: flip_bound(build(n_blocks, half_width), vote) <= rho
+
+
+def _some_width_passes(rho: float, n_blocks: int, law: str, vote: str) -> bool:
+    """Whether a law of some width keeps flips within the budget; doubtful cases are scanned."""
+    if vote == "hard" and n_blocks <= MOST_BLOCKS_BY_CELLS:
+        width, estimate = _best_width(law, n_blocks)
+        if estimate > 1.02 * rho:
+            return False
+        if flip_bound(_builder(law)(n_blocks, width), vote) <= rho:
+            return True
+    return smallest_width(rho, n_blocks, law=law, vote=vote) is not None
+
+
+@lru_cache(maxsize=1024)
+def _best_width(law: str, n_blocks: int) -> tuple[float, float]:
+    """Return a width with nearly the smallest worst case for hard votes, and its estimate."""
+    widths = np.sin(np.linspace(0.5, math.pi / 2.0, 128))
+    flips = _Estimate(n_blocks, law, density=12).largest_flips(widths)
+    best = int(np.argmin(flips))
+    return _round_up(float(widths[best])), float(flips[best])
+
+
+def smallest_passing(passes: Callable[[int], bool], largest: int, target: str) -> int:
+    """Return a count that passes while the one before it fails, or raise beyond ``largest``."""
+    high = 1
+    while not passes(high):
+        if high == largest:
+            raise ValueError(f"{target} needs more than {largest} blocks: raise it")
+        high = min(2 * high, largest)
+    low = high // 2  # fails, or is 0
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if passes(middle) else (middle, high)
+    return high
+
+
+def make_law(
+    name: str, n_blocks: int, *, width: float | None = None, rho: float | None = None
+) -> ThresholdLaw:
+    """Return a law by name: of a given width, or the narrowest one within a flip budget.
+
+    Parameters
+    ----------
+    name : {"uniform", "arcsine", "programme"}
+        Kind of law.
+    n_blocks : int
+        Number of blocks T.
+    width : float, optional
+        Half-width; not for "programme".
+    rho : float, optional
+        Flip budget for hard votes; used when no width is given.
+
+    Returns
+    -------
+    ThresholdLaw
+
+    Examples
+    --------
+    >>> make_law("arcsine", 32, rho=0.1).width
+    0.847
+    """
+    if (width is None) == (rho is None):
+        raise ValueError(f"give either width or rho, got width={width!r} and rho={rho!r}")
+    if name == "programme":
+        if rho is None:
+            raise ValueError(f"a programme law is made from rho, not from width={width!r}")
+        return programme_law(n_blocks, rho)
+    build = _builder(name)
+    if width is None and rho is not None:
+        width = smallest_width(rho, n_blocks, law=name)
+    if width is None:
+        raise ValueError(
+            f"no {name} law on {n_blocks} blocks keeps flips within rho={rho!r}; the smallest rho "
+            f"for this many blocks is {_smallest_budget(name, n_blocks):.4g}: use more blocks"
+        )
+    return build(n_blocks, width)
+
+
+def _smallest_budget(name: str, n_blocks: int) -> float:
+    """Return the certified worst case of the best width, rounded up to four digits."""
+    build = _builder(name)
+    if name == "uniform" or n_blocks > MOST_BLOCKS_BY_CELLS:
+        return _round_up(flip_supremum(build(n_blocks, 1.0)))
+    return _round_up(flip_supremum(build(n_blocks, _best_width(name, n_blocks)[0])))
