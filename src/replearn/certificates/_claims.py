@@ -5,6 +5,7 @@ from typing import Any
 
 from replearn.certificates._assumptions import Assumption
 from replearn.certificates._json import Reader
+from replearn.certificates._text import rounded_up
 from replearn.exceptions import CertificateError
 
 
@@ -48,22 +49,23 @@ class Claim:
         Examples
         --------
         >>> print(Claim("approximate", rho=0.05, gamma=0.2).sentence())
-        With probability at least 0.95 two models trained on fresh samples answer at most \
+        Except with probability 0.05, two models trained on fresh samples answer at most \
 a share of 0.2 of the population differently.
         """
         if self.notion == "approximate":
             return (
-                f"With probability at least {1 - self.rho:.4g} two models trained on fresh samples "
-                f"answer at most a share of {self.gamma:.4g} of the population differently."
+                f"Except with probability {rounded_up(self.rho)}, two models trained on fresh "
+                f"samples answer at most a share of {rounded_up(self.gamma or 0.0)} of the "
+                "population differently."
             )
         if self.runs == 2:
             return (
                 "Two runs on fresh samples give one fixed point different answers with "
-                f"probability at most {self.rho:.4g}."
+                f"probability at most {rounded_up(self.rho)}."
             )
         return (
             f"{self.runs} runs on fresh samples do not all give one fixed point the same answer "
-            f"with probability at most {self.rho:.4g}."
+            f"with probability at most {rounded_up(self.rho)}."
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -87,16 +87,20 @@ def error_slack(beta: float, atoms: float) -> float:
     return bounds.light_point_slack(beta, atoms)  # theorem: light-point-deviation
 
 
-def direct_gamma(law: ThresholdLaw, rho: float, atoms: float, shared_rows: bool) -> float:
+def direct_gamma(
+    law: ThresholdLaw, rho: float, atoms: float, shared_rows: bool, vote: str
+) -> float:
     """Disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows)
+    return bounds.disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows, vote=vote)
 
 
-def direct_rho(law: ThresholdLaw, gamma: float, atoms: float, shared_rows: bool) -> float:
+def direct_rho(
+    law: ThresholdLaw, gamma: float, atoms: float, shared_rows: bool, vote: str
+) -> float:
     """Probability of a larger disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows)
+    return bounds.disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows, vote=vote)
 
 
 def markov_gamma(flip_bound: float, rho: float) -> float:

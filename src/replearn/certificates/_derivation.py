@@ -11,6 +11,7 @@ from replearn.certificates._claims import Claim
 from replearn.certificates._design import Design
 from replearn.certificates._steps import Ledger, Step
 from replearn.certificates._text import rounded_up
+from replearn.exceptions import CertificateError
 
 
 @dataclass(frozen=True)
@@ -153,33 +154,42 @@ def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float 
 def _approximate(design: Design, ledger: Ledger, flip: float) -> tuple[float, float]:
     """Take the better of the direct and the Markov route; a missing target is solved."""
     request = design.request
-    direct = design.law is not None and design.vote == "hard" and design.heavy is None
-    data = {"law": design.law, "atoms": design.atoms, "shared_rows": design.shared_rows}
+    direct = design.law is not None and design.heavy is None
+    data = {
+        "law": design.law,
+        "atoms": design.atoms,
+        "shared_rows": design.shared_rows,
+        "vote": design.vote,
+    }
     if request.rho is not None:
-        masses = [
-            ledger.add("markov_gamma", "approximate-markov", flip_bound=flip, rho=request.rho)
-        ]
+        rho = request.rho
+        masses = [ledger.add("markov_gamma", "approximate-markov", flip_bound=flip, rho=rho)]
         if direct:
-            masses.append(ledger.add("direct_gamma", "approximate-direct", rho=request.rho, **data))
-        return request.rho, min(masses)
-    assert request.gamma is not None
-    chances = [ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=request.gamma)]
+            masses.append(ledger.add("direct_gamma", "approximate-direct", rho=rho, **data))
+        return rho, min([1.0, *masses])
+    gamma = request.gamma
+    if gamma is None:
+        raise CertificateError("request: the approximate notion needs rho or gamma")
+    chances = [ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma)]
     if direct:
-        chances.append(ledger.add("direct_rho", "approximate-direct", gamma=request.gamma, **data))
-    return min(chances), request.gamma
+        chances.append(ledger.add("direct_rho", "approximate-direct", gamma=gamma, **data))
+    return min(chances), gamma
 
 
 def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
     """Say which target is missed."""
     request = design.request
-    blocks = f"{design.n_blocks} blocks of {design.block_size} {design.unit}"
+    noun = "block" if design.n_blocks == 1 else "blocks"
+    blocks = f"{design.n_blocks} {noun} of {design.block_size} {design.unit}"
     found = []
     if request.rho is not None and rho > request.rho:
-        found.append(f"asked for rho = {request.rho:g}, but {blocks} give rho = {rounded_up(rho)}")
+        found.append(
+            f"asked for rho = {request.rho:g}, but with {blocks} it is rho = {rounded_up(rho)}"
+        )
     if request.gamma is not None and gamma is not None and gamma > request.gamma:
         found.append(
             f"asked for gamma = {request.gamma:g} at rho = {rho:g}, "
-            f"but {blocks} give gamma = {rounded_up(gamma)}"
+            f"but with {blocks} it is gamma = {rounded_up(gamma)}"
         )
     return found
 

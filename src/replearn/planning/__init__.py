@@ -1,5 +1,8 @@
 """The plan: what n samples can promise, and how many samples a promise needs."""
 
-from replearn.planning._plan import Plan, plan
+from replearn.planning._columns import Columns
+from replearn.planning._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+from replearn.planning._plan import Plan
+from replearn.planning._planner import plan
 
-__all__ = ["Plan", "plan"]
+__all__ = ["BlocksDisplay", "Columns", "FlipCurveDisplay", "Plan", "PromiseDisplay", "plan"]

@@ -7,7 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates import Certificate, Claim, Derivation, Design, HeavyStage, Step, derive
+from replearn.certificates import Certificate, Claim, Derivation, Design, Step, derive
 from replearn.certificates._checks import check_derivation
 from replearn.certificates._describe import design_rows
 from replearn.certificates._design import DesignItems, Label
@@ -22,8 +22,7 @@ from replearn.certificates._json import (
 from replearn.certificates._text import aligned, html_table, rounded_up
 from replearn.exceptions import CertificateError
 from replearn.planning._columns import Columns, columns_of
-from replearn.planning._solve import design_for, needed_sample, solve
-from replearn.planning._wish import Wish, make_request, make_wish, plain_labels
+from replearn.planning._wish import plain_labels
 
 FORMAT = "replearn-plan"
 FORMAT_VERSION = 1
@@ -44,8 +43,8 @@ class Plan(DesignItems):
         Which arguments the planner solved.
     reachable_rho, reachable_gamma : float or None
         When the target is out of reach: what this n can promise.
-    needed_n : int or None
-        When the target is out of reach: the n that it needs.
+    needed_n, needed_blocks : int or None
+        When the target is out of reach: the rows and the blocks that it needs.
 
     Examples
     --------
@@ -62,6 +61,7 @@ class Plan(DesignItems):
     reachable_rho: float | None = None
     reachable_gamma: float | None = None
     needed_n: int | None = None
+    needed_blocks: int | None = None
 
     @cached_property
     def derivation(self) -> Derivation:
@@ -106,14 +106,20 @@ class Plan(DesignItems):
     @property
     def reason(self) -> str:
         """Why the request is not met, what this n can promise, and which n the request needs."""
-        parts = [self.derivation.reason]
+        if self.certified:
+            return ""
+        return "; ".join([self.derivation.reason, *self._way_out()])
+
+    def _way_out(self) -> list[str]:
+        parts = []
         if self.reachable_gamma is not None:
             parts.append(f"n = {self.n} can promise gamma = {rounded_up(self.reachable_gamma)}")
         elif self.reachable_rho is not None:
             parts.append(f"n = {self.n} can promise rho = {rounded_up(self.reachable_rho)}")
         if self.needed_n is not None:
-            parts.append(f"the request needs n = {self.needed_n} {self.unit}")
-        return "" if self.certified else "; ".join(parts)
+            blocks = "" if self.needed_blocks is None else f"{self.needed_blocks} blocks and "
+            parts.append(f"the request needs {blocks}n = {self.needed_n} {self.unit}")
+        return parts
 
     def certificate(
         self,
@@ -199,6 +205,7 @@ class Plan(DesignItems):
             "reachable_rho": self.reachable_rho,
             "reachable_gamma": self.reachable_gamma,
             "needed_n": self.needed_n,
+            "needed_blocks": self.needed_blocks,
         }
 
     def to_json(self) -> str:
@@ -234,6 +241,7 @@ class Plan(DesignItems):
             reachable_rho=reader.take_or_none("reachable_rho", float),
             reachable_gamma=reader.take_or_none("reachable_gamma", float),
             needed_n=reader.take_or_none("needed_n", int),
+            needed_blocks=reader.take_or_none("needed_blocks", int),
         )
         written = Derivation(
             claim=Claim.from_dict(reader.take_any("claim")),
@@ -284,142 +292,3 @@ class Plan(DesignItems):
 
     def _repr_html_(self) -> str:
         return html_table("Plan", self._rows()) + self.compare()._repr_html_()
-
-
-def plan(  # noqa: PLR0913
-    notion: str = "pointwise",
-    *,
-    n: int | None = None,
-    rho: float | None = None,
-    gamma: float | None = None,
-    alpha: float | None = None,
-    beta: float | None = None,
-    d: int | None = None,
-    realizable: bool = False,
-    runs: int = 2,
-    n_blocks: int | None = None,
-    block_size: int | None = None,
-    law: Any = "arcsine",
-    width: float | None = None,
-    vote: str = "hard",
-    n_partitions: int | None = None,
-    max_fits: int | None = None,
-    n_classes: int | None = None,
-    classes: Any = None,
-    unit: str = "rows",
-    decimals: int | None = None,
-    atoms: float = 0.0,
-    shared_rows: bool | None = None,
-    heavy: HeavyStage | None = None,
-    min_block: int = 25,
-) -> Plan:
-    """Plan a promise: give all but one of the numbers, and the missing one is solved.
-
-    A plan depends on these arguments only, never on data, so that all labs get the same one.
-
-    Parameters
-    ----------
-    notion : {"pointwise", "approximate"}
-        Same answer at each fixed point, or on all but a small mass of points.
-    n : int or None
-        Rows (or groups) of each sample; None: the smallest number that meets the targets.
-    rho : float or None
-        Probability that two runs differ; None: the smallest that n allows.
-    gamma : float or None
-        Mass on which two models may differ (approximate notion); None: the smallest.
-    alpha, beta : float or None
-        Excess error of the block models, and the probability that it is larger.
-    d : int or None
-        VC dimension of the base learner's class; needed for alpha and beta.
-    realizable : bool
-        Whether some hypothesis of the class makes no error.
-    runs : int
-        How many runs shall agree.
-    n_blocks : int or None
-        Number of blocks; None: chosen from n, rho and max_fits.
-    block_size : int or None
-        Rows per block to plan with when n is open; None: ``min_block``, or what alpha needs.
-    law : {"arcsine", "uniform", "programme"} or ThresholdLaw
-        Law of the shared threshold (two classes).
-    width : float or None
-        Half-width of the law; None: the smallest that meets the target.
-    vote : {"hard", "soft"}
-        Whether block models vote with labels or with scores.
-    n_partitions : int or None
-        In how many ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
-    max_fits : int or None
-        Compute budget: at most this many base learners.
-    n_classes : int or None
-        Number of classes; None: that of ``classes``, else 2.
-    classes : sequence or None
-        The classes in order; part of what the labs agree on.
-    unit : {"rows", "groups"}
-        What n counts.
-    decimals : int or None
-        Rounding of numbers in the canonical encoding of a point.
-    atoms : float
-        Bound on the sum of squared probabilities of single points (0 for continuous data).
-    shared_rows : bool or None
-        Whether a row may occur in both samples; None: only if there are atoms.
-    heavy : HeavyStage or None
-        Separate treatment of points that occur many times.
-    min_block : int
-        Rows per block below which fewer blocks are used.
-
-    Returns
-    -------
-    Plan
-        With ``certified`` False when the targets are out of reach; it then says what this n can
-        promise and which n the targets need.
-
-    Examples
-    --------
-    >>> plan(rho=0.1, block_size=100).n
-    1800
-    >>> made = plan(n=300, rho=0.1)
-    >>> made.certified, made.needed_n
-    (False, 450)
-    """
-    targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
-    request = make_request(notion, targets, d, realizable, runs)
-    wish = make_wish(
-        request,
-        n=n,
-        n_blocks=n_blocks,
-        block_size=block_size,
-        law=law,
-        width=width,
-        vote=vote,
-        n_partitions=n_partitions,
-        max_fits=max_fits,
-        n_classes=n_classes,
-        classes=classes,
-        unit=unit,
-        decimals=decimals,
-        atoms=atoms,
-        shared_rows=shared_rows,
-        heavy=heavy,
-        min_block=min_block,
-    )
-    solution = solve(wish)
-    made = Plan(solution.design, solution.solved)
-    return made if made.certified else _with_way_out(made, wish)
-
-
-def _with_way_out(made: Plan, wish: Wish) -> Plan:
-    """Add what this n can promise, and which n the request needs."""
-    free = dataclasses.replace(wish, n_blocks=None)
-    reachable = Plan(design_for(free, made.n)).claim
-    needed = needed_sample(wish)
-    if needed is not None and needed <= made.n:
-        # the blocks given by hand are in the way, not the sample
-        needed = None
-    if needed is None:
-        needed = needed_sample(free)
-    return Plan(
-        made.design,
-        made.solved,
-        reachable_rho=reachable.rho,
-        reachable_gamma=reachable.gamma,
-        needed_n=needed,
-    )

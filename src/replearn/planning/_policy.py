@@ -4,6 +4,8 @@ The constants come from measurement (benchmarks/): small blocks cost accuracy, f
 width of the law, several partitions buy stability for compute.
 """
 
+import math
+
 MIN_BLOCK = 25
 """Below about this many rows most learners are useless: fewer blocks are used instead."""
 
@@ -13,8 +15,8 @@ PREFERRED_BLOCK = 100
 DEFAULT_BLOCKS = 64
 """Blocks used when the sample allows it: at rho = 0.1 the arcsine law has half-width 0.65."""
 
-BLOCKS_OVER_SMALLEST = 32 / 9
-"""For smaller rho: blocks used per smallest possible number of blocks (64 for 18)."""
+BLOCKS_TIMES_RHO_SQUARED = 0.64
+"""For smaller rho so many blocks are used that the arcsine law keeps about that half-width."""
 
 MAX_FITS = 384
 """Base learners trained by default, over all partitions."""
@@ -23,45 +25,33 @@ MAX_PARTITIONS = 16
 """More partitions than this no longer change the answers noticeably."""
 
 
-def preferred_blocks(smallest: int, max_fits: int | None, *, has_width: bool = True) -> int:
-    """Return how many blocks to use when the sample is large enough.
+def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
+    """Return how many blocks to try first: as many as wanted while blocks stay large.
 
     Parameters
     ----------
-    smallest : int
-        The smallest number of blocks that reaches the promise.
+    n : int
+        Rows of the sample.
+    rho : float
+        Probability that two runs differ.
     max_fits : int or None
-        Compute budget; None: the default one, which the promise may exceed.
-    has_width : bool
-        Whether more blocks allow a narrower law (two classes).
+        Compute budget.
 
     Returns
     -------
     int
-        At least ``smallest`` unless the budget forbids it.
+        May be too few for rho: then the smallest sufficient number is used.
 
     Examples
     --------
-    >>> preferred_blocks(18, None), preferred_blocks(72, None), preferred_blocks(18, 40)
-    (64, 256, 40)
+    >>> preferred_blocks(30_000, 0.1, None), preferred_blocks(30_000, 0.05, None)
+    (64, 256)
+    >>> preferred_blocks(3_000, 0.1, None), preferred_blocks(30_000, 0.1, 40)
+    (30, 40)
     """
-    wanted = smallest
-    if has_width:
-        wanted = max(DEFAULT_BLOCKS, round(BLOCKS_OVER_SMALLEST * smallest))
-    if max_fits is None:
-        return max(smallest, min(wanted, MAX_FITS))
-    return max(1, min(wanted, max_fits))
-
-
-def blocks_for(n: int, smallest: int, preferred: int) -> int:
-    """Return how many blocks to use for n rows: large blocks first, then more of them.
-
-    Examples
-    --------
-    >>> blocks_for(20_000, 18, 64), blocks_for(3_000, 18, 64), blocks_for(500, 18, 64)
-    (64, 30, 18)
-    """
-    return max(min(smallest, preferred), min(preferred, n // PREFERRED_BLOCK))
+    wanted = max(DEFAULT_BLOCKS, math.ceil(BLOCKS_TIMES_RHO_SQUARED / rho**2 * (1 - 1e-12)))
+    budget = MAX_FITS if max_fits is None else max_fits
+    return max(1, min(wanted, budget, n // PREFERRED_BLOCK))
 
 
 def partitions_for(n_blocks: int, max_fits: int | None) -> int:
@@ -72,5 +62,7 @@ def partitions_for(n_blocks: int, max_fits: int | None) -> int:
     >>> partitions_for(64, None), partitions_for(64, 100), partitions_for(3183, None)
     (6, 1, 1)
     """
+    if n_blocks == 1:
+        return 1  # every partition would be the same
     budget = MAX_FITS if max_fits is None else max_fits
     return max(1, min(MAX_PARTITIONS, budget // n_blocks))

@@ -12,7 +12,7 @@ from typing import Any
 from replearn.bounds._numeric import smallest_integer
 from replearn.certificates import Design, Request
 from replearn.certificates._computations import block_size_needed, error_slack
-from replearn.planning._policy import blocks_for, partitions_for, preferred_blocks
+from replearn.planning._policy import partitions_for, preferred_blocks
 from replearn.planning._promises import Promise
 from replearn.planning._wish import Wish
 from replearn.randomness import ENCODING_VERSION
@@ -150,14 +150,15 @@ def choose_blocks(wish: Wish, n: int, promise: Promise) -> int:
     if not isinstance(wish.law, str):
         return wish.law.n_blocks
     largest = largest_blocks(wish, n)
+    affordable = largest if wish.max_fits is None else min(largest, wish.max_fits)
     if promise.target is None:
-        limit = largest if wish.max_fits is None else min(largest, wish.max_fits)
-        return max(1, limit)
+        return affordable
+    if wish.binary and wish.request.notion == "pointwise":
+        preferred = min(affordable, preferred_blocks(n, promise.target, wish.max_fits))
+        if promise.some_law_meets(preferred):
+            return preferred
     smallest = promise.smallest_blocks()
-    if smallest is None or smallest > largest:
-        return largest
-    preferred = preferred_blocks(smallest, wish.max_fits, has_width=wish.binary)
-    return min(largest, blocks_for(n, smallest, preferred))
+    return affordable if smallest is None else min(affordable, smallest)
 
 
 def largest_blocks(wish: Wish, n: int) -> int:

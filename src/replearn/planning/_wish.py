@@ -12,6 +12,10 @@ from replearn.certificates._design import NOTIONS, UNITS, VOTES, Label
 
 LAWS = ("arcsine", "uniform", "programme")
 
+# The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
+# is what the concentration of the approximate notion pays for.
+DEFAULT_LAWS = {"pointwise": "arcsine", "approximate": "uniform"}
+
 
 @dataclass(frozen=True)
 class Wish:
@@ -134,6 +138,8 @@ def make_wish(request: Request, **given: Any) -> Wish:
     given["atoms"] = check_number("atoms", given["atoms"], low=-1e-300)
     if given["shared_rows"] is None:
         given["shared_rows"] = given["atoms"] > 0
+    if given["law"] is None:
+        given["law"] = DEFAULT_LAWS[request.notion]
     if not isinstance(given["law"], ThresholdLaw):
         check_choice("law", given["law"], LAWS)
     wish = Wish(request=request, **given)
@@ -161,5 +167,12 @@ def _check_together(wish: Wish) -> None:
         raise ValueError(
             f"n_blocks={wish.n_blocks}, but the law is made for {wish.law.n_blocks} blocks"
         )
-    if wish.vote == "soft" and wish.law == "programme":
+    if wish.vote == "soft" and not _continuous(wish.law):
         raise ValueError('vote="soft" needs a continuous law: use law="arcsine" or "uniform"')
+    request = wish.request
+    if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
+        raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
+
+
+def _continuous(law: str | ThresholdLaw) -> bool:
+    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "programme"
