@@ -11,6 +11,13 @@ from replearn.bounds.approximate import (
     markov_rho,
     smallest_blocks_approximate,
 )
+from replearn.bounds.completeness import (
+    false_member_bound,
+    missed_point_bound,
+    smallest_sample_complete,
+    some_false_member_bound,
+    some_missed_point_bound,
+)
 from replearn.bounds.concentration import (
     bernoulli_divergence,
     binomial_limits,
@@ -28,13 +35,48 @@ from replearn.bounds.fresh import (
     share_variance,
 )
 from replearn.bounds.fresh_rate import block_disagreement, flip_rate_limit, flip_rate_majorant
+from replearn.bounds.heavy_labels import (
+    label_error_bound,
+    label_flip_bound,
+    label_law,
+    smallest_labels,
+)
 from replearn.bounds.laws import LAW_BITS, ThresholdLaw, arcsine_law, table_law, uniform_law
+from replearn.bounds.light import largest_atoms, light_point_slack, light_point_tail
+from replearn.bounds.membership import (
+    MembershipLaw,
+    membership_flip_bound,
+    smallest_sample_membership,
+)
 from replearn.bounds.programme import programme_law, tightest_law
+from replearn.bounds.reuse import reuse_flip_bound
+from replearn.bounds.selection import (
+    selection_agreement,
+    selection_error_tail,
+    selection_error_tail_sampled,
+    selection_flip_bound,
+    selection_flip_bound_sampled,
+    selection_scale,
+    smallest_sample_selection,
+)
+from replearn.bounds.vc import (
+    agnostic_sample_size,
+    agnostic_sample_size_finite,
+    agnostic_tail,
+    log_growth,
+    realizable_sample_size,
+    realizable_sample_size_finite,
+    realizable_tail,
+)
 from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [
     "LAW_BITS",
+    "MembershipLaw",
     "ThresholdLaw",
+    "agnostic_sample_size",
+    "agnostic_sample_size_finite",
+    "agnostic_tail",
     "arcsine_law",
     "average_flip_estimate",
     "average_flip_limit",
@@ -45,6 +87,7 @@ __all__ = [
     "disagreement_bound",
     "disagreement_tail",
     "dkw_tail",
+    "false_member_bound",
     "flip_bound",
     "flip_curve",
     "flip_estimate",
@@ -55,15 +98,40 @@ __all__ = [
     "heavy_disagreement_tail",
     "kl_lower",
     "kl_upper",
+    "label_error_bound",
+    "label_flip_bound",
+    "label_law",
+    "largest_atoms",
+    "light_point_slack",
+    "light_point_tail",
+    "log_growth",
     "make_law",
     "markov_gamma",
     "markov_rho",
+    "membership_flip_bound",
+    "missed_point_bound",
     "programme_law",
+    "realizable_sample_size",
+    "realizable_sample_size_finite",
+    "realizable_tail",
+    "reuse_flip_bound",
+    "selection_agreement",
+    "selection_error_tail",
+    "selection_error_tail_sampled",
+    "selection_flip_bound",
+    "selection_flip_bound_sampled",
+    "selection_scale",
     "share_variance",
     "smallest_blocks",
     "smallest_blocks_approximate",
+    "smallest_labels",
+    "smallest_sample_complete",
     "smallest_sample_dkw",
+    "smallest_sample_membership",
+    "smallest_sample_selection",
     "smallest_width",
+    "some_false_member_bound",
+    "some_missed_point_bound",
     "table_law",
     "tightest_law",
     "uniform_law",

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
+from replearn.bounds._binomial import log_choose
 from replearn.bounds._numeric import Floats, binomial_sf
 
 Integers = NDArray[np.intp]
@@ -23,8 +24,7 @@ _SUM_SLACK = 1e-10
 def binomial_rows(n_blocks: int, q: Floats) -> Floats:
     """Probabilities of 0..T successes, one row for each q."""
     k = np.arange(n_blocks + 1.0)
-    log_choose = -special.betaln(n_blocks - k + 1.0, k + 1.0) - np.log1p(n_blocks)
-    logs = log_choose + special.xlogy(k, q[:, None]) + special.xlog1py(n_blocks - k, -q[:, None])
+    logs = log_choose(n_blocks) + special.xlogy(k, q[:, None]) + special.xlog1py(n_blocks - k, -q[:, None])
     rows: Floats = np.exp(logs)
     return rows
 
@@ -32,9 +32,8 @@ def binomial_rows(n_blocks: int, q: Floats) -> Floats:
 def beta_binomial_rows(n_blocks: int, votes: Floats) -> Floats:
     """Predictive probabilities of 0..T votes after ``votes`` votes and Jeffreys' prior."""
     k = np.arange(n_blocks + 1.0)
-    log_choose = -special.betaln(n_blocks - k + 1.0, k + 1.0) - np.log1p(n_blocks)
     first, second = votes[:, None] + 0.5, n_blocks - votes[:, None] + 0.5
-    logs = log_choose + special.betaln(k + first, n_blocks - k + second)
+    logs = log_choose(n_blocks) + special.betaln(k + first, n_blocks - k + second)
     rows: Floats = np.exp(logs - special.betaln(first, second))
     return rows
 

@@ -1,0 +1,140 @@
+"""Two counts of one point, given their sum: the sum carries all that the point's mass decides.
+
+For independent c1, c2 ~ Bin(n, D) the sum J = c1 + c2 is Bin(2n, D), and given J = j the split is
+hypergeometric, whatever D is. Its distance from j/2 is stochastically smaller than that of
+A ~ Bin(j, 1/2), so E|M(c1) - M(c2)| <= E gamma(J), gamma(j) = E|M(A) - M(j - A)|: a function of one
+whole number instead of a supremum over masses. Proof: docs/theory/heavy-membership.md.
+"""
+
+import math
+from functools import lru_cache
+from itertools import pairwise
+
+import numpy as np
+from scipy import special
+
+from replearn.bounds._numeric import Floats, binomial_cdf
+
+# exp(-2 * 5^2): what the windows leave out on each side.
+_WINDOW = 5.0
+NEGLECTED = 1e-20
+# Cells of the mass at the start, and by how much a cell's bound may exceed the best value found in
+# each round; the last round settles everything. A largest gamma so close to it is taken at once.
+_CELLS = 150
+_CLOSE = 1.01
+_TOLERANCES = (1e-3, 1e-3, 1e-3, 2e-3, 4e-3, math.inf)
+_FLOAT_SLACK = 1e-11
+# Up to here g(j) is tabulated; beyond, a formula is right to 2e-4.
+_TABLE = 3000
+
+
+def split_differences(levels: Floats, first: int, last: int) -> Floats:
+    """Return gamma(j) for j = first..last; ``levels`` holds M at 0..last."""
+    factorials = special.gammaln(np.arange(last + 2.0) + 1.0)
+    pieces = []
+    rows = max(1, 1_000_000 // (int(_WINDOW * math.sqrt(last + 1.0)) + 2))
+    for start in range(first, last + 1, rows):
+        j = np.arange(start, min(start + rows, last + 1))[:, None]
+        width = int(_WINDOW * math.sqrt(float(j[-1, 0]))) + 2
+        larger = j // 2 + 1 + np.arange(width)
+        inside = larger <= j
+        a = np.minimum(larger, j)
+        logs = factorials[j] - factorials[a] - factorials[j - a] - j * math.log(2.0)
+        terms = np.exp(logs) * (levels[a] - levels[j - a])
+        pieces.append(2.0 * np.where(inside, terms, 0.0).sum(axis=1))
+    return np.concatenate([np.zeros(0), *pieces]) + NEGLECTED
+
+
+def largest_mean_difference(levels: Floats, n: int) -> float:
+    """Upper bound over D of E gamma(J), J ~ Bin(2n, D); ``levels`` rises to 1 at its last count.
+
+    Above j = 2 (last count) the larger part is always a member and gamma falls.
+    """
+    top = len(levels) - 1
+    reach = min(2 * n, 2 * top + int(6.0 * math.sqrt(2.0 * top + 1.0)) + 10)
+    padded = np.concatenate([levels, np.ones(max(0, reach - top))])[: reach + 1]
+    gamma = split_differences(padded, 0, reach)
+    end = min((reach + _radius(reach)) / (2.0 * n), 1.0)
+    # Beyond the last cell J is above the table except with the probability of a lower tail.
+    missed = float(binomial_cdf(reach, 2 * n, end)) if end < 1.0 else 0.0
+    beyond = float(gamma[-1]) + missed * float(gamma.max())
+    return max(_largest_on_cells(gamma, n, end), beyond) + _FLOAT_SLACK
+
+
+def _largest_on_cells(gamma: Floats, n: int, end: float) -> float:
+    """Branch and bound over cells of D in [0, end]."""
+    # |d/dD E gamma(J)| <= 2n max|gamma(j+1) - gamma(j)| over the j that matter.
+    changes = np.abs(np.diff(gamma))
+    edges = np.linspace(0.0, end, _CELLS + 1)
+    cells = list(pairwise(edges.tolist()))
+    best, settled = 0.0, 0.0
+    for tolerance in _TOLERANCES:
+        values = {mass: _mean_at(gamma, n, mass) for mass in {x for cell in cells for x in cell}}
+        best = max(best, *values.values())
+        if float(gamma.max()) <= best * _CLOSE:
+            return float(gamma.max())
+        open_cells = []
+        for a, b in cells:
+            slope = n * _largest_change(changes, n, a, b)
+            bound = 0.5 * (values[a] + values[b]) + slope * (b - a)
+            if bound <= best * (1.0 + tolerance):
+                settled = max(settled, bound)
+            else:
+                open_cells += list(pairwise(np.linspace(a, b, 5).tolist()))
+        cells = open_cells
+        if not cells:
+            break
+    return min(settled, float(gamma.max()))
+
+
+def _largest_change(changes: Floats, n: int, a: float, b: float) -> float:
+    """Largest step of gamma for the J that matter on the cell, and a trace of all others."""
+    low = max(0, int(2 * n * a - _radius(2 * n * a)))
+    high = int(2 * n * b + _radius(2 * n * b)) + 2
+    return float(changes[low:high].max(initial=0.0)) + NEGLECTED
+
+
+def _radius(mean: float) -> float:
+    """Distance from its mean that J keeps except with probability 1e-16 a side (Bernstein)."""
+    return 9.0 * math.sqrt(mean) + 50.0
+
+
+def _mean_at(gamma: Floats, n: int, mass: float) -> float:
+    """E gamma(J) for J ~ Bin(2n, mass), at most; counts beyond the table take its last value."""
+    trials, mean = 2 * n, 2.0 * n * mass
+    radius = _radius(mean)
+    low, high = max(0, int(mean - radius)), min(trials, int(mean + radius) + 1)
+    j = np.arange(low, high + 1.0)
+    logs = special.xlogy(j, mass) + special.xlog1py(trials - j, -mass)
+    masses = np.exp(logs - special.betaln(trials - j + 1.0, j + 1.0) - math.log1p(trials))
+    return float(masses @ gamma[np.minimum(np.arange(low, high + 1), len(gamma) - 1)])
+
+
+@lru_cache(maxsize=1)
+def _root_table() -> Floats:
+    """Largest g(i) over i >= j, j = 0.._TABLE, for g(j) = E|sqrt(A) - sqrt(j - A)|."""
+    exact = split_differences(np.sqrt(np.arange(_TABLE + 1.0)), 0, _TABLE)
+    exact[-1] = max(float(exact[-1]), _root_formula(_TABLE))
+    table: Floats = np.maximum.accumulate(exact[::-1])[::-1]
+    return table
+
+
+def _root_formula(j: int) -> float:
+    """Return a falling upper bound of g(j): 1/sqrt(pi) and a term of order 1/j."""
+    half = (j + 1) / 2.0
+    leading = 1.0 / math.sqrt(math.pi * (1.0 - 0.25 / half - 0.125 / half**2))
+    return leading + (math.sqrt(2.0) - 1.0) * math.sqrt(1.5) / j
+
+
+def root_difference_bound(first: int) -> float:
+    """Upper bound of E|sqrt(A) - sqrt(j - A)|, A ~ Bin(j, 1/2), over all j >= first."""
+    if first < _TABLE:
+        return float(_root_table()[first]) + _FLOAT_SLACK
+    return _root_formula(first) * (1.0 + 1e-12)
+
+
+def mean_walk_bound(steps: int) -> float:
+    """Upper bound of E|S|, S the sum of that many independent signs; rises with ``steps``."""
+    half = (steps + 1) // 2
+    # 2 i C(2i, i) / 4^i <= 2 i / sqrt(pi (i + 1/4))
+    return 2.0 * half / math.sqrt(math.pi * (half + 0.25)) * (1.0 + 1e-12)

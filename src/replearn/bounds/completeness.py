@@ -1,0 +1,197 @@
+"""Which points the heavy set may miss, and which it may contain by mistake."""
+
+import math
+
+import numpy as np
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import (
+    binomial_cdf,
+    binomial_sf,
+    check_fraction,
+    smallest_integer,
+    upper_probability,
+)
+from replearn.bounds.laws import ROUNDING
+from replearn.bounds.membership import MembershipLaw
+
+__all__ = [
+    "false_member_bound",
+    "missed_point_bound",
+    "smallest_sample_complete",
+    "some_false_member_bound",
+    "some_missed_point_bound",
+]
+
+# Above so many counts a tail is averaged over this many levels of the threshold instead.
+_TAIL_COUNTS = 20_000
+_LEVELS = 2048
+
+
+def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
+    """Probability that a point of at least this mass is not a member.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    mass : float
+        The point's mass, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``E[1 - M(c / n)]`` for ``c ~ Bin(n, mass)``, rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import MembershipLaw
+    >>> missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-12
+    True
+    """
+    checked_count(n, name="n", smallest=1)
+    check_fraction("mass", mass)
+    # theorem: heavy-membership
+    if n * law.high <= _TAIL_COUNTS:
+        counts = np.arange(min(n, math.ceil(n * law.high)) + 1)
+        levels = law.probabilities(counts, n)
+        # M is 1 at the last count, so 1 - M(c / n) is the sum of the steps from c on.
+        tails = binomial_cdf(counts[:-1], n, mass)
+        return _rounded_tail(float(np.diff(levels) @ tails), n)
+    # 1 - M(c / n) is the share of levels whose frequency c does not reach.
+    reached = np.floor(n * law.frequency(np.arange(1, _LEVELS + 1) / _LEVELS) * (1.0 + 1e-12))
+    return _rounded_tail(float(binomial_cdf(reached, n, mass).mean()) + ROUNDING, n)
+
+
+def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
+    """Probability that any point of at least this mass is not a member.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    mass : float
+        Least mass, in (0, 1]; there are at most ``1 / mass`` such points.
+
+    Returns
+    -------
+    float
+        Union bound, rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import MembershipLaw
+    >>> some_missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-10
+    True
+    """
+    most = math.floor((1.0 + 1e-12) / check_fraction("mass", mass))
+    # theorem: heavy-membership
+    return upper_probability(most * missed_point_bound(n, law, mass))
+
+
+def smallest_sample_complete(delta: float, law: MembershipLaw, mass: float) -> int:
+    """Return the sample size at which no point of this mass is missed, except with ``delta``.
+
+    Parameters
+    ----------
+    delta : float
+        Failure probability, in (0, 1].
+    law : MembershipLaw
+        Law of the threshold.
+    mass : float
+        Least mass, above ``law.high``.
+
+    Returns
+    -------
+    int
+        n passes and n - 1 fails.
+
+    Examples
+    --------
+    >>> from replearn.bounds import MembershipLaw
+    >>> smallest_sample_complete(0.01, MembershipLaw.standard(0.01), 0.02)
+    1251
+    """
+    check_fraction("delta", delta)
+    check_fraction("mass", mass)
+    if mass <= law.high:
+        raise ValueError(f"mass={mass!r} must be above law.high={law.high!r} to be found surely.")
+    found = smallest_integer(lambda n: some_missed_point_bound(n, law, mass) <= delta)
+    if found is None:
+        raise ValueError(f"delta={delta!r} cannot be reached for mass={mass!r}.")
+    return found
+
+
+def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
+    """Probability that a point of at most this mass is a member.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    mass : float
+        The point's mass, in [0, 1].
+
+    Returns
+    -------
+    float
+        Upper bound of ``E M(c / n)`` for ``c ~ Bin(n, mass)``.
+
+    Examples
+    --------
+    >>> from replearn.bounds import MembershipLaw
+    >>> false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-9
+    True
+    """
+    checked_count(n, name="n", smallest=1)
+    check_fraction("mass", mass, zero=True)
+    # M(c / n) is at most the share of levels, from 0 on, whose frequency c reaches.
+    frequencies = law.frequency(np.arange(_LEVELS) / _LEVELS)
+    needed = np.ceil(n * frequencies * (1.0 - 1e-12))
+    reached = float(binomial_sf(needed - 1.0, n, mass).mean())
+    # theorem: heavy-membership. The law's values are rounded only where they are above 0.
+    anywhere = float(binomial_sf(needed[0] - 1.0, n, mass))
+    return _rounded_tail(reached + ROUNDING * anywhere, n)
+
+
+def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
+    """Probability that any point of at most this mass is a member, however many there are.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    mass : float
+        Largest mass of the points in question, in [0, 1].
+
+    Returns
+    -------
+    float
+        ``P(1 + Bin(n - 1, mass) >= n low) / low``, rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import MembershipLaw
+    >>> some_false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-4
+    True
+    """
+    checked_count(n, name="n", smallest=1)
+    check_fraction("mass", mass, zero=True)
+    needed = math.ceil(n * law.low * (1.0 - 1e-12))
+    # theorem: heavy-membership
+    if n == 1:
+        return 1.0
+    return _rounded_tail(float(binomial_sf(needed - 2.0, n - 1, mass)) / law.low, n)
+
+
+def _rounded_tail(value: float, n: int) -> float:
+    """Round up: the beta function loses about one digit in 10^16 per trial."""
+    return min(1.0, value * (1.0 + max(1e-10, 1e-15 * n)))

@@ -1,0 +1,249 @@
+"""How many samples the base learner needs: m(alpha, beta) from the VC dimension.
+
+``agnostic_*`` hold for every empirical risk minimiser over the class, ``realizable_*`` for every
+learner that returns a hypothesis of the class without training error when there is one.
+"""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import check_fraction, smallest_integer, upper_probability
+
+__all__ = [
+    "agnostic_sample_size",
+    "agnostic_sample_size_finite",
+    "agnostic_tail",
+    "log_growth",
+    "realizable_sample_size",
+    "realizable_sample_size_finite",
+    "realizable_tail",
+]
+
+# Sizes of the ghost sample, in multiples of the sample, among which the best is taken.
+_GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
+
+
+def log_growth(d: int, m: int) -> float:
+    """Logarithm of Sauer's bound on the number of dichotomies of ``m`` points.
+
+    Parameters
+    ----------
+    d : int
+        VC dimension.
+    m : int
+        Number of points.
+
+    Returns
+    -------
+    float
+        ``ln(C(m, 0) + ... + C(m, d))``, rounded up.
+
+    Examples
+    --------
+    >>> round(math.exp(log_growth(2, 4)))
+    11
+    """
+    checked_count(d, name="d", smallest=0)
+    checked_count(m, name="m", smallest=0)
+    if d >= m:
+        return m * math.log(2.0)
+    index = np.arange(1.0, d + 1.0)
+    logs = np.concatenate([[0.0], np.cumsum(np.log((m - index + 1.0) / index))])
+    largest = float(logs.max())
+    total = largest + math.log(float(np.exp(logs - largest).sum()))
+    return total * (1.0 + 1e-12)
+
+
+def agnostic_tail(m: int, d: int, alpha: float) -> float:
+    """Probability that empirical risk minimisation is worse than the best by more than ``alpha``.
+
+    Parameters
+    ----------
+    m : int
+        Sample size.
+    d : int
+        VC dimension.
+    alpha : float
+        Excess error allowed, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``exp(-m s^2 / 2)`` with ``s = alpha - sqrt(2 ln(growth(m)) / m)``; 1 where s <= 0.
+
+    Examples
+    --------
+    >>> agnostic_tail(100, 1, 0.1), round(agnostic_tail(5000, 1, 0.1), 4)
+    (1.0, 0.0131)
+    """
+    checked_count(m, name="m", smallest=1)
+    check_fraction("alpha", alpha)
+    # theorem: vc-sample-size
+    slack = alpha - math.sqrt(2.0 * log_growth(d, m) / m) * (1.0 + 1e-12)
+    return 1.0 if slack <= 0.0 else upper_probability(math.exp(-m * slack * slack / 2.0))
+
+
+def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return the sample size that brings empirical risk minimisation within ``alpha``.
+
+    Parameters
+    ----------
+    d : int
+        VC dimension.
+    alpha : float
+        Excess error allowed, in (0, 1].
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    int
+        The smallest m with ``agnostic_tail(m, d, alpha) <= beta``.
+
+    Examples
+    --------
+    >>> agnostic_sample_size(1, 0.1, 0.05)
+    4274
+    """
+    check_fraction("beta", beta)
+    return _smallest(lambda m: agnostic_tail(m, d, alpha) <= beta, alpha)
+
+
+def realizable_tail(m: int, d: int, alpha: float) -> float:
+    """Probability that some hypothesis without training error has error above ``alpha``.
+
+    Parameters
+    ----------
+    m : int
+        Sample size.
+    d : int
+        VC dimension.
+    alpha : float
+        Error allowed, in (0, 1].
+
+    Returns
+    -------
+    float
+        The smallest ``2 growth(m + g) C(g, k) / C(m + g, k)``, ``k = floor(alpha g)``, over sizes
+        g of a ghost sample.
+
+    Examples
+    --------
+    >>> round(realizable_tail(200, 1, 0.1), 6)
+    1e-05
+    """
+    checked_count(m, name="m", smallest=1)
+    check_fraction("alpha", alpha)
+    # theorem: vc-sample-size
+    best = min(_ghost_log_tail(m, d, alpha, ratio * m) for ratio in _GHOST_RATIOS)
+    return 1.0 if best >= 0.0 else upper_probability(math.exp(best))
+
+
+def _ghost_log_tail(m: int, d: int, alpha: float, ghost: int) -> float:
+    # Rounded down: fewer errors in the ghost sample are at least as likely.
+    errors = math.floor(ghost * alpha * (1.0 - 1e-12))
+    growth = math.log(2.0) + log_growth(d, m + ghost)
+    # ln C(g, k)/C(m + g, k) is a sum of k values of a concave function of the index: at most k
+    # times its value in the middle, without the cancellation of factorials.
+    middle = max(errors - 1, 0) / 2.0
+    return growth + errors * -math.log1p(m / (ghost - middle)) * (1.0 - 1e-12)
+
+
+def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
+    """Return the sample size at which every consistent learner has error at most ``alpha``.
+
+    Parameters
+    ----------
+    d : int
+        VC dimension.
+    alpha : float
+        Error allowed, in (0, 1].
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    int
+        m passes ``realizable_tail(m, d, alpha) <= beta`` and m - 1 fails.
+
+    Examples
+    --------
+    >>> realizable_sample_size(1, 0.1, 0.05)
+    107
+    """
+    check_fraction("beta", beta)
+    return _smallest(lambda m: realizable_tail(m, d, alpha) <= beta, alpha)
+
+
+def agnostic_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) -> int:
+    """Return the sample size for empirical risk minimisation over finitely many hypotheses.
+
+    Parameters
+    ----------
+    n_hypotheses : int
+        Number of hypotheses.
+    alpha : float
+        Excess error allowed, in (0, 1].
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    int
+        The smallest m with ``(n_hypotheses - 1) exp(-m alpha^2 / 2) <= beta``.
+
+    Examples
+    --------
+    >>> agnostic_sample_size_finite(20, 0.1, 0.05)
+    1189
+    """
+    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
+    check_fraction("beta", beta)
+    check_fraction("alpha", alpha)
+    # theorem: vc-sample-size
+    worse = n_hypotheses - 1.0
+    return _smallest(
+        lambda m: upper_probability(worse * math.exp(-m * alpha * alpha / 2.0)) <= beta, alpha
+    )
+
+
+def realizable_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) -> int:
+    """Return the sample size for every consistent learner over finitely many hypotheses.
+
+    Parameters
+    ----------
+    n_hypotheses : int
+        Number of hypotheses.
+    alpha : float
+        Error allowed, in (0, 1].
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    int
+        The smallest m with ``n_hypotheses (1 - alpha)^m <= beta``.
+
+    Examples
+    --------
+    >>> realizable_sample_size_finite(20, 0.1, 0.05)
+    57
+    """
+    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
+    check_fraction("beta", beta)
+    check_fraction("alpha", alpha)
+    # theorem: vc-sample-size
+    return _smallest(lambda m: upper_probability(n_hypotheses * (1.0 - alpha) ** m) <= beta, alpha)
+
+
+def _smallest(passes: Callable[[int], bool], alpha: float) -> int:
+    if alpha >= 1.0:
+        # No error exceeds 1.
+        return 1
+    found = smallest_integer(passes, limit=10**15)
+    if found is None:
+        raise ValueError(f"alpha={alpha!r} is too small: it needs more than 10**15 samples.")
+    return found
