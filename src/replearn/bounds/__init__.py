@@ -3,6 +3,7 @@
 Every public function of this room is exported here.
 """
 
+from replearn.bounds.accuracy import error_factor, vote_error_bound
 from replearn.bounds.approximate import (
     disagreement_bound,
     disagreement_tail,
@@ -35,6 +36,7 @@ from replearn.bounds.fresh import (
     share_variance,
 )
 from replearn.bounds.fresh_rate import block_disagreement, flip_rate_limit, flip_rate_majorant
+from replearn.bounds.halves import halves_curve, halves_supremum
 from replearn.bounds.heavy_labels import (
     label_error_bound,
     label_flip_bound,
@@ -48,8 +50,15 @@ from replearn.bounds.membership import (
     membership_flip_bound,
     smallest_sample_membership,
 )
+from replearn.bounds.multiclass import (
+    agreement_probability,
+    mean_difference,
+    multiclass_flip_bound,
+    smallest_blocks_multiclass,
+)
 from replearn.bounds.programme import programme_law, tightest_law
 from replearn.bounds.reuse import reuse_flip_bound
+from replearn.bounds.runs import runs_bound, runs_curve, runs_supremum
 from replearn.bounds.selection import (
     selection_agreement,
     selection_error_tail,
@@ -59,6 +68,7 @@ from replearn.bounds.selection import (
     selection_scale,
     smallest_sample_selection,
 )
+from replearn.bounds.training_rows import training_row_bound
 from replearn.bounds.vc import (
     agnostic_sample_size,
     agnostic_sample_size_finite,
@@ -77,6 +87,7 @@ __all__ = [
     "agnostic_sample_size",
     "agnostic_sample_size_finite",
     "agnostic_tail",
+    "agreement_probability",
     "arcsine_law",
     "average_flip_estimate",
     "average_flip_limit",
@@ -87,6 +98,7 @@ __all__ = [
     "disagreement_bound",
     "disagreement_tail",
     "dkw_tail",
+    "error_factor",
     "false_member_bound",
     "flip_bound",
     "flip_curve",
@@ -95,6 +107,8 @@ __all__ = [
     "flip_rate_limit",
     "flip_rate_majorant",
     "flip_supremum",
+    "halves_curve",
+    "halves_supremum",
     "heavy_disagreement_tail",
     "kl_lower",
     "kl_upper",
@@ -108,13 +122,18 @@ __all__ = [
     "make_law",
     "markov_gamma",
     "markov_rho",
+    "mean_difference",
     "membership_flip_bound",
     "missed_point_bound",
+    "multiclass_flip_bound",
     "programme_law",
     "realizable_sample_size",
     "realizable_sample_size_finite",
     "realizable_tail",
     "reuse_flip_bound",
+    "runs_bound",
+    "runs_curve",
+    "runs_supremum",
     "selection_agreement",
     "selection_error_tail",
     "selection_error_tail_sampled",
@@ -124,6 +143,7 @@ __all__ = [
     "share_variance",
     "smallest_blocks",
     "smallest_blocks_approximate",
+    "smallest_blocks_multiclass",
     "smallest_labels",
     "smallest_sample_complete",
     "smallest_sample_dkw",
@@ -134,5 +154,7 @@ __all__ = [
     "some_missed_point_bound",
     "table_law",
     "tightest_law",
+    "training_row_bound",
     "uniform_law",
+    "vote_error_bound",
 ]

@@ -28,12 +28,12 @@ SMALLEST_COEFFICIENT = 1e-9
 Found = TypeVar("Found")
 
 
-def level_matrix(n_blocks: int, q: Floats) -> Floats:
-    """Return 2 F_k(q) (1 - F_k(q)), one row per q and one column per count k < T."""
+def level_matrix(n_blocks: int, q: Floats, runs: int = 2) -> Floats:
+    """Return 1 - F_k(q)^runs - (1 - F_k(q))^runs: one row per q, one column per count k < T."""
     matrix = np.zeros((len(q), n_blocks))
     for row, chance in enumerate(q):
         k = windows(n_blocks, np.array([chance]), np.array([chance]))
-        matrix[row, k[0]] = not_all_equal(distribution_functions(n_blocks, q[[row]], k), 2)[0]
+        matrix[row, k[0]] = not_all_equal(distribution_functions(n_blocks, q[[row]], k), runs)[0]
     return matrix
 
 

@@ -14,13 +14,13 @@ from replearn.bounds._checks import (
     MOST_BLOCKS,
     checked_blocks,
     checked_budget,
+    checked_count,
     checked_vote,
     checked_width,
 )
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
-    flip_bound,
     flip_supremum,
     uniform_flip_bound,
 )
@@ -37,6 +37,7 @@ from replearn.bounds.programme import (
     programme_law,
     tightest_law,
 )
+from replearn.bounds.runs import runs_bound
 
 DIGITS = 4
 """Significant digits of the widths that `smallest_width` returns."""
@@ -52,7 +53,7 @@ _BUILDERS: dict[str, Callable[[int, float], ThresholdLaw]] = {
 
 @lru_cache(maxsize=1024)
 def smallest_width(
-    rho: float, n_blocks: int, *, law: str = "arcsine", vote: str = "hard"
+    rho: float, n_blocks: int, *, law: str = "arcsine", vote: str = "hard", runs: int = 2
 ) -> float | None:
     """Return the smallest half-width with which a law keeps flips within a budget.
 
@@ -69,11 +70,13 @@ def smallest_width(
         Kind of law.
     vote : {"hard", "soft"}, default="hard"
         Kind of votes.
+    runs : int, default=2
+        Number of runs that are to be all equal.
 
     Returns
     -------
     float or None
-        A width of four significant digits that passes `flip_bound`, or None if no width does.
+        A width of four significant digits that passes `runs_bound`, or None if no width does.
 
     Examples
     --------
@@ -91,13 +94,13 @@ def smallest_width(
     closed_form = vote == "soft" or n_blocks > MOST_BLOCKS_BY_CELLS
 
     def passes(width: float) -> bool:
-        if closed_form and law == "uniform":
+        if closed_form and law == "uniform" and runs == 2:
             return uniform_flip_bound(n_blocks, width) <= rho
-        return flip_bound(build(n_blocks, width), vote) <= rho
+        return runs_bound(build(n_blocks, width), runs, vote) <= rho
 
     if closed_form:
         return _by_bisection(_start_of_search(n_blocks, rho), passes)
-    return next(filter(passes, _not_ruled_out(_Estimate(n_blocks, law), rho)), None)
+    return next(filter(passes, _not_ruled_out(_Estimate(n_blocks, law, runs), rho)), None)
 
 
 def _builder(law: str) -> Callable[[int, float], ThresholdLaw]:
@@ -161,10 +164,10 @@ def _lattice(low: float, high: float) -> Floats:
 class _Estimate:
     """Largest H over a grid of q, for many widths at once: never above the supremum."""
 
-    def __init__(self, n_blocks: int, law: str, density: int = 64) -> None:
+    def __init__(self, n_blocks: int, law: str, runs: int, density: int = 64) -> None:
         count = int(min(density * math.sqrt(n_blocks) + 64, MATRIX_SIZE / n_blocks))
         grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
-        self.levels = level_matrix(n_blocks, grid)
+        self.levels = level_matrix(n_blocks, grid, runs)
         self.scale: Callable[[Floats], Floats] = (
             portable_arcsine if law == "arcsine" else np.positive
         )
@@ -180,7 +183,12 @@ class _Estimate:
 
 @lru_cache(maxsize=1024)
 def smallest_blocks(
-    rho: float, *, law: str = "uniform", width: float | None = 1.0, vote: str = "hard"
+    rho: float,
+    *,
+    law: str = "uniform",
+    width: float | None = 1.0,
+    vote: str = "hard",
+    runs: int = 2,
 ) -> int:
     """Return the smallest number of blocks that keeps flips within a budget.
 
@@ -194,6 +202,8 @@ def smallest_blocks(
         Half-width of the law; None allows any width, and is what "programme" takes.
     vote : {"hard", "soft"}, default="hard"
         Kind of votes.
+    runs : int, default=2
+        Number of runs that are to be all equal.
 
     Returns
     -------
@@ -210,43 +220,46 @@ def smallest_blocks(
     16
     """
     rho = checked_budget(rho)
-    passes = _passing(rho, law, width, checked_vote(vote))
+    checked_count(runs, name="runs", smallest=2)
+    passes = _passing(rho, law, width, checked_vote(vote), runs)
     largest = MOST_BLOCKS_OF_PROGRAMME if law == "programme" else MOST_BLOCKS
     return smallest_passing(passes, largest, f"rho={rho:g}")
 
 
-def _passing(rho: float, law: str, width: float | None, vote: str) -> Callable[[int], bool]:
+def _passing(
+    rho: float, law: str, width: float | None, vote: str, runs: int
+) -> Callable[[int], bool]:
     """Return the predicate "this many blocks keep flips within the budget"."""
     if law == "programme":
-        if vote == "soft" or width is not None:
-            raise ValueError("law='programme' has no width and takes hard votes: use width=None")
+        if vote == "soft" or width is not None or runs != 2:
+            raise ValueError("law='programme' takes width=None, hard votes and two runs")
         return lambda n_blocks: flip_supremum(tightest_law(n_blocks)) <= rho
     build = _builder(law)
-    if law == "uniform" and (width is None or width == 1.0):
+    if law == "uniform" and (width is None or width == 1.0) and runs == 2:
         # theorem: pointwise-threshold
         return lambda n_blocks: uniform_flip_bound(n_blocks, 1.0) <= rho
     if width is None:
-        return lambda n_blocks: _some_width_passes(rho, n_blocks, law, vote)
+        return lambda n_blocks: _some_width_passes(rho, n_blocks, law, vote, runs)
     half_width = checked_width(width)
-    return lambda n_blocks: flip_bound(build(n_blocks, half_width), vote) <= rho
+    return lambda n_blocks: runs_bound(build(n_blocks, half_width), runs, vote) <= rho
 
 
-def _some_width_passes(rho: float, n_blocks: int, law: str, vote: str) -> bool:
+def _some_width_passes(rho: float, n_blocks: int, law: str, vote: str, runs: int) -> bool:
     """Whether a law of some width keeps flips within the budget; doubtful cases are scanned."""
     if vote == "hard" and n_blocks <= MOST_BLOCKS_BY_CELLS:
-        width, estimate = _best_width(law, n_blocks)
+        width, estimate = _best_width(law, n_blocks, runs)
         if estimate > 1.02 * rho:
             return False
-        if flip_bound(_builder(law)(n_blocks, width), vote) <= rho:
+        if runs_bound(_builder(law)(n_blocks, width), runs, vote) <= rho:
             return True
-    return smallest_width(rho, n_blocks, law=law, vote=vote) is not None
+    return smallest_width(rho, n_blocks, law=law, vote=vote, runs=runs) is not None
 
 
 @lru_cache(maxsize=1024)
-def _best_width(law: str, n_blocks: int) -> tuple[float, float]:
+def _best_width(law: str, n_blocks: int, runs: int = 2) -> tuple[float, float]:
     """Return a width with nearly the smallest worst case for hard votes, and its estimate."""
     widths = np.sin(np.linspace(0.5, math.pi / 2.0, 128))
-    flips = _Estimate(n_blocks, law, density=12).largest_flips(widths)
+    flips = _Estimate(n_blocks, law, runs, density=12).largest_flips(widths)
     best = int(np.argmin(flips))
     return _round_up(float(widths[best])), float(flips[best])
 

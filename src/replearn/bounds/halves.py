@@ -1,0 +1,96 @@
+"""Two disjoint halves of one finite file are exchangeable, not independent."""
+
+from functools import lru_cache
+
+import numpy as np
+
+from replearn.bounds._binomial import NEGLECTED, Floats, log_choose, window_radius
+from replearn.bounds._checks import checked_vote
+from replearn.bounds._supremum import FLOAT_SLACK, LARGEST_BATCH, MOST_BLOCKS_BY_CELLS
+from replearn.bounds.flips import flip_bound
+from replearn.bounds.laws import ROUNDING, ThresholdLaw, uniform_law
+
+
+@lru_cache(maxsize=256)
+def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
+    """Return how often runs on two random halves of one file can differ at a point.
+
+    An audit that cuts a file in two compares with this number, not with `flip_supremum`: if one
+    half has many votes for 1, the other has few.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold, for at most 20,000 blocks.
+    vote : {"hard", "soft"}, default="hard"
+        Kind of votes.
+
+    Returns
+    -------
+    float
+        The maximum over the number j of votes for 1 in both halves, rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import flip_supremum, uniform_law
+    >>> round(halves_supremum(uniform_law(32)) / flip_supremum(uniform_law(32)), 4)
+    1.0232
+    """
+    if law.n_blocks > MOST_BLOCKS_BY_CELLS:
+        raise ValueError(
+            f"halves of a file are bounded up to {MOST_BLOCKS_BY_CELLS} blocks, "
+            f"got n_blocks={law.n_blocks}"
+        )
+    if checked_vote(vote) == "soft":
+        if law.lipschitz is None:
+            return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
+        spread = halves_supremum(uniform_law(law.n_blocks)) + ROUNDING
+        return min(2.0 * law.lipschitz * spread * (1.0 + 1e-12), 1.0)
+    # theorem: halves-of-one-file
+    most = float(halves_curve(law).max())
+    return min(most * (1.0 + FLOAT_SLACK) + FLOAT_SLACK + 2.0 * NEGLECTED, 1.0)
+
+
+def halves_curve(law: ThresholdLaw) -> Floats:
+    """Return E|G(S) - G(j - S)| for j = 0, ..., 2 T votes for 1, S ~ Hypergeometric(2 T, j, T).
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+
+    Returns
+    -------
+    ndarray of float, shape (2 * n_blocks + 1,)
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> halves_curve(uniform_law(1)).round(6).tolist()
+    [0.0, 1.0, 0.0]
+    """
+    n_blocks = law.n_blocks
+    totals = np.arange(n_blocks + 1 if law.is_symmetric else 2 * n_blocks + 1)
+    # Hoeffding holds for draws without replacement, too
+    reach = np.arange(-window_radius(n_blocks) - 1, window_radius(n_blocks) + 2)
+    rows = max(1, LARGEST_BATCH // len(reach))
+    parts = [_expected_gaps(law, totals[i : i + rows], reach) for i in range(0, len(totals), rows)]
+    values = np.concatenate(parts)
+    return np.concatenate([values, values[-2::-1]]) if law.is_symmetric else values
+
+
+def _expected_gaps(
+    law: ThresholdLaw, totals: np.ndarray[tuple[int], np.dtype[np.intp]], reach: np.ndarray
+) -> Floats:
+    """Return E|G(S) - G(j - S)| for some totals j."""
+    n_blocks, j = law.n_blocks, totals[:, np.newaxis]
+    first = j // 2 + reach
+    second = j - first
+    possible = (np.minimum(first, second) >= 0) & (np.maximum(first, second) <= n_blocks)
+    first, second = np.clip(first, 0, n_blocks), np.clip(second, 0, n_blocks)
+    choose = log_choose(n_blocks)
+    logs = choose[first] + choose[second] - log_choose(2 * n_blocks)[j]
+    masses = np.exp(np.where(possible, logs, -np.inf))
+    gaps = np.abs(law.probabilities[first] - law.probabilities[second])
+    values: Floats = (masses * gaps).sum(axis=1)
+    return values

@@ -1,0 +1,152 @@
+"""More than two classes: correlated sampling from the votes with Gumbels keyed by the label.
+
+Each run answers ``argmax_c (log p_c + Gumbel_c)`` with its own vote distribution p and the shared
+Gumbels of the point, so it answers c with probability p_c, and two runs mostly agree.
+"""
+
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from replearn.bounds._binomial import (
+    Floats,
+    distribution_functions,
+    mean_difference_limit,
+    windows,
+)
+from replearn.bounds._checks import MOST_BLOCKS, checked_blocks, checked_budget, checked_count
+from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS, not_all_equal
+from replearn.bounds.widths import smallest_passing
+
+
+def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
+    """Return the exact chance that two runs with given vote distributions answer the same label.
+
+    Parameters
+    ----------
+    p, q : array-like of float, shape (..., n_classes)
+        Nonnegative weights of the labels in the two runs; they need not sum to one.
+
+    Returns
+    -------
+    ndarray of float, shape (...,)
+        ``sum_i 1 / sum_j max(p_j / p_i, q_j / q_i)``.
+
+    Examples
+    --------
+    >>> agreement_probability([0.5, 0.5], [0.5, 0.5]).item()
+    1.0
+    >>> round(agreement_probability([0.6, 0.4], [0.4, 0.6]).item(), 4)
+    0.8
+    """
+    first, second = _shares(p, "p"), _shares(q, "q")
+    total = np.zeros(np.broadcast_shapes(first.shape, second.shape)[:-1])
+    # theorem: multiclass-vote
+    for label in range(first.shape[-1]):
+        mine, other = first[..., label], second[..., label]
+        both = (mine > 0.0) & (other > 0.0)
+        scaled = np.maximum(
+            first / np.where(both, mine, 1.0)[..., np.newaxis],
+            second / np.where(both, other, 1.0)[..., np.newaxis],
+        )
+        total = total + np.where(both, 1.0 / scaled.sum(axis=-1), 0.0)
+    return np.minimum(total, 1.0)
+
+
+def _shares(weights: ArrayLike, name: str) -> Floats:
+    """Return weights as shares that sum to one."""
+    values = np.asarray(weights, dtype=np.float64)
+    if values.ndim == 0 or not np.all(values >= 0.0) or not np.all(values.sum(axis=-1) > 0.0):
+        raise ValueError(f"{name} must hold nonnegative weights with a positive sum per row")
+    shares: Floats = values / values.sum(axis=-1, keepdims=True)
+    return shares
+
+
+@lru_cache(maxsize=4096)
+def mean_difference(n_blocks: int, q: float) -> float:
+    """Return E|B1 - B2| / T for independent B1, B2 ~ Bin(T, q), rounded up.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks T.
+    q : float
+        Chance of a vote, in [0, 1].
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from replearn.bounds import central_binomial
+    >>> abs(mean_difference(32, 0.5) / central_binomial(32) - 1) < 1e-8
+    True
+    """
+    n_blocks = checked_blocks(n_blocks)
+    if not 0.0 <= q <= 1.0:
+        raise ValueError(f"q must be in [0, 1], got {q!r}")
+    chance = np.array([q])
+    limit = float(mean_difference_limit(n_blocks, chance)[0]) / n_blocks
+    if n_blocks > MOST_BLOCKS_BY_CELLS:
+        return limit
+    levels = not_all_equal(
+        distribution_functions(n_blocks, chance, windows(n_blocks, chance, chance)), 2
+    )
+    # counts outside the window have mass 1e-18 at most, and the masses are right to 1e-11
+    return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
+
+
+def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
+    """Return how often at most two runs differ at a point, for several classes.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks T; hard or soft votes, one or several partitions.
+    n_classes : int
+        Number of classes K, at least 2. For two classes a shared threshold is twice as good.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(multiclass_flip_bound(128, 3), 4)
+    0.1316
+    """
+    n_classes = checked_count(n_classes, name="n_classes", smallest=2)
+    # theorem: multiclass-vote
+    tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-15)
+    return min(2.0 * tau / (1.0 + tau) * (1.0 + 1e-15), 1.0)
+
+
+def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
+    """Return the smallest number of blocks that keeps flips within a budget, several classes.
+
+    Parameters
+    ----------
+    rho : float
+        Budget for the flips of two runs, in (0, 1].
+    n_classes : int
+        Number of classes K, at least 2.
+
+    Returns
+    -------
+    int
+        A number of blocks that passes; one block fewer fails.
+
+    Examples
+    --------
+    >>> smallest_blocks_multiclass(0.1, 3)
+    230
+    """
+    rho = checked_budget(rho)
+    checked_count(n_classes, name="n_classes", smallest=2)
+    return smallest_passing(
+        lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes) <= rho,
+        MOST_BLOCKS,
+        f"rho={rho:g} with {n_classes} classes",
+    )
