@@ -36,9 +36,9 @@ def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
     return flip_bound  # theorem: several-partitions
 
 
-def runs_bound(law: ThresholdLaw, runs: int) -> float:
-    """Probability that hard votes of several runs do not all agree."""
-    return bounds.runs_supremum(law, runs)  # theorem: many-runs
+def runs_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
+    """Probability that several runs do not all agree."""
+    return bounds.runs_bound(law, runs, vote)  # theorem: many-runs
 
 
 def runs_bound_union(flip_bound: float, runs: int) -> float:
@@ -51,9 +51,10 @@ def halves_bound(law: ThresholdLaw) -> float:
     return bounds.halves_supremum(law)  # theorem: halves-of-one-file
 
 
-def training_row_bound(law: ThresholdLaw, flip_bound: float) -> float:
-    """Flip probability for a row of the training sample, for hard and soft votes."""
-    return min(1.0, flip_bound + law.largest_step)  # theorem: training-rows
+def training_row_bound(law: ThresholdLaw, runs: int, vote: str, repeated: bool) -> float:
+    """Probability that runs differ at a row on which one of them was trained."""
+    # theorem: training-rows
+    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=repeated)
 
 
 def error_factor(law: ThresholdLaw) -> float:
@@ -63,7 +64,8 @@ def error_factor(law: ThresholdLaw) -> float:
 
 def flip_bound_reuse(membership_flip: float, label_flip: float, flip_bound: float) -> float:
     """Flip probability of the three stages on one sample."""
-    return min(1.0, membership_flip + max(label_flip, flip_bound))  # theorem: sample-reuse
+    # theorem: sample-reuse
+    return bounds.reuse_flip_bound(membership_flip, label_flip, flip_bound)
 
 
 def membership_flip(n: int, kind: str, low: float, high: float) -> float:
@@ -83,8 +85,8 @@ def label_error(n_labels: int, alpha: float, band: float) -> float:
 
 
 def error_slack(beta: float, atoms: float) -> float:
-    """How far the error may exceed its mean over the thresholds."""
-    return bounds.light_point_slack(beta, atoms)  # theorem: light-point-deviation
+    """How far the error may exceed its mean over the thresholds: half of beta pays for it."""
+    return bounds.light_point_slack(beta / 2, atoms)  # theorem: light-point-deviation
 
 
 def direct_gamma(
@@ -124,15 +126,22 @@ def dkw(m: int, tau: float) -> float:
 
 
 def block_size_needed(
-    d: int, alpha: float, beta: float, n_blocks: int, realizable: bool, error_slack: float
+    d: int,
+    alpha: float,
+    beta: float,
+    n_blocks: int,
+    n_partitions: int,
+    realizable: bool,
+    error_slack: float,
 ) -> int | None:
-    """Rows per block that make every block model accurate; None if no number is enough.
+    """Rows per block that make all block models accurate; None if no number is enough.
 
-    When points carry mass, one half of beta and ``error_slack`` of alpha pay for the thresholds.
+    When points carry mass, half of beta and ``error_slack`` of alpha pay for the thresholds. The
+    blocks of different partitions share rows, so beta is split over all models.
     """
     rest = alpha - error_slack
     if rest <= 0:
         return None
     share = beta if error_slack == 0 else beta / 2
     size = bounds.realizable_sample_size if realizable else bounds.agnostic_sample_size
-    return size(d, rest, share / n_blocks)  # theorem: vc-sample-size
+    return size(d, rest, share / (n_blocks * n_partitions))  # theorem: vc-sample-size

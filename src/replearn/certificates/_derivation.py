@@ -105,14 +105,12 @@ def _pair_flip(design: Design, ledger: Ledger) -> float:
     else:
         key = "pointwise-threshold" if design.vote == "hard" else "soft-votes"
         flip = ledger.add("flip_bound", key, law=design.law)
-        ledger.add("training_row_bound", "training-rows", law=design.law, flip_bound=flip)
-    if design.n_partitions > 1:
-        flip = ledger.add(
-            "flip_bound_partitions",
-            "several-partitions",
-            flip_bound=flip,
-            n_partitions=design.n_partitions,
-        )
+    flip = ledger.add(
+        "flip_bound_partitions",
+        "several-partitions",
+        flip_bound=flip,
+        n_partitions=design.n_partitions,
+    )
     return flip if design.heavy is None else _heavy_flip(design, ledger, flip)
 
 
@@ -144,11 +142,13 @@ def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float 
     request = design.request
     if request.notion == "approximate":
         return _approximate(design, ledger, flip)
-    if request.runs == 2:
-        return flip, None
-    if design.law is not None and design.vote == "hard" and design.heavy is None:
-        return ledger.add("runs_bound", "many-runs", law=design.law, runs=request.runs), None
-    return ledger.add("runs_bound_union", "many-runs", flip_bound=flip, runs=request.runs), None
+    if design.law is None or design.heavy is not None:
+        runs = request.runs
+        return ledger.add("runs_bound_union", "many-runs", flip_bound=flip, runs=runs), None
+    data = {"law": design.law, "runs": request.runs, "vote": design.vote}
+    # a row that was trained on is no claim, but people will ask about it
+    ledger.add("training_row_bound", "training-rows", repeated=design.shared_rows, **data)
+    return (flip if request.runs == 2 else ledger.add("runs_bound", "many-runs", **data)), None
 
 
 def _approximate(design: Design, ledger: Ledger, flip: float) -> tuple[float, float]:
@@ -214,6 +214,7 @@ def _accuracy(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
         alpha=request.alpha,
         beta=request.beta,
         n_blocks=design.n_blocks,
+        n_partitions=design.n_partitions,
         realizable=request.realizable,
         error_slack=slack,
     )

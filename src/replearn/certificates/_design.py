@@ -248,6 +248,11 @@ class Design:
                 binary and law_blocks != self.n_blocks,
                 f"the law is for {law_blocks} blocks, n_blocks is {self.n_blocks}",
             ),
+            (
+                self.request.asks_accuracy
+                and (not binary or self.vote == "soft" or self.unit == "groups"),
+                "alpha, beta and d are for two classes, hard votes and independent rows",
+            ),
             (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
             (
                 self.classes is not None and len(self.classes) > self.n_classes,
@@ -341,6 +346,9 @@ def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:
     if items is None:
         return None
     try:
-        return ThresholdLaw.from_dict(items)
+        law = ThresholdLaw.from_dict(items)
+        if law.to_dict() != items or (law.width is not None and not law.is_continuous):
+            raise ValueError("the record has items that a law of this kind does not have")
+        return law
     except (ValueError, TypeError, KeyError, OverflowError, MemoryError) as error:
         raise CertificateError(f"law: {error}") from error

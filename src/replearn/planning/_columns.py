@@ -87,7 +87,7 @@ def literal_block_size(design: Design, n_blocks: int | None) -> int | None:
     alpha, beta, d = request.alpha, request.beta, request.d
     if n_blocks is None or alpha is None or beta is None or d is None:
         return None
-    return block_size_needed(d, alpha / 3, beta / 4, n_blocks, request.realizable, 0.0)
+    return block_size_needed(d, alpha / 3, beta / 4, n_blocks, 1, request.realizable, 0.0)
 
 
 def lower_bound(design: Design) -> str:

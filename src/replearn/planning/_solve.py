@@ -105,17 +105,29 @@ def block_needed(wish: Wish, n_blocks: int) -> int | None:
     request = wish.request
     if not request.asks_accuracy:
         return wish.smallest_block
-    size = _accurate_block(request, n_blocks, wish.atoms)
+    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.atoms)
     return None if size is None else max(size, wish.smallest_block)
 
 
-def _accurate_block(request: Request, n_blocks: int, atoms: float) -> int | None:
+def _partitions(wish: Wish, n_blocks: int) -> int:
+    if wish.n_partitions is not None:
+        return wish.n_partitions
+    return partitions_for(n_blocks, wish.max_fits)
+
+
+def _accurate_block(request: Request, n_blocks: int, n_partitions: int, atoms: float) -> int | None:
     assert request.alpha is not None
     assert request.beta is not None
     assert request.d is not None
     slack = error_slack(request.beta, atoms) if atoms > 0 else 0.0
     return block_size_needed(
-        request.d, request.alpha, request.beta, n_blocks, request.realizable, slack
+        request.d,
+        request.alpha,
+        request.beta,
+        n_blocks,
+        n_partitions,
+        request.realizable,
+        slack,
     )
 
 
@@ -124,16 +136,13 @@ def design_for(wish: Wish, n: int) -> Design:
     """Fix blocks, law and partitions for a sample of n rows."""
     promise = Promise(wish, n)
     n_blocks = wish.n_blocks if wish.n_blocks is not None else choose_blocks(wish, n, promise)
-    partitions = wish.n_partitions
-    if partitions is None:
-        partitions = partitions_for(n_blocks, wish.max_fits)
     return Design(
         request=wish.request,
         n=n,
         n_blocks=n_blocks,
         law=promise.law_for(n_blocks),
         vote=wish.vote,
-        n_partitions=partitions,
+        n_partitions=_partitions(wish, n_blocks),
         n_classes=wish.n_classes,
         classes=wish.classes,
         unit=wish.unit,
@@ -184,7 +193,7 @@ def _solve_accuracy(design: Design) -> Request:
 
     def fits(value: float) -> bool:
         tried = _with_item(request, name, value)
-        size = _accurate_block(tried, design.n_blocks, design.atoms)
+        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.atoms)
         return size is not None and size <= design.block_size
 
     if name == "d":
