@@ -18,6 +18,8 @@ from replearn.hypotheses._tight import Side, rank_ranges
 
 # Trees of all lower sides together: at most this many cells in each of four int64 arrays.
 _TREE_CELLS = 2**21
+# A single lower side takes a plain table of all sums up to this many cells.
+_GRID_CELLS = 2**22
 
 
 @dataclass(frozen=True)
@@ -123,14 +125,34 @@ def _best_strip(
     best = (0, 0, 0)
     for start in range(0, len(lows), step):
         group = lows[start : start + step]
-        value, high = _sweep(cells, sums, group, leaves, sides[1])
+        if len(group) == 1 and (int(cells[-1, 0]) + 1) * leaves <= _GRID_CELLS:
+            value, high = _grid_sweep(cells, sums, leaves, sides[1])
+        else:
+            value, high = _tree_sweep(cells, sums, group, leaves, sides[1])
         winner = len(group) - 1 - int(np.argmax(value[::-1]))
         if value[winner] >= best[0]:  # later groups have higher lower sides
             best = (int(value[winner]), int(group[winner]), int(high[winner]))
     return best[1:] if best[0] > 0 else None
 
 
-def _sweep(
+def _grid_sweep(
+    cells: NDArray[np.intp], sums: NDArray[np.int64], leaves: int, side: Side
+) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    """Return what `_tree_sweep` returns, for one lower side below all cells."""
+    table = np.zeros((int(cells[-1, 0]) + 1, leaves + 1), dtype=np.int64)
+    table[cells[:, 0], cells[:, 1] + 1] = sums
+    prefix = np.cumsum(np.cumsum(table, axis=0), axis=1)
+    if side == "<=":
+        values = prefix.max(axis=1)
+    elif side == ">":
+        values = prefix[:, -1] - prefix.min(axis=1)
+    else:
+        values = (prefix - np.minimum.accumulate(prefix, axis=1)).max(axis=1)
+    high = np.argmax(values)
+    return values[[high]], np.array([high])
+
+
+def _tree_sweep(
     cells: NDArray[np.intp],
     sums: NDArray[np.int64],
     lows: NDArray[np.intp],

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 GRID_CELLS = 2**23
 # Limbs of 22 bits: products of booleans with them sum exactly in doubles up to 2**31 rows.
 _LIMB_BITS = 22
+# Integers below this many bits are exact in single precision.
+_SINGLE_BITS = 24
 
 
 def labelled_sums(labels: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
-    """Return labels @ values in 64-bit integers, computed by fast double products of limbs.
+    """Return labels @ values in 64-bit integers, exactly, by fast floating-point products.
 
     Examples
     --------
@@ -26,13 +28,31 @@ def labelled_sums(labels: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[An
     [1152921504606846971]
     """
     width = prod(values.shape[1:])
-    matrix = np.ascontiguousarray(values).view(np.uint64).reshape(len(values), width)
+    matrix = np.ascontiguousarray(values).reshape(len(values), width)
+    # Weights are multiples of a power of two (all the same one without sample_weight).
+    bits = int(np.bitwise_or.reduce(matrix, axis=None))
+    shift = max((bits & -bits).bit_length() - 1, 0)
+    small = matrix >> shift
+    if small.dtype == np.int64 and _fits(small, _SINGLE_BITS):
+        sums = (labels.astype(np.float32) @ small.astype(np.float32)).astype(np.int64)
+        return (sums << shift).reshape(len(labels), *values.shape[1:])
+    return _limb_sums(labels, matrix).reshape(len(labels), *values.shape[1:])
+
+
+def _fits(values: NDArray[np.int64], bits: int) -> bool:
+    """Return whether every partial sum of the values is below 2**bits."""
+    largest = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
+    return bool(largest * len(values) < 2**bits)
+
+
+def _limb_sums(labels: NDArray[np.bool_], matrix: NDArray[Any]) -> NDArray[Any]:
+    words = matrix.view(np.uint64)
     chosen = labels.astype(np.float64)
     total = np.zeros((len(labels), matrix.shape[1]), dtype=np.uint64)
     for shift in range(0, 64, _LIMB_BITS):
-        limb = (matrix >> np.uint64(shift)) & np.uint64(2**_LIMB_BITS - 1)
+        limb = (words >> np.uint64(shift)) & np.uint64(2**_LIMB_BITS - 1)
         total += (chosen @ limb.astype(np.float64)).astype(np.uint64) << np.uint64(shift)
-    return total.reshape(len(labels), *values.shape[1:]).view(values.dtype)
+    return total.view(matrix.dtype)
 
 
 def box_sums(

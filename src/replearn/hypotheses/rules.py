@@ -19,6 +19,8 @@ from replearn.hypotheses.hypothesis import (
 
 # Cells of one block of predictions (hypotheses x rows): about 4 MB as booleans.
 BLOCK_CELLS = 2**22
+# Sums work on smaller blocks, which stay in the cache.
+_SUM_CELLS = 2**18
 
 
 class Rules(ABC):
@@ -58,7 +60,7 @@ class Rules(ABC):
         `values` are 64-bit integers of shape (n,) or (n, c); arithmetic is exact (modulo 2**64).
         """
         rows = as_rows(X, self.n_features)
-        step = max(1, BLOCK_CELLS // max(len(rows), 1))
+        step = max(1, _SUM_CELLS // max(len(rows), 1))
         parts = [
             labelled_sums(self.take(slice(start, start + step))._labels(rows), values)
             for start in range(0, len(self), step)
