@@ -14,3 +14,7 @@ class CertificateError(ValueError):
 
 class UnsupportedValueError(ValueError):
     """A cell has no canonical encoding (infinite, or of a type without a canonical value)."""
+
+
+class PreprocessingWarning(UserWarning):
+    """Something learned from the data stands in front of the classifier, outside the blocks."""

@@ -1,1 +1,12 @@
-"""Conformance checks for replicable estimators."""
+"""Conformance checks for replicable classifiers, and populations that attack them."""
+
+from replearn.testing.conformance import check_replicable_classifier, replicability_checks
+from replearn.testing.populations import Population, adversarial_populations, biased_labels
+
+__all__ = [
+    "Population",
+    "adversarial_populations",
+    "biased_labels",
+    "check_replicable_classifier",
+    "replicability_checks",
+]

@@ -1,0 +1,163 @@
+"""Blocks that vote: the fit that the pointwise and the approximate learner share."""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.linear_model import LogisticRegression
+
+from replearn._sklearn_compat import fit_context
+from replearn.exceptions import NotCertifiedWarning
+from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.learners._inputs import (
+    check_features,
+    check_groups,
+    check_labels,
+    describe_learner,
+    warn_if_preprocessed,
+)
+from replearn.learners._predictions import VotePredictions
+from replearn.planning import Plan
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+
+class BlockVotingClassifier(VotePredictions):
+    """Train the base learner on keyed blocks, as a plan says.
+
+    A subclass stores its parameters and makes the plan.
+    """
+
+    @abstractmethod
+    def _plan_for(self, n: int, n_classes: int) -> Plan:
+        """Make the plan from the parameters and the number of units, never from the data."""
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None = None):
+        """Train the base learner on every block.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The sample.
+        y : array-like of shape (n,)
+            Labels of any kind.
+        groups : array-like of shape (n,), default=None
+            Rows of one group (one patient) stay in one block; the certificate then counts groups.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        self._forget()
+        try:
+            X = check_features(self, X, reset=True)
+            fitted = self._fit(X, y, groups)
+        except BaseException:
+            # Also on Ctrl-C: no half-fitted learner is left behind.
+            self._forget()
+            raise
+        self.__dict__.update(fitted)
+        return self
+
+    def _forget(self) -> None:
+        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
+            delattr(self, name)
+
+    def _fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None) -> dict[str, Any]:
+        base = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        codes, classes = check_labels(
+            X, y, self.classes if self.plan is None else self.plan.classes
+        )
+        groups = check_groups(groups, len(codes))
+        warn_if_preprocessed(X)
+        key = SharedKey(self.shared_key)
+        available = len(codes) if groups is None else len(np.unique(groups))
+        made = self._resolve_plan(available, "rows" if groups is None else "groups", len(classes))
+        sample = _planned_rows(key, _Sample(X, codes, groups), made)
+        estimators = self._train(base, sample, made, key)
+        learner, digest = describe_learner(base)
+        certificate = made.certificate(
+            key_fingerprint=key.fingerprint,
+            learner=learner,
+            learner_digest=digest,
+            n_available=available,
+            classes=classes.tolist(),
+            unit="rows" if groups is None else "groups",
+        )
+        return {
+            "plan_": made,
+            "certificate_": certificate,
+            "classes_": classes,
+            "estimators_": estimators,
+            "_panel": Panel(estimators, np.arange(max(2, len(classes))), made.n_partitions),
+        }
+
+    def _resolve_plan(self, available: int, unit: str, n_classes: int) -> Plan:
+        if self.plan is None:
+            made = self._plan_for(available, max(2, n_classes))
+            if not made.certified:
+                warnings.warn(made.reason, NotCertifiedWarning, stacklevel=5)
+            return made
+        if available < self.plan.n:
+            raise ValueError(
+                f"plan needs n={self.plan.n} {unit}, but the sample has {available}. Make a plan "
+                "for the smallest sample among the labs."
+            )
+        return self.plan
+
+    def _train(self, base: Any, sample: _Sample, made: Plan, key: SharedKey) -> list[Any]:
+        points = as_points(sample.X, decimals=made.decimals)
+        blocks, keys, names = [], [], []
+        for j in range(made.n_partitions):
+            blocks += make_blocks(
+                key,
+                points,
+                sample.codes,
+                made.n_blocks,
+                made.block_size,
+                partition=j,
+                groups=sample.groups,
+            )
+            keys += [key.child("seed", j, block) for block in range(made.n_blocks)]
+            names += [f"block {block} of partition {j}" for block in range(made.n_blocks)]
+        return fit_blocks(
+            base,
+            sample.X,
+            sample.codes,
+            blocks,
+            keys,
+            names=names,
+            n_jobs=self.n_jobs,
+            verbose=self.verbose,
+        )
+
+
+class _Sample(NamedTuple):
+    X: Any
+    codes: NDArray[np.intp]
+    groups: NDArray[Any] | None
+
+
+def _planned_rows(key: SharedKey, sample: _Sample, made: Plan) -> _Sample:
+    """Leave out by key what a lab has beyond the plan's n."""
+    surplus = key.child("surplus")
+    if sample.groups is None:
+        if len(sample.codes) == made.n:
+            return sample
+        points = as_points(sample.X, decimals=made.decimals)
+        rows = surplus.order(points, sample.codes)[: made.n]
+    else:
+        names, group_of_row = np.unique(sample.groups, return_inverse=True)
+        if len(names) == made.n:
+            return sample
+        kept = np.zeros(len(names), dtype=bool)
+        kept[surplus.order(names)[: made.n]] = True
+        rows = np.flatnonzero(kept[group_of_row])
+    groups = None if sample.groups is None else sample.groups[rows]
+    return _Sample(take_rows(sample.X, rows), sample.codes[rows], groups)

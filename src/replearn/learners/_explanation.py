@@ -1,0 +1,74 @@
+"""Why a point got its answer, and how far it was from the other one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    """One row per point: what the blocks said, the point's threshold, and the distance.
+
+    Parameters
+    ----------
+    answer : ndarray
+        The prediction.
+    stage : ndarray of str
+        Which part of the algorithm answered ("vote").
+    vote_share : ndarray of float
+        Mean share of blocks that voted for ``classes[1]``.
+    law_value : ndarray of float
+        The law's value of the vote shares; the answer is ``classes[1]`` iff it exceeds the
+        threshold.
+    threshold : ndarray of float
+        The point's own threshold in [0, 1), the same in every run with the same key.
+    margin : ndarray of float
+        ``law_value - threshold``; near 0, a fresh sample may answer differently.
+    flip_probability : ndarray of float
+        Estimated probability that a fresh training sample answers differently.
+    classes : tuple
+        The two labels.
+    """
+
+    answer: NDArray[Any]
+    stage: NDArray[np.str_]
+    vote_share: NDArray[np.float64]
+    law_value: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+    classes: tuple[Any, Any]
+
+    def columns(self) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            above = self.margin[row] > 0
+            yield (
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the blocks voted for "
+                f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
+                f"{'above' if above else 'not above'} this point's threshold "
+                f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); a fresh training "
+                f"sample would answer differently with probability about "
+                f"{self.flip_probability[row]:.2g}."
+            )
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())

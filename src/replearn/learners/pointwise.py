@@ -1,0 +1,183 @@
+"""Pointwise replicable prediction: any scikit-learn classifier in, a replicable one out.
+
+The algorithm of the paper's Theorem ``predict-formal`` on light points: train the base learner on T
+disjoint blocks and answer 1 iff the law's value of the vote share exceeds the point's own keyed
+threshold. Letters follow the glossary of the documentation: rho is the probability that two runs
+differ, T the number of blocks.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any
+
+from replearn._sklearn_compat import HasMethods, Interval, StrOptions
+from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.planning import Plan, plan
+from replearn.randomness import SharedKey
+
+
+class PointwiseReplicableClassifier(BlockVotingClassifier):
+    """Make any classifier answer alike when it is retrained on a fresh sample.
+
+    Two runs that share the key and the plan, on two samples of one population, give a fixed point
+    different answers with probability at most ``rho``, whatever the population.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The base learner, trained once per block; ``LogisticRegression(max_iter=1000)`` if None.
+        Everything learned from data (scaling, encoding, imputation) belongs inside it, as a
+        pipeline: a transformer in front of this classifier voids the promise.
+    rho : float, default=0.1
+        Probability that two runs answer one point differently.
+    n_blocks : int, default=None
+        Number of blocks T. None: from ``rho``, the number of rows and ``max_fits``. If given
+        without a matching width, the certificate states the rho that is reached.
+    n_partitions : int or "auto", default="auto"
+        In how many keyed ways the same rows are cut into blocks. More partitions never weaken the
+        promise, and make real flips rarer.
+    law : {"arcsine", "uniform", "programme"} or ThresholdLaw, default="arcsine"
+        Distribution of the shared thresholds.
+    width : float, default=None
+        Half-width of the law, in (0, 1]; None: the smallest that reaches ``rho``.
+    vote : {"hard", "soft"}, default="hard"
+        Whether blocks vote by label or by predicted probability.
+    max_fits : int, default=None
+        Compute budget: at most this many base learners; None: the planner's default.
+    classes : array-like, default=None
+        The labels. None: those found in ``y``; give them when two labs may not both see a rare one.
+    decimals : int, default=None
+        Round numeric features to so many decimals before they key the thresholds (not before they
+        are learned from): for data that went through other files or float32.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness of the learner. Two runs that shall agree use the same key, fixed before the
+        data are seen.
+    plan : Plan, default=None
+        A plan shared between labs. It fixes n, blocks, law, partitions and classes.
+    n_jobs : int, default=None
+        Number of joblib workers. Predictions do not depend on it.
+    verbose : int, default=0
+        Progress: 0 speaks only when a fit takes long, 1 always, negative never.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What is promised, by which theorem, under which assumptions.
+    plan_ : Plan
+        The plan in force.
+    estimators_ : list of classifier
+        The fitted base learners, partition by partition.
+    classes_ : ndarray
+        The labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had them.
+
+    See Also
+    --------
+    replearn.plan : What n samples can promise, and how many a promise needs.
+
+    Notes
+    -----
+    ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
+    paper's literal setting is ``law="uniform", width=1, vote="hard", n_partitions=1``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import PointwiseReplicableClassifier
+    >>> X, y = make_classification(20_000, random_state=0)
+    >>> lab_a = PointwiseReplicableClassifier(shared_key="trial-2026").fit(X[:10_000], y[:10_000])
+    >>> lab_b = PointwiseReplicableClassifier(shared_key="trial-2026").fit(X[10_000:], y[10_000:])
+    >>> lab_a.certificate_.certified, bool(lab_a.certificate_.comparable(lab_b.certificate_))
+    (True, True)
+    >>> float((lab_a.predict(X[:500]) != lab_b.predict(X[:500])).mean()) < 0.1
+    True
+    """
+
+    _parameter_constraints = {
+        "estimator": [HasMethods(["fit", "predict"]), None],
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
+        "n_partitions": [Interval(Integral, 1, 1023, closed="both"), StrOptions({"auto"})],
+        "law": [StrOptions({"arcsine", "uniform", "programme"}), HasMethods(["to_dict"])],
+        "width": [Interval(Real, 0, 1, closed="right"), None],
+        "vote": [StrOptions({"hard", "soft"})],
+        "max_fits": [Interval(Integral, 1, None, closed="left"), None],
+        "classes": ["array-like", None],
+        "decimals": [Interval(Integral, -300, 300, closed="both"), None],
+        "shared_key": [str, bytes, Integral, SharedKey],
+        "plan": [Plan, None],
+        "n_jobs": [Integral, None],
+        "verbose": ["verbose", Integral],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        rho=0.1,
+        n_blocks=None,
+        n_partitions="auto",
+        law="arcsine",
+        width=None,
+        vote="hard",
+        max_fits=None,
+        classes=None,
+        decimals=None,
+        shared_key=0,
+        plan=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.rho = rho
+        self.n_blocks = n_blocks
+        self.n_partitions = n_partitions
+        self.law = law
+        self.width = width
+        self.vote = vote
+        self.max_fits = max_fits
+        self.classes = classes
+        self.decimals = decimals
+        self.shared_key = shared_key
+        self.plan = plan
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
+        """Build a learner that follows a plan shared between labs.
+
+        Parameters
+        ----------
+        plan : Plan
+            Fixes n, blocks, law, partitions, classes, rho.
+        estimator : classifier, default=None
+            The base learner; the same in all labs.
+        **params
+            Other parameters: ``shared_key``, ``n_jobs``, ``verbose``.
+
+        Returns
+        -------
+        PointwiseReplicableClassifier
+            Not yet fitted.
+        """
+        return cls(estimator, plan=plan, **params)
+
+    def _plan_for(self, n: int, n_classes: int) -> Plan:
+        return plan(
+            "pointwise",
+            n=n,
+            rho=self.rho,
+            law=self.law,
+            width=self.width,
+            vote=self.vote,
+            n_blocks=self.n_blocks,
+            n_partitions=None if self.n_partitions == "auto" else self.n_partitions,
+            max_fits=self.max_fits,
+            n_classes=n_classes,
+            decimals=self.decimals,
+        )

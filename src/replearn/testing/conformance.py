@@ -1,0 +1,134 @@
+"""Conformance checks for replicable classifiers, to run beside scikit-learn's own.
+
+Each check takes a classifier and a sample, and raises AssertionError when a habit of the house is
+broken. `check_replicable_classifier` runs them all.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from replearn.certificates import Certificate
+
+Sample = tuple[NDArray[Any], NDArray[Any]]
+
+
+def check_same_key_same_answers(classifier: Any, sample: Sample) -> None:
+    """Two fits on the same rows with the same key answer every point alike."""
+    X, y = sample
+    one, two = (clone(classifier).fit(X, y).predict(X) for _ in range(2))
+    np.testing.assert_array_equal(one, two)
+
+
+def check_row_order_does_not_matter(classifier: Any, sample: Sample) -> None:
+    """The order of the file does not change an answer."""
+    X, y = sample
+    order = np.random.default_rng(0).permutation(len(y))
+    expected = clone(classifier).fit(X, y).predict(X)
+    np.testing.assert_array_equal(clone(classifier).fit(X[order], y[order]).predict(X), expected)
+
+
+def check_batches_do_not_matter(classifier: Any, sample: Sample) -> None:
+    """A point is answered alike alone, in a batch and in another order."""
+    X, y = sample
+    model = clone(classifier).fit(X, y)
+    expected = model.predict(X)
+    np.testing.assert_array_equal(model.predict(X[::-1])[::-1], expected)
+    few = X[:40]
+    alone = np.concatenate([model.predict(few[i : i + 1]) for i in range(len(few))])
+    np.testing.assert_array_equal(alone, expected[:40])
+
+
+def check_jobs_do_not_matter(classifier: Any, sample: Sample) -> None:
+    """The number of workers does not change an answer."""
+    X, y = sample
+    expected = clone(classifier).set_params(n_jobs=1).fit(X, y).predict(X)
+    np.testing.assert_array_equal(
+        clone(classifier).set_params(n_jobs=2).fit(X, y).predict(X), expected
+    )
+
+
+def check_pickle_keeps_answers(classifier: Any, sample: Sample) -> None:
+    """A model that went through pickle answers as before."""
+    X, y = sample
+    model = clone(classifier).fit(X, y)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+
+
+def check_fit_does_not_touch_parameters(classifier: Any, sample: Sample) -> None:
+    """Parameters are what the caller set, after fit as before."""
+    model = clone(classifier)
+    before = {name: repr(value) for name, value in model.get_params(deep=True).items()}
+    model.fit(*sample)
+    after = {name: repr(value) for name, value in model.get_params(deep=True).items()}
+    assert before == after, "fit changed a parameter"
+
+
+def check_certificate_verifies(classifier: Any, sample: Sample) -> None:
+    """The certificate recomputes, survives JSON, and belongs to the same promise as a rerun's."""
+    X, y = sample
+    certificate = clone(classifier).fit(X, y).certificate_
+    certificate.check()
+    copy = Certificate.from_json(certificate.to_json())
+    assert copy == certificate, "the certificate changed on its way through JSON"
+    rerun = clone(classifier).fit(X, y).certificate_
+    assert certificate.comparable(rerun), str(certificate.comparable(rerun))
+
+
+def check_key_matters(classifier: Any, sample: Sample) -> None:
+    """Another key is another promise, and the certificate says so."""
+    model = clone(classifier).fit(*sample)
+    other = clone(classifier).set_params(shared_key="another key").fit(*sample)
+    assert not model.certificate_.comparable(other.certificate_), "another key went unnoticed"
+
+
+def replicability_checks() -> Iterator[Callable[[Any, Sample], None]]:
+    """Yield every check, for parametrised tests.
+
+    Examples
+    --------
+    >>> next(replicability_checks()).__name__
+    'check_same_key_same_answers'
+    """
+    yield check_same_key_same_answers
+    yield check_row_order_does_not_matter
+    yield check_batches_do_not_matter
+    yield check_jobs_do_not_matter
+    yield check_pickle_keeps_answers
+    yield check_fit_does_not_touch_parameters
+    yield check_certificate_verifies
+    yield check_key_matters
+
+
+def check_replicable_classifier(classifier: Any, sample: Sample) -> None:
+    """Run every conformance check.
+
+    Parameters
+    ----------
+    classifier : replicable classifier
+        Not fitted; it is cloned.
+    sample : tuple of (X, y)
+        Arrays to fit on.
+
+    Raises
+    ------
+    AssertionError
+        When a check fails.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from replearn import PointwiseReplicableClassifier
+    >>> from replearn.testing import check_replicable_classifier
+    >>> sample = make_classification(1000, random_state=0)
+    >>> check_replicable_classifier(PointwiseReplicableClassifier(GaussianNB()), sample)
+    """
+    for check in replicability_checks():
+        check(classifier, sample)

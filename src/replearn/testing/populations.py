@@ -1,0 +1,210 @@
+"""Populations and base learners that are as bad for replicability as they can be.
+
+Each entry is a distribution to draw from, a learner to put into the blocks, and a fixed point at
+which two runs are compared. They attack the promise from different sides: votes at one half, votes
+where a law's flip curve peaks, learners that ignore the data, rows that are all equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+
+Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
+
+
+class _BlockLearner(ClassifierMixin, BaseEstimator):
+    """Answer every point alike, by a rule that a subclass applies to the block."""
+
+    def fit(self, X: Any, y: Any) -> _BlockLearner:
+        """Apply the rule to the block."""
+        self.classes_ = np.array([0, 1])
+        self.answer_ = int(self._rule(np.asarray(X), np.asarray(y)))
+        return self
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        raise NotImplementedError
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Give the block's answer to every point."""
+        return np.full(len(X), self.answer_, dtype=np.intp)
+
+
+class FirstRowLearner(_BlockLearner):
+    """Vote by the label of the first row: the least stable learner there is."""
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return y[0]
+
+
+class ParityLearner(_BlockLearner):
+    """Vote by the parity of the labels: every row of the block can turn the vote."""
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return y.sum() % 2
+
+
+class MajorityLearner(_BlockLearner):
+    """Vote by the majority of the labels, ties by the first row."""
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return y[0] if 2 * y.sum() == len(y) else 2 * y.sum() > len(y)
+
+
+class CoinLearner(_BlockLearner):
+    """Ignore the data and throw a coin with the given seed."""
+
+    def __init__(self, random_state: int | None = None):
+        self.random_state = random_state
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return int(np.random.default_rng(self.random_state).integers(2))
+
+
+class SeededRowLearner(_BlockLearner):
+    """Vote by the label of a row that the seed picks."""
+
+    def __init__(self, random_state: int | None = None):
+        self.random_state = random_state
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return y[np.random.default_rng(self.random_state).integers(len(y))]
+
+
+class ConstantLearner(_BlockLearner):
+    """Ignore the data and always answer 1."""
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return 1
+
+
+class NearestRowLearner(ClassifierMixin, BaseEstimator):
+    """Answer by the label of the nearest row (first feature)."""
+
+    def fit(self, X: Any, y: Any) -> NearestRowLearner:
+        """Keep the rows."""
+        self.classes_ = np.array([0, 1])
+        self.rows_, self.labels_ = np.asarray(X)[:, 0], np.asarray(y)
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Answer by the nearest row."""
+        distance = np.abs(np.asarray(X)[:, :1] - self.rows_)
+        return self.labels_[np.argmin(distance, axis=1)]
+
+
+class StumpLearner(ClassifierMixin, BaseEstimator):
+    """Answer 1 above the median of the rows with label 1 (first feature)."""
+
+    def fit(self, X: Any, y: Any) -> StumpLearner:
+        """Find the cut."""
+        self.classes_ = np.array([0, 1])
+        ones = np.asarray(X)[np.asarray(y) == 1, 0]
+        self.cut_ = float(np.median(ones)) if len(ones) else np.inf
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Compare with the cut."""
+        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
+
+
+@dataclass(frozen=True)
+class Population:
+    """A distribution, a base learner and a point to attack.
+
+    Parameters
+    ----------
+    name : str
+        What it attacks.
+    draw : callable of (Generator, int) to (X, y)
+        Draws a sample.
+    learner : classifier
+        The base learner.
+    point : tuple of float
+        Where two runs are compared.
+    """
+
+    name: str
+    draw: Callable[[np.random.Generator, int], Sample]
+    learner: Any
+    point: tuple[float, ...] = (0.0, 0.0)
+
+
+def _features(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
+    return rng.standard_normal((n, 2))
+
+
+def biased_labels(q: float) -> Callable[[np.random.Generator, int], Sample]:
+    """Labels 1 with probability q, whatever the features.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X, y = biased_labels(1.0)(np.random.default_rng(0), 3)
+    >>> y.tolist()
+    [1, 1, 1]
+    """
+
+    def draw(rng: np.random.Generator, n: int) -> Sample:
+        return _features(rng, n), (rng.random(n) < q).astype(np.intp)
+
+    return draw
+
+
+def _equal_rows(rng: np.random.Generator, n: int) -> Sample:
+    return np.ones((n, 2)), rng.integers(0, 2, n)
+
+
+def _few_rows(rng: np.random.Generator, n: int) -> Sample:
+    return rng.integers(0, 2, (n, 2)).astype(float), rng.integers(0, 2, n)
+
+
+def _heavy_tails(rng: np.random.Generator, n: int) -> Sample:
+    X = rng.standard_cauchy((n, 2))
+    return X, (X[:, 0] > rng.standard_cauchy(n)).astype(np.intp)
+
+
+def _continuous(rng: np.random.Generator, n: int) -> Sample:
+    X = _features(rng, n)
+    return X, (rng.random(n) < 1 / (1 + np.exp(-X[:, 0]))).astype(np.intp)
+
+
+def adversarial_populations(peak: float) -> list[Population]:
+    """Populations that attack the promise of a learner with two classes.
+
+    Parameters
+    ----------
+    peak : float
+        Where the law's flip curve has its peak: votes for 1 get this probability.
+
+    Returns
+    -------
+    list of Population
+        At least ten.
+
+    Examples
+    --------
+    >>> len(adversarial_populations(0.3)) >= 10
+    True
+    """
+    fair = biased_labels(0.5)
+    return [
+        Population("pure noise, majority", fair, MajorityLearner()),
+        Population("votes at one half", fair, FirstRowLearner()),
+        Population("votes at the peak of the flip curve", biased_labels(peak), FirstRowLearner()),
+        Population("parity of the block", fair, ParityLearner()),
+        Population("learner that ignores the data", fair, CoinLearner()),
+        Population("constant learner", fair, ConstantLearner()),
+        Population("row picked by the seed", fair, SeededRowLearner()),
+        Population("imbalanced", biased_labels(0.02), FirstRowLearner()),
+        Population("all rows equal", _equal_rows, FirstRowLearner(), (1.0, 1.0)),
+        Population("four distinct rows", _few_rows, NearestRowLearner(), (1.0, 0.0)),
+        Population("heavy tails", _heavy_tails, StumpLearner(), (0.9, 0.0)),
+        Population("continuous, nearest row", _continuous, NearestRowLearner()),
+        Population("continuous, stump at its cut", _continuous, StumpLearner(), (0.42, 0.0)),
+    ]

@@ -1,0 +1,448 @@
+"""PointwiseReplicableClassifier as a scikit-learn estimator: inputs, labels, errors, bits."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.ensemble import StackingClassifier
+from sklearn.exceptions import NotFittedError
+from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from replearn import (
+    NotCertifiedWarning,
+    PointwiseReplicableClassifier,
+    PreprocessingWarning,
+    SharedKey,
+    plan,
+)
+from replearn.testing.populations import FirstRowLearner
+
+NOT_ARGMAX = {
+    check: "each point has its own threshold, so predict is not the argmax of predict_proba; "
+    "scikit-learn exempts its own TunedThresholdClassifierCV from this check"
+    for check in ("check_classifiers_train",)
+}
+
+
+@parametrize_with_checks(
+    [
+        PointwiseReplicableClassifier(n_partitions=1),
+        PointwiseReplicableClassifier(LogisticRegression(), n_blocks=4, n_partitions=2),
+    ],
+    expected_failed_checks=lambda estimator: NOT_ARGMAX,
+    xfail_strict=False,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(3000, 6, random_state=0)
+
+
+def small(estimator=None, **params):
+    params = {"n_blocks": 20, "n_partitions": 2, "shared_key": "tests"} | params
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
+
+
+def fitted(data, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return small(**params).fit(*data)
+
+
+# -- the answer -------------------------------------------------------------------------------
+
+
+def test_the_rule_is_the_one_that_is_certified(data):
+    X, _ = data
+    model = fitted(data)
+    law = model.plan_.law
+    votes = np.stack(
+        [sum(e.predict(X) for e in model.estimators_[start : start + 20]) for start in (0, 20)],
+        axis=1,
+    )
+    thresholds = SharedKey("tests").child("vote").uniforms(X)
+    expected = thresholds < law.probabilities[votes].mean(axis=1)
+    np.testing.assert_array_equal(model.predict(X), expected.astype(int))
+    np.testing.assert_allclose(model.vote_share(X), votes.mean(axis=1) / 20)
+    np.testing.assert_array_equal(model.margin(X) > 0, expected)
+
+
+def test_unanimous_votes_are_never_overruled(data):
+    X, _ = data
+    model = fitted(data)
+    share = model.vote_share(X)
+    answers = model.predict(X)
+    assert (share == 1).any()
+    assert (share == 0).any()
+    assert (answers[share == 1] == 1).all()
+    assert (answers[share == 0] == 0).all()
+
+
+def test_the_literal_setting_of_the_paper_is_one_call_away(data):
+    model = small(n_blocks=32, law="uniform", width=1, n_partitions=1).fit(*data)
+    np.testing.assert_allclose(model.plan_.law.probabilities, np.arange(33) / 32)
+    assert model.certificate_.certified
+    assert 0.0993 <= model.certificate_.claim.rho <= 0.0994
+
+
+def test_another_key_gives_other_thresholds_and_blocks(data):
+    X, _ = data
+    one, two = fitted(data), fitted(data, shared_key="other")
+    assert not np.array_equal(one.vote_share(X), two.vote_share(X))
+    assert one.certificate_.key_fingerprint != two.certificate_.key_fingerprint
+    assert not one.certificate_.comparable(two.certificate_)
+
+
+def test_ids_key_the_thresholds_instead_of_features(data):
+    X, _ = data
+    model = fitted(data)
+    ids = np.arange(len(X))
+    by_id = model.margin(X, points=ids)
+    moved = X + 1e-9
+    np.testing.assert_array_equal(model.vote_share(moved), model.vote_share(X))
+    np.testing.assert_array_equal(model.margin(moved, points=ids), by_id)
+    assert not np.array_equal(model.margin(moved), model.margin(X))
+
+
+def test_decimals_forgive_a_float32_copy(data):
+    X, y = data
+    model = fitted((X, y), decimals=4)
+    copy = X.astype(np.float32)
+    thresholds = model.explain(X).threshold
+    assert np.mean(model.explain(copy).threshold == thresholds) > 0.99
+    strict = fitted((X, y))
+    assert np.mean(strict.explain(copy).threshold == strict.explain(X).threshold) < 0.01
+
+
+# -- bits -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "base",
+    [LogisticRegression(), DecisionTreeClassifier(), GaussianNB()],
+    ids=lambda b: type(b).__name__,
+)
+def test_row_order_batches_and_jobs_do_not_matter(data, base):
+    X, y = data
+    model = small(base).fit(X, y)
+    order = np.random.default_rng(1).permutation(len(X))
+    other = small(base, n_jobs=2).fit(X[order], y[order])
+    expected = model.margin(X)
+    np.testing.assert_array_equal(other.margin(X), expected)
+    np.testing.assert_array_equal(other.margin(X[order]), expected[order])
+    pieces = [other.margin(X[i : i + 7]) for i in range(0, 210, 7)]
+    np.testing.assert_array_equal(np.concatenate(pieces), expected[:210])
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).margin(X), expected)
+    np.testing.assert_array_equal(clone(model).fit(X, y).margin(X), expected)
+
+
+# -- inputs -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), (2.0, 7.0)])
+def test_labels_of_any_kind(data, labels):
+    X, y = data
+    model = fitted((X, np.array(labels)[y]))
+    assert set(model.predict(X).tolist()) == set(labels)
+    assert model.classes_.tolist() == sorted(labels)
+
+
+def test_frames_arrays_and_sparse_rows_give_one_answer(data):
+    X, y = data
+    names = [f"x{i}" for i in range(X.shape[1])]
+    expected = fitted((X, y)).margin(X)
+    for table in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
+        np.testing.assert_array_equal(fitted((table, y)).margin(table), expected)
+    base = LogisticRegression(max_iter=1000)
+    dense = fitted((X, y), estimator=base)
+    rows = sparse.csr_array(X)
+    np.testing.assert_array_equal(
+        fitted((rows, y), estimator=base).explain(rows).threshold, dense.explain(X).threshold
+    )
+
+
+def test_mixed_frame_with_everything_learned_inside_the_blocks():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, 2000),
+            "town": rng.choice(["Ulm", "Bonn", "Jena", None], 2000),
+            "income": np.where(rng.random(2000) < 0.1, np.nan, rng.normal(size=2000)),
+        }
+    )
+    y = np.where(X["age"] > 40, "yes", "no")
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["town"]), remainder="passthrough"
+    )
+    from sklearn.ensemble import HistGradientBoostingClassifier
+
+    encode.set_params(sparse_threshold=0)
+    base = make_pipeline(encode, HistGradientBoostingClassifier(max_iter=5))
+    model = fitted((X, y), estimator=base, n_partitions=1)
+    assert np.mean(model.predict(X) == y) > 0.9
+    assert model.feature_names_in_.tolist() == ["age", "town", "income"]
+
+
+def test_text_with_a_vectoriser_inside():
+    rng = np.random.default_rng(0)
+    words = np.array(["good", "fine", "bad", "poor"])
+    picks = rng.integers(0, 4, (800, 3))
+    texts = [" ".join(words[row]) for row in picks]
+    y = (picks < 2).sum(axis=1) >= 2
+    base = make_pipeline(CountVectorizer(), LogisticRegression())
+    model = fitted((texts, y), estimator=base, n_partitions=1)
+    assert np.mean(model.predict(texts) == y) > 0.9
+
+
+def test_a_rare_class_is_missing_in_most_blocks(data):
+    X, y = data
+    y = y.copy()
+    y[:] = 0
+    y[:5] = 1
+    model = fitted((X, y))
+    assert model.classes_.tolist() == [0, 1]
+    assert np.mean(model.predict(X) == 0) > 0.99
+
+
+def test_one_class_only(data):
+    X, _ = data
+    model = fitted((X, np.full(len(X), "only")))
+    assert set(model.predict(X)) == {"only"}
+    assert model.predict_proba(X).shape == (len(X), 1)
+    assert (model.predict_proba(X) == 1).all()
+
+
+def test_the_caller_may_fix_the_classes(data):
+    X, y = data
+    model = fitted((X, y), classes=[0, 1])
+    assert model.certificate_.classes == (0, 1)
+    with pytest.raises(ValueError, match=r"not in classes=\[0, 7\]: \[1\]"):
+        small(classes=[0, 7]).fit(X, y)
+
+
+def test_three_classes_vote_by_shared_gumbels():
+    X, y = make_classification(6000, 6, n_informative=4, n_classes=3, random_state=0)
+    one = fitted((X[:3000], y[:3000]))
+    two = fitted((X[3000:], y[3000:]))
+    assert np.mean(one.predict(X) != two.predict(X)) < 0.2
+    assert one.score(X, y) > 0.6
+    np.testing.assert_allclose(one.predict_proba(X).sum(axis=1), 1)
+    with pytest.raises(ValueError, match="two classes"):
+        one.margin(X)
+
+
+def test_groups_stay_in_one_block(data):
+    X, y = data
+    groups = np.repeat(np.arange(600), 5)
+
+    class Spy(FirstRowLearner):
+        def fit(self, X, y):
+            self.rows_ = np.asarray(X)[:, 0]
+            return super().fit(X, y)
+
+    model = small(Spy(), n_partitions=1).fit(X, y, groups=groups)
+    where = {value: group for value, group in zip(X[:, 0], groups, strict=True)}
+    seen = [{where[v] for v in e.rows_} for e in model.estimators_ if hasattr(e, "rows_")]
+    assert len(seen) == 20
+    assert all(len(s) == 30 for s in seen)
+    assert sum(len(s) for s in seen) == len(set().union(*seen))
+    assert model.certificate_.unit == "groups"
+    assert model.certificate_.n == 600
+
+
+def test_inside_the_tools_of_scikit_learn(data):
+    X, y = data
+    small_sample = X[:900], y[:900]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        search = GridSearchCV(small(), {"estimator__var_smoothing": [1e-9, 1e-3]}, cv=2).fit(
+            *small_sample
+        )
+        assert search.best_score_ > 0.7
+        calibrated = CalibratedClassifierCV(small(n_partitions=1), cv=2).fit(*small_sample)
+        assert calibrated.score(X, y) > 0.7
+        stack = StackingClassifier([("r", small(n_partitions=1))], cv=2).fit(*small_sample)
+        assert stack.score(X, y) > 0.7
+        assert (
+            make_pipeline("passthrough", small(n_partitions=1)).fit(*small_sample).score(X, y) > 0.7
+        )
+
+
+# -- what n can promise ---------------------------------------------------------------------------
+
+
+def test_too_few_rows_are_said_plainly(data):
+    X, y = data[0][:200], data[1][:200]
+    with pytest.warns(NotCertifiedWarning, match=r"rho.*needs n = 450"):
+        model = small(n_blocks=None).fit(X, y)
+    assert not model.certificate_.certified
+    assert model.plan_.n_blocks * 25 <= 200
+    with pytest.raises(ValueError, match="n_blocks=201 is larger than n=200"):
+        small(n_blocks=201).fit(X, y)
+
+
+def test_given_blocks_state_the_rho_they_reach(data):
+    with pytest.warns(NotCertifiedWarning):
+        model = small(n_blocks=4).fit(*data)
+    assert model.certificate_.claim.rho > 0.1
+    model.certificate_.check()
+
+
+def test_a_plan_is_followed_and_the_surplus_is_left_out_by_key(data):
+    X, y = data
+    shared = plan(n=2500, rho=0.1, classes=[0, 1], n_partitions=1)
+    one = PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k")
+    two = PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k")
+    one.fit(X, y)
+    two.fit(X[:2500], y[:2500])
+    assert one.certificate_.comparable(two.certificate_)
+    assert one.plan_ == shared
+    with pytest.raises(ValueError, match="plan needs n=2500 rows, but the sample has 2499"):
+        two.fit(X[:2499], y[:2499])
+
+
+def test_only_n_and_parameters_decide_the_plan(data):
+    X, y = data
+    noise = np.random.default_rng(0).normal(size=X.shape)
+    one = small(n_blocks=None, n_partitions=1).fit(X, y)
+    two = small(n_blocks=None, n_partitions=1).fit(noise, 1 - y)
+    assert one.plan_ == two.plan_
+
+
+# -- flips from one fit ---------------------------------------------------------------------------
+
+
+def test_flip_probability_lies_between_its_limits(data):
+    X, _ = data
+    model = fitted(data)
+    estimate = model.flip_probability(X)
+    lower, upper = model.flip_limits(X, delta=0.05)
+    assert ((lower <= estimate + 1e-12) & (estimate <= upper + 1e-12)).mean() > 0.999
+    assert (estimate < 1e-3).any()
+    assert (estimate > 0.2).any()
+    rate = model.flip_rate(X)
+    assert 0 < rate.estimate < rate.upper <= model.certificate_.claim.rho + 1e-9
+
+
+def test_abstaining_leaves_out_the_unstable_points(data):
+    X, _ = data
+    model = fitted(data)
+    answers = model.predict_or_abstain(X, 0.05)
+    kept = np.array([a is not None for a in answers])
+    np.testing.assert_array_equal(kept, model.flip_probability(X) <= 0.05)
+    np.testing.assert_array_equal(answers[kept].astype(int), model.predict(X)[kept])
+    with pytest.raises(ValueError, match="max_flip=2"):
+        model.predict_or_abstain(X, 2)
+
+
+def test_explanations_speak(data):
+    X, _ = data
+    told = fitted(data).explain(X[:3])
+    assert len(told) == 3
+    assert str(told).count("a fresh training sample would answer differently") == 3
+    frame = told.frame()
+    np.testing.assert_array_equal(frame["margin"], frame["law_value"] - frame["threshold"])
+
+
+# -- the trap -------------------------------------------------------------------------------------
+
+
+def test_a_scaler_in_front_is_noticed(data):
+    X, y = data
+    with pytest.warns(PreprocessingWarning, match="StandardScaler"):
+        make_pipeline(StandardScaler(), small(n_partitions=1)).fit(X, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        small(make_pipeline(StandardScaler(), GaussianNB()), n_partitions=1).fit(X, y)
+
+
+def test_a_scaler_in_front_breaks_the_promise_and_inside_it_does_not():
+    """Pure noise, T = 32: about half of the points flip with the scaler in front."""
+    rng = np.random.default_rng(0)
+    labs = [(rng.normal(3, 2, (3200, 2)), rng.integers(0, 2, 3200)) for _ in range(2)]
+    new = rng.normal(3, 2, (4000, 2))
+    params = {"n_blocks": 32, "law": "uniform", "width": 1, "n_partitions": 1}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", PreprocessingWarning)
+        front = [make_pipeline(StandardScaler(), small(FirstRowLearner(), **params)) for _ in labs]
+        one, two = (f.fit(*lab).predict(new) for f, lab in zip(front, labs, strict=True))
+    assert np.mean(one != two) > 0.4
+    inside = make_pipeline(StandardScaler(), FirstRowLearner())
+    one, two = (small(inside, **params).fit(*lab).predict(new) for lab in labs)
+    assert np.mean(one != two) < 0.3
+
+
+# -- errors ---------------------------------------------------------------------------------------
+
+
+class Breaks(FirstRowLearner):
+    def fit(self, X, y):
+        raise RuntimeError("no convergence")
+
+
+class Interrupts(FirstRowLearner):
+    def fit(self, X, y):
+        raise KeyboardInterrupt
+
+
+def test_a_learner_that_raises_is_named_with_its_block(data):
+    with pytest.raises(RuntimeError, match="no convergence") as caught:
+        small(Breaks()).fit(*data)
+    assert "block 0 of partition 0" in str(caught.value) + "".join(caught.value.__notes__)
+
+
+def test_ctrl_c_leaves_no_half_fitted_model(data):
+    X, y = data
+    model = small().fit(X, y)
+    model.set_params(estimator=Interrupts())
+    with pytest.raises(KeyboardInterrupt):
+        model.fit(X, y)
+    with pytest.raises(NotFittedError):
+        model.predict(X)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"rho": 0}, "rho"),
+        ({"rho": 1.5}, "rho"),
+        ({"n_blocks": 0}, "n_blocks"),
+        ({"n_partitions": 0}, "n_partitions"),
+        ({"law": "cauchy"}, "law"),
+        ({"width": 2}, "width"),
+        ({"vote": "loud"}, "vote"),
+        ({"shared_key": None}, "shared_key"),
+        ({"plan": "plan.json"}, "plan"),
+        ({"estimator": 3}, "estimator"),
+    ],
+)
+def test_bad_parameters_are_named(data, params, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        small(**params).fit(*data)
+
+
+def test_infinite_values_are_named_with_column_and_row(data):
+    X, y = data
+    X = X.copy()
+    X[7, 2] = np.inf
+    with pytest.raises(ValueError, match=r"column 2.*row 7|row 7.*column 2"):
+        small().fit(X, y)

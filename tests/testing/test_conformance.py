@@ -1,0 +1,54 @@
+"""Every learner passes the public conformance checks, and the checks can fail."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import PointwiseReplicableClassifier
+from replearn.testing import replicability_checks
+from replearn.testing.conformance import (
+    check_batches_do_not_matter,
+    check_row_order_does_not_matter,
+)
+
+LEARNERS = [
+    PointwiseReplicableClassifier(LogisticRegression(), n_partitions=2),
+    PointwiseReplicableClassifier(DecisionTreeClassifier(), n_partitions=1),
+    PointwiseReplicableClassifier(LogisticRegression(), vote="soft", law="uniform", n_partitions=1),
+]
+
+
+@pytest.fixture(scope="module")
+def sample():
+    return make_classification(1200, 5, random_state=0)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=str)
+@pytest.mark.parametrize("check", list(replicability_checks()), ids=lambda check: check.__name__)
+def test_learner_conforms(learner, check, sample):
+    check(learner, sample)
+
+
+class ByPosition(PointwiseReplicableClassifier):
+    """Thresholds by position in a stream: what must never be."""
+
+    def _uniforms(self, X, points):
+        return np.random.default_rng(0).random(len(X))
+
+
+def test_randomness_by_position_is_caught(sample):
+    with pytest.raises(AssertionError):
+        check_batches_do_not_matter(ByPosition(LogisticRegression(), n_partitions=1), sample)
+
+
+def test_blocks_by_position_are_caught(sample, monkeypatch):
+    from replearn.learners import _block_voting
+
+    def by_position(key, points, y, n_blocks, block_size, **kwargs):
+        return list(np.arange(n_blocks * block_size).reshape(n_blocks, block_size))
+
+    monkeypatch.setattr(_block_voting, "make_blocks", by_position)
+    with pytest.raises(AssertionError):
+        check_row_order_does_not_matter(LEARNERS[1], sample)
