@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from replearn.bounds._binomial import log_choose
+from replearn.bounds._binomial import binomial_masses, log_choose
 from replearn.bounds._numeric import Floats, binomial_sf
 
 Integers = NDArray[np.intp]
@@ -23,10 +23,8 @@ _SUM_SLACK = 1e-10
 
 def binomial_rows(n_blocks: int, q: Floats) -> Floats:
     """Probabilities of 0..T successes, one row for each q."""
-    k = np.arange(n_blocks + 1.0)
-    logs = log_choose(n_blocks) + special.xlogy(k, q[:, None]) + special.xlog1py(n_blocks - k, -q[:, None])
-    rows: Floats = np.exp(logs)
-    return rows
+    counts = np.broadcast_to(np.arange(n_blocks + 1), (len(q), n_blocks + 1))
+    return binomial_masses(n_blocks, q, counts)
 
 
 def beta_binomial_rows(n_blocks: int, votes: Floats) -> Floats:

@@ -33,6 +33,8 @@ __all__ = [
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096
+# A single vote is a coin, the limit of beta distributions of size 0.
+_LEAST_SIZE = 1e-3
 # Numbers per halving up to which limits from several partitions are sharpened beyond Chernoff's.
 _LARGEST_INVERSION = 4_000_000
 _LIMIT_HALVINGS = 12
@@ -71,7 +73,7 @@ def flip_estimate(law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike) ->
     share, boundary, answers = _share_scale(law, counts, u)
     center = (share * worth + 0.5) / (worth + 1.0)
     # A beta distribution with the mean and variance of the beta-binomial share.
-    size = worth * (worth + 2.0) / (2.0 * worth + 1.0) - 1.0
+    size = np.maximum(worth * (worth + 2.0) / (2.0 * worth + 1.0) - 1.0, _LEAST_SIZE)
     below = special.betainc(size * center, size * (1.0 - center), boundary)
     return np.asarray(np.where(answers, below, 1.0 - below), float)
 
