@@ -189,7 +189,7 @@ def test_masked_cells_hide_what_is_below_them():
 
 
 def test_no_rows():
-    for nothing in ([], np.empty((0, 3)), pd.DataFrame(), pl.DataFrame({"a": []})):
+    for nothing in ([], np.empty(0), np.empty((0, 3)), pd.DataFrame(), pl.DataFrame({"a": []})):
         assert len(as_points(nothing)) == 0
         assert KEY.uniforms(nothing).shape == (0,)
         assert KEY.order(nothing).shape == (0,)

@@ -53,7 +53,9 @@ def secret_of(value: object) -> bytes:
     if isinstance(value, str) and value.startswith(EXPORT_PREFIX):
         return read_export(value)
     if isinstance(value, str | bytes) and not value:
-        raise ValueError(f"the key is empty ({value!r}); agree on a text, or use generate()")
+        raise ValueError(
+            f"the key is empty ({value!r}); agree on a text, or use SharedKey.generate()"
+        )
     if isinstance(value, str):
         # the same text typed on two keyboards may differ in how accents are composed
         value = unicodedata.normalize("NFC", value)

@@ -85,7 +85,7 @@ def encode_cell(value: Any) -> Cell:
     raise BadCellError(
         0,
         f"{describe(value)} has no canonical value; "
-        "use numbers, text, bytes, dates, durations or a missing marker",
+        "convert it to a number, text, date, duration or missing marker",
     )
 
 

@@ -38,6 +38,10 @@ class Kind(IntEnum):
     """Bytes; the word is a 64-bit digest."""
 
 
+class BadRowError(Exception):
+    """A row that does not have as many cells as the first one."""
+
+
 class BadCellError(Exception):
     """A cell without canonical encoding, by its position among the cells being encoded."""
 

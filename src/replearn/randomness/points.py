@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.exceptions import UnsupportedValueError
 from replearn.randomness.columns import ColumnEncoder, Kinds, Words
 from replearn.randomness.frames import arrow_source, pandas_source, polars_source
-from replearn.randomness.kinds import BadCellError
+from replearn.randomness.kinds import BadCellError, BadRowError
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
     ArraySource,
@@ -58,15 +58,19 @@ class _Part:
     ) -> Iterator[Kinds | None]:
         """Encode rows start to stop: one step per column, its words left in ``words``."""
         rows: Rows = slice(start, stop) if self.rows is None else self.rows[start:stop]
-        for name, values in zip(self.source.names, self.source.columns(rows), strict=True):
-            try:
-                kinds = encoder.encode(values, words)
-            except BadCellError as error:
-                row = row_number(rows, error.position)
-                raise UnsupportedValueError(
-                    f"{self.parameter}, column {name!r}, row {row}: {error.reason}"
-                ) from None
-            yield kinds
+        try:
+            for name, values in zip(self.source.names, self.source.columns(rows), strict=True):
+                try:
+                    kinds = encoder.encode(values, words)
+                except BadCellError as error:
+                    raise self._unsupported(name, rows, error) from None
+                yield kinds
+        except BadRowError as error:
+            raise ValueError(f"{self.parameter}: {error}") from None
+
+    def _unsupported(self, name: Hashable, rows: Rows, error: BadCellError) -> Exception:
+        place = f"{self.parameter}, column {name!r}, row {row_number(rows, error.position)}"
+        return UnsupportedValueError(f"{place}: {error.reason}")
 
 
 class Points:
@@ -137,9 +141,9 @@ class Points:
         3
         """
         if len(self) != len(other):
+            mine, its = self._parts[0].parameter, other._parts[0].parameter
             raise ValueError(
-                f"points must have equally many rows to stand side by side: "
-                f"{len(self)} and {len(other)}"
+                f"{mine} and {its} must have equally many rows, got {len(self)} and {len(other)}"
             )
         return Points(self._parts + other._parts)
 

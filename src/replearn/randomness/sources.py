@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness.columns import Nullable, Values
+from replearn.randomness.kinds import BadRowError
 
 Rows = slice | NDArray[np.intp]
 """Which rows: a slice, or positions."""
@@ -55,7 +56,7 @@ class ArraySource:
             )
         if not isinstance(array, np.ma.MaskedArray):
             array = np.asarray(array)  # a numpy matrix has no columns of one dimension
-        self._array = array.reshape(len(array), -1) if array.ndim == 1 else array
+        self._array = array[:, np.newaxis] if array.ndim == 1 else array
         self.names: Sequence[Hashable] = range(self._array.shape[1])
 
     def __len__(self) -> int:
@@ -160,12 +161,9 @@ class RowsSource:
         chosen = pick(self._rows, rows)
         for position, row in enumerate(chosen):
             if not is_row(row) or len(row) != len(self.names):
-                number = (
-                    range(len(self))[rows][position] if isinstance(rows, slice) else rows[position]
-                )
-                raise ValueError(
-                    f"rows must be lists of equal length: row 0 has {len(self.names)} cells, "
-                    f"row {number} is {row!r:.60}"
+                raise BadRowError(
+                    f"rows must be lists of equal length, but row 0 has {len(self.names)} cells "
+                    f"and row {row_number(rows, position)} is {row!r:.60}"
                 )
         yield from zip(*chosen, strict=True)
 

@@ -1,0 +1,56 @@
+"""The guide's examples and its table of bad calls are true."""
+
+import builtins
+import datetime
+import decimal
+import doctest
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import replearn.exceptions
+from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
+
+GUIDE = Path(__file__).parents[2] / "docs" / "guide" / "keys-and-points.md"
+BAD_CALL = re.compile(r"^\| `(.+?)` \| `(\w+)` \| (.+) \|$", re.MULTILINE)
+TABLE = [match.groups() for match in BAD_CALL.finditer(GUIDE.read_text(encoding="utf-8"))]
+
+
+def names():
+    return {
+        "np": np,
+        "pd": pd,
+        "pl": pl,
+        "datetime": datetime,
+        "decimal": decimal,
+        "SharedKey": SharedKey,
+        "as_points": as_points,
+        "key": SharedKey("trial-2026"),
+    }
+
+
+def test_the_table_is_found():
+    assert len(TABLE) >= 40
+
+
+@pytest.mark.parametrize(("call", "error", "message"), TABLE, ids=[row[0] for row in TABLE])
+def test_bad_call(call, error, message):
+    expected = getattr(replearn.exceptions, error, None) or getattr(builtins, error)
+    with pytest.raises(expected) as raised:
+        exec(call, names())
+    assert type(raised.value) is expected
+    assert str(raised.value) == message
+
+
+def test_examples_of_the_guide():
+    failures, attempted = doctest.testfile(str(GUIDE), module_relative=False, encoding="utf-8")
+    assert attempted >= 10
+    assert failures == 0
+
+
+def test_the_guide_names_the_version():
+    assert f"`{ENCODING_VERSION}`" in GUIDE.read_text(encoding="utf-8")
