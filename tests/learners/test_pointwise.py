@@ -21,7 +21,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_classifiers_train, parametrize_with_checks
 
 from replearn import (
     NotCertifiedWarning,
@@ -33,23 +33,35 @@ from replearn import (
 from replearn.testing.populations import FirstRowLearner
 
 NOT_ARGMAX = {
-    check: "each point has its own threshold, so predict is not the argmax of predict_proba; "
-    "scikit-learn exempts its own TunedThresholdClassifierCV from this check"
-    for check in ("check_classifiers_train",)
+    "check_classifiers_train": (
+        "each point has its own threshold, so predict is not the argmax of predict_proba; "
+        "scikit-learn exempts its own TunedThresholdClassifierCV from this check"
+    )
 }
 
 
 @parametrize_with_checks(
     [
         PointwiseReplicableClassifier(n_partitions=1),
-        PointwiseReplicableClassifier(LogisticRegression(), n_blocks=4, n_partitions=2),
+        PointwiseReplicableClassifier(law="uniform", width=1, vote="soft", n_partitions=2),
     ],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
-    xfail_strict=False,
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
+
+
+class WithoutProbabilities(PointwiseReplicableClassifier):
+    @property
+    def predict_proba(self):
+        raise AttributeError("hidden")
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_argmax_is_all_that_is_exempt():
+    name = "PointwiseReplicableClassifier"
+    check_classifiers_train(name, WithoutProbabilities(n_partitions=1))
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +80,7 @@ def fitted(data, **params):
         return small(**params).fit(*data)
 
 
-# -- the answer -------------------------------------------------------------------------------
+# -- the answer --------------------------------------------------------------------------------
 
 
 def test_the_rule_is_the_one_that_is_certified(data):
@@ -133,7 +145,7 @@ def test_decimals_forgive_a_float32_copy(data):
     assert np.mean(strict.explain(copy).threshold == strict.explain(X).threshold) < 0.01
 
 
-# -- bits -------------------------------------------------------------------------------------
+# -- bits --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -155,7 +167,7 @@ def test_row_order_batches_and_jobs_do_not_matter(data, base):
     np.testing.assert_array_equal(clone(model).fit(X, y).margin(X), expected)
 
 
-# -- inputs -----------------------------------------------------------------------------------
+# -- inputs ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("labels", [("no", "yes"), (False, True), (-1, 1), (2.0, 7.0)])
@@ -260,7 +272,7 @@ def test_groups_stay_in_one_block(data):
             return super().fit(X, y)
 
     model = small(Spy(), n_partitions=1).fit(X, y, groups=groups)
-    where = {value: group for value, group in zip(X[:, 0], groups, strict=True)}
+    where = dict(zip(X[:, 0], groups, strict=True))
     seen = [{where[v] for v in e.rows_} for e in model.estimators_ if hasattr(e, "rows_")]
     assert len(seen) == 20
     assert all(len(s) == 30 for s in seen)
@@ -287,12 +299,13 @@ def test_inside_the_tools_of_scikit_learn(data):
         )
 
 
-# -- what n can promise ---------------------------------------------------------------------------
+# -- what n can promise ------------------------------------------------------------------------
 
 
 def test_too_few_rows_are_said_plainly(data):
     X, y = data[0][:200], data[1][:200]
-    with pytest.warns(NotCertifiedWarning, match=r"rho.*needs n = 450"):
+    message = r"n = 200 can promise rho = 0\.1557; the request needs.* n = 450"
+    with pytest.warns(NotCertifiedWarning, match=message):
         model = small(n_blocks=None).fit(X, y)
     assert not model.certificate_.certified
     assert model.plan_.n_blocks * 25 <= 200
@@ -328,7 +341,7 @@ def test_only_n_and_parameters_decide_the_plan(data):
     assert one.plan_ == two.plan_
 
 
-# -- flips from one fit ---------------------------------------------------------------------------
+# -- flips from one fit ------------------------------------------------------------------------
 
 
 def test_flip_probability_lies_between_its_limits(data):
@@ -336,7 +349,10 @@ def test_flip_probability_lies_between_its_limits(data):
     model = fitted(data)
     estimate = model.flip_probability(X)
     lower, upper = model.flip_limits(X, delta=0.05)
-    assert ((lower <= estimate + 1e-12) & (estimate <= upper + 1e-12)).mean() > 0.999
+    # Below that, estimate and limit are two ways to say never.
+    notable = estimate > 1e-4
+    assert (lower <= estimate)[notable].all()
+    assert (estimate <= upper)[notable].all()
     assert (estimate < 1e-3).any()
     assert (estimate > 0.2).any()
     rate = model.flip_rate(X)
@@ -363,7 +379,7 @@ def test_explanations_speak(data):
     np.testing.assert_array_equal(frame["margin"], frame["law_value"] - frame["threshold"])
 
 
-# -- the trap -------------------------------------------------------------------------------------
+# -- the trap ----------------------------------------------------------------------------------
 
 
 def test_a_scaler_in_front_is_noticed(data):
@@ -391,7 +407,7 @@ def test_a_scaler_in_front_breaks_the_promise_and_inside_it_does_not():
     assert np.mean(one != two) < 0.3
 
 
-# -- errors ---------------------------------------------------------------------------------------
+# -- errors ------------------------------------------------------------------------------------
 
 
 class Breaks(FirstRowLearner):
@@ -407,7 +423,7 @@ class Interrupts(FirstRowLearner):
 def test_a_learner_that_raises_is_named_with_its_block(data):
     with pytest.raises(RuntimeError, match="no convergence") as caught:
         small(Breaks()).fit(*data)
-    assert "block 0 of partition 0" in str(caught.value) + "".join(caught.value.__notes__)
+    assert "block 0 of partition 0" in str(caught.value)
 
 
 def test_ctrl_c_leaves_no_half_fitted_model(data):

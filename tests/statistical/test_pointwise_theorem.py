@@ -107,7 +107,7 @@ def test_soft_votes_keep_their_own_promise():
     assert flips <= limit(n_pairs, flip_bound(uniform_law(T, 0.5), "soft"))
 
 
-# -- what the promise rests on: break it, and it breaks ---------------------------------------------
+# -- what the promise rests on: break it, and it breaks ----------------------------------------
 
 
 def test_a_key_of_its_own_for_each_run_breaks_the_promise():
@@ -161,7 +161,7 @@ def test_seeds_that_are_not_shared_make_a_coin_learner_flip(monkeypatch):
     assert count_flips(coin, 60) == 0
 
 
-# -- accuracy ---------------------------------------------------------------------------------------
+# -- accuracy ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("q", [0.1, 0.3, 0.5])

@@ -1,4 +1,4 @@
-"""From one fit: how likely is it that a fresh training sample answers differently?"""
+"""How likely a fresh training sample answers differently, judged from one fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes into a learner: features as they come, labels as codes, and the trap in front of them."""
+"""What goes into a learner: features as they come, labels as codes, and the trap in front."""
 
 from __future__ import annotations
 

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.execution import Panel
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
 from replearn.learners._inputs import check_features

@@ -9,7 +9,7 @@ differ, T the number of blocks.
 from __future__ import annotations
 
 from numbers import Integral, Real
-from typing import Any
+from typing import Any, ClassVar
 
 from replearn._sklearn_compat import HasMethods, Interval, StrOptions
 from replearn.learners._block_voting import BlockVotingClassifier
@@ -97,7 +97,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     True
     """
 
-    _parameter_constraints = {
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
@@ -114,7 +114,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         "verbose": ["verbose", Integral],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         estimator=None,
         *,
