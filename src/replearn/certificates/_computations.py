@@ -1,5 +1,7 @@
 """The numbers of certificates as functions of JSON values and the law: thin doors to bounds."""
 
+import math
+
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
 
@@ -77,6 +79,11 @@ def membership_flip(n: int, kind: str, low: float, high: float) -> float:
 def label_flip(n_labels: int, band: float) -> float:
     """Flip probability of a heavy point's label."""
     return bounds.label_flip_bound(n_labels, band)  # theorem: heavy-labels
+
+
+def labels_guaranteed(n: int, low: float) -> int:
+    """Labels that every member of the heavy set has at least: its count is n low or more."""
+    return math.ceil(n * low * (1.0 - 1e-12))  # theorem: heavy-labels
 
 
 def label_error(n_labels: int, alpha: float, band: float) -> float:

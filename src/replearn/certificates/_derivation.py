@@ -67,7 +67,8 @@ def derive(design: Design) -> Derivation:
     flip = _pair_flip(design, ledger)
     rho, gamma = _promise(design, ledger, flip)
     enough, accuracy = _accuracy(design, ledger, size)
-    reasons = _shortfalls(design, rho, gamma) + ([] if enough else [accuracy])
+    reasons = _too_few_labels(design, ledger) + _shortfalls(design, rho, gamma)
+    reasons += [] if enough else [accuracy]
     request = design.request
     claim = Claim(
         notion=request.notion,
@@ -135,6 +136,17 @@ def _heavy_flip(design: Design, ledger: Ledger, flip: float) -> float:
         flip_bound=flip,
     )
     return total
+
+
+def _too_few_labels(design: Design, ledger: Ledger) -> list[str]:
+    """Say so when a heavy point may have fewer labels than are to be used."""
+    stage = design.heavy
+    if stage is None:
+        return []
+    found = ledger.add("labels_guaranteed", "heavy-labels", n=design.n, low=stage.low)
+    if found >= stage.n_labels:
+        return []
+    return [f"a heavy point may have only {found} of the {stage.n_labels} labels it needs"]
 
 
 def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float | None]:

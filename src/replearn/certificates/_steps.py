@@ -59,9 +59,10 @@ class Step:
                 raise CertificateError(f"{self.name}: its law is not the law of the certificate")
             arguments["law"] = law
         try:
-            return function(**arguments)
+            value: Number = function(**arguments)
         except (TypeError, ValueError, ArithmeticError) as error:
             raise CertificateError(f"{self.name}: cannot be computed ({error})") from error
+        return value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON values."""

@@ -141,7 +141,11 @@ _ENTRIES = (
         "The label of a heavy point from exactly k of its labels flips with probability at most "
         "f(k)/a.",
         "prop:learn-hh-label",
-        {"label_flip": compute.label_flip, "label_error": compute.label_error},
+        {
+            "label_flip": compute.label_flip,
+            "label_error": compute.label_error,
+            "labels_guaranteed": compute.labels_guaranteed,
+        },
     ),
     Theorem(
         "light-point-deviation",

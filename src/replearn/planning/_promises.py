@@ -18,6 +18,7 @@ from replearn.planning._wish import Wish
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
 STEPS_TO_NARROWEST = 24
+SOFT_WIDTHS = range(50, 100)
 LARGEST_PROGRAMME = 2_000
 MOST_BLOCKS = 1_000_000
 MOST_BLOCKS_SEARCHED = 20_000
@@ -66,8 +67,10 @@ class Promise:
     @property
     def _simple(self) -> bool:
         """Whether the searches in bounds apply: pointwise, two runs, no heavy stage."""
-        request = self.wish.request
-        return request.notion == "pointwise" and request.runs == 2 and self.wish.heavy is None
+        wish, request = self.wish, self.wish.request
+        if wish.vote == "soft" and wish.law == "arcsine" and wish.width is None:
+            return False  # the soft bound jumps as the law widens: scan instead
+        return request.notion == "pointwise" and request.runs == 2 and wish.heavy is None
 
     def law_for(self, n_blocks: int) -> ThresholdLaw | None:
         """Return the law to use with so many blocks: the narrowest that meets the target.
@@ -129,6 +132,8 @@ class Promise:
         """Return the law with the smallest bound (golden section in the arcsine scale)."""
         if self.wish.law == "uniform":
             return self._make(n_blocks, 1.0)
+        if self.wish.vote == "soft":
+            return best_soft_law(n_blocks)
         low, high = math.pi / 4, math.pi / 2
         tried: dict[float, float] = {}
 
@@ -177,6 +182,19 @@ class Promise:
         if self.wish.binary and self.wish.width is None and not self._simple:
             return self.meets(n_blocks, self._best(n_blocks))
         return self.meets(n_blocks, self.law_for(n_blocks))
+
+
+@lru_cache(maxsize=1024)
+def best_soft_law(n_blocks: int) -> ThresholdLaw:
+    """Return the arcsine law with the smallest soft bound: a closed formula, but not a smooth one.
+
+    Examples
+    --------
+    >>> best_soft_law(91).width
+    0.8
+    """
+    laws = [bounds.arcsine_law(n_blocks, width / 100) for width in SOFT_WIDTHS]
+    return min(laws, key=lambda law: bounds.flip_bound(law, vote="soft"))
 
 
 @lru_cache(maxsize=256)

@@ -5,13 +5,18 @@ derivation has the last word.
 """
 
 import dataclasses
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 from replearn.bounds._numeric import smallest_integer
 from replearn.certificates import Design, Request
-from replearn.certificates._computations import block_size_needed, error_slack
+from replearn.certificates._computations import (
+    block_size_needed,
+    error_slack,
+    labels_guaranteed,
+)
 from replearn.planning._policy import partitions_for, preferred_blocks
 from replearn.planning._promises import Promise
 from replearn.planning._wish import Wish
@@ -80,9 +85,13 @@ def _solved_items(wish: Wish) -> tuple[str, ...]:
 # -- sample size -----------------------------------------------------------------------------------
 def needed_sample(wish: Wish) -> int | None:
     """Return the smallest n that meets all targets; None if no n does."""
-    if wish.heavy is None:
+    stage = wish.heavy
+    if stage is None:
         return _rows_for(wish, Promise(wish))
-    return smallest_integer(lambda n: _enough(wish, n), start=1, limit=LARGEST_SAMPLE)
+    start = math.ceil((stage.n_labels - 1) / stage.low) + 1
+    while start > 1 and labels_guaranteed(start - 1, stage.low) >= stage.n_labels:
+        start -= 1
+    return smallest_integer(lambda n: _enough(wish, n), start=start, limit=LARGEST_SAMPLE)
 
 
 def _rows_for(wish: Wish, promise: Promise) -> int | None:
@@ -95,9 +104,7 @@ def _rows_for(wish: Wish, promise: Promise) -> int | None:
 
 def _enough(wish: Wish, n: int) -> bool:
     rows = _rows_for(wish, Promise(wish, n))
-    stage = wish.heavy
-    # theorem: heavy-labels (every member must have its k labels, so n low >= k)
-    return rows is not None and rows <= n and (stage is None or n * stage.low >= stage.n_labels)
+    return rows is not None and rows <= n
 
 
 def block_needed(wish: Wish, n_blocks: int) -> int | None:
