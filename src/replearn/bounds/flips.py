@@ -96,7 +96,6 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     return values
 
 
-@lru_cache(maxsize=4096)
 def flip_supremum(law: ThresholdLaw) -> float:
     """Return a rigorous upper bound of sup_q H(q) for hard votes.
 
@@ -121,12 +120,19 @@ def flip_supremum(law: ThresholdLaw) -> float:
     False
     """
     # theorem: pointwise-threshold
+    steepest = _steepest_line_bound(law)
     if law.name != "uniform" or law.width is None:
-        return level_supremum(law, runs=2)
-    closed_form = uniform_flip_bound(law.n_blocks, law.width)
+        return min(steepest, level_supremum(law, runs=2))
+    closed_form = min(steepest, uniform_flip_bound(law.n_blocks, law.width))
     if law.width == 1.0 or law.n_blocks > MOST_BLOCKS_BY_CELLS:
         return closed_form  # attained at q = 1/2 when the width is 1
     return min(closed_form, level_supremum(law, runs=2))
+
+
+def _steepest_line_bound(law: ThresholdLaw) -> float:
+    """Return g E|B1 - B2| at q = 1/2, which is g T f(T): every step taken as the largest."""
+    bound = law.largest_step * law.n_blocks * central_binomial(law.n_blocks)
+    return min(bound * (1.0 + 1e-14), 1.0)
 
 
 def uniform_flip_bound(n_blocks: int, width: float) -> float:
@@ -136,8 +142,9 @@ def uniform_flip_bound(n_blocks: int, width: float) -> float:
     return min(bound, 1.0)
 
 
+@lru_cache(maxsize=4096)
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
-    """Bound the supremum of `level_curve` over q in [0, 1]."""
+    """Bound the supremum of `level_curve` over q in [0, 1]; depends on the table alone."""
     by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
     supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
     bound = supremum(law.steps, runs)
@@ -175,7 +182,8 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
             "use vote='hard', or the uniform or arcsine law"
         )
     # theorem: soft-votes
-    bound = min(2.0 * law.lipschitz * central_binomial(law.n_blocks) * (1.0 + 1e-12), 1.0)
+    # 2 L f(T), where L = g T / 2 is the slope of the steepest line of what is run
+    bound = _steepest_line_bound(law)
     if law.name == "uniform" and law.width is not None:
         bound = min(bound, uniform_flip_bound(law.n_blocks, law.width))
     return bound

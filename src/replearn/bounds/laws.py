@@ -273,6 +273,8 @@ def rounded_table(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.i
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or len(given) < 2 or not np.all((given >= 0.0) & (given <= 1.0)):
         raise ValueError("values must be a list of at least two probabilities from 0 to 1")
+    if np.any(np.diff(given) < 0.0):
+        raise ValueError("values must not fall: more votes for 1 must not make 1 less likely")
     n_blocks = len(given) - 1
     if np.all(np.abs(given + given[::-1] - 1.0) <= 2.0 ** (1 - LAW_BITS)):
         return _symmetric_table(given[: n_blocks // 2 + 1], n_blocks)

@@ -1,7 +1,5 @@
 """More than two runs under one key: the probability that they are not all equal."""
 
-from functools import lru_cache
-
 from numpy.typing import ArrayLike
 
 from replearn.bounds._binomial import Floats
@@ -35,7 +33,6 @@ def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
     return level_curve(law, q, checked_count(runs, name="runs", smallest=2))
 
 
-@lru_cache(maxsize=4096)
 def runs_supremum(law: ThresholdLaw, runs: int) -> float:
     """Return a rigorous upper bound of `runs_curve` over all q, for hard votes.
 

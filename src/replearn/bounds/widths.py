@@ -77,6 +77,7 @@ def smallest_width(
     -------
     float or None
         A width of four significant digits that passes `runs_bound`, or None if no width does.
+        Not below 1 / T: all narrower laws are the plain majority, too.
 
     Examples
     --------
@@ -112,7 +113,7 @@ def _builder(law: str) -> Callable[[int, float], ThresholdLaw]:
 
 def _start_of_search(n_blocks: int, rho: float) -> float:
     """Return a width below which no law of half-width w with one step per count can pass."""
-    return min(central_binomial(n_blocks) / (2.0 * rho), 1.0)
+    return min(max(central_binomial(n_blocks) / (2.0 * rho), 1.0 / n_blocks), 1.0)
 
 
 def _round_up(width: float) -> float:
@@ -148,6 +149,7 @@ def _by_bisection(start: float, passes: Callable[[float], bool]) -> float | None
 def _not_ruled_out(estimate: "_Estimate", rho: float) -> Iterator[float]:
     """Yield increasing widths whose largest value of H on the grid stays within the budget."""
     coarse = np.sin(np.linspace(0.0, math.pi / 2.0, COARSE_WIDTHS + 1))
+    coarse = np.unique(np.maximum(coarse, 1.0 / estimate.n_blocks - 1e-9))
     first = np.flatnonzero(estimate.largest_flips(coarse[1:], every=4) <= rho * (1.0 + 1e-4))
     for cell in first:
         widths = _lattice(coarse[cell], coarse[cell + 1])
@@ -155,9 +157,8 @@ def _not_ruled_out(estimate: "_Estimate", rho: float) -> Iterator[float]:
 
 
 def _lattice(low: float, high: float) -> Floats:
-    """Return all widths of `DIGITS` significant digits in (low, high], the ends rounded up."""
-    decade = math.floor(math.log10(high)) if high < 1.0 else -1
-    scale = 10.0 ** (DIGITS - 1 - decade)
+    """Return all widths in (low, high], rounded up to as many places as `DIGITS` gives low."""
+    scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(low)))
     return np.arange(math.floor(low * scale) + 1, math.ceil(high * scale - 1e-9) + 1) / scale
 
 
@@ -167,6 +168,7 @@ class _Estimate:
     def __init__(self, n_blocks: int, law: str, runs: int, density: int = 64) -> None:
         count = int(min(density * math.sqrt(n_blocks) + 64, MATRIX_SIZE / n_blocks))
         grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
+        self.n_blocks = n_blocks
         self.levels = level_matrix(n_blocks, grid, runs)
         self.scale: Callable[[Floats], Floats] = (
             portable_arcsine if law == "arcsine" else np.positive
