@@ -18,8 +18,13 @@ from replearn.execution.voters import (
     sliceable,
 )
 from replearn.execution.voting_bayes import GaussianVoter
+from replearn.execution.voting_boosting import BoostingVoter
 from replearn.execution.voting_linear import LinearVoter
 from replearn.execution.voting_trees import TreeVoter
+from replearn.tables import n_rows, row_chunks, slice_rows
+
+ROWS_PER_CHUNK = 6144
+"""Rows transformed at a time: what the transformers make of them must fit into memory."""
 
 
 class RowwiseVoter:
@@ -111,13 +116,17 @@ class PipelineVoter:
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        for steps, voter in self._pipelines:
-            voter.add_votes(voter.prepare(_transform(steps, X)), counts)
+        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+            rows = slice_rows(X, start, stop)
+            for steps, voter in self._pipelines:
+                voter.add_votes(voter.prepare(_transform(steps, rows)), counts[start:stop])
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
-        for steps, voter in self._pipelines:
-            voter.add_probabilities(voter.prepare(_transform(steps, X)), totals)
+        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+            rows = slice_rows(X, start, stop)
+            for steps, voter in self._pipelines:
+                voter.add_probabilities(voter.prepare(_transform(steps, rows)), totals[start:stop])
 
 
 FAST_VOTERS: tuple[Any, ...] = (
@@ -125,6 +134,7 @@ FAST_VOTERS: tuple[Any, ...] = (
     LinearVoter,
     TreeVoter,
     GaussianVoter,
+    BoostingVoter,
     RowwiseVoter,
 )
 """Each takes the models it recognises; pipelines come next, and the plain loop takes the rest."""

@@ -81,6 +81,9 @@ def set_seeds(estimator: Any, seeds: dict[str, int]) -> None:
     >>> tree.random_state
     7
     """
+    if list(seeds) == [_NAME]:
+        estimator.random_state = seeds[_NAME]  # what set_params does, ten times as fast
+        return
     parameters = {name: seed for name, seed in seeds.items() if "." not in name}
     if parameters:
         estimator.set_params(**parameters)

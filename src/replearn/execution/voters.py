@@ -171,6 +171,54 @@ class ConstantVoter:
             totals[:, member.partition, member.codes[0]] += 1.0
 
 
+class Tally:
+    """Count the answers of models with two classes, as a product of small whole numbers.
+
+    They are exact in float32, and so is their sum in any order.
+
+    Parameters
+    ----------
+    members : list of Member
+        Models with two classes.
+    shape : tuple of int
+        Number of partitions and of classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution.voters import Member, Tally
+    >>> members = [Member(None, 0, np.array([0, 1])), Member(None, 0, np.array([0, 1]))]
+    >>> counts = np.zeros((2, 1, 2), dtype=np.int32)
+    >>> Tally(members, (1, 2)).add(np.array([[True, True], [False, True]]), counts)
+    >>> counts[:, 0, 1]
+    array([2, 1], dtype=int32)
+    """
+
+    def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
+        first = np.zeros((len(members), *shape), dtype=np.float32)
+        second = np.zeros_like(first)
+        for place, member in enumerate(members):
+            first[place, member.partition, member.codes[0]] = 1
+            second[place, member.partition, member.codes[1]] = 1
+        # Everybody votes for the first class; an answer moves one vote to the second.
+        self._if_nobody = first.sum(axis=0).astype(np.int32)
+        self._moves = (second - first).reshape(len(members), -1)
+
+    def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
+        """Add a vote for the second class where the answer is true, else for the first.
+
+        Parameters
+        ----------
+        answers : ndarray of bool, shape (rows, members)
+            The answers.
+        counts : ndarray of int32, shape (rows, n_partitions, n_classes)
+            Changed in place.
+        """
+        moved = answers.astype(np.float32) @ self._moves
+        counts += self._if_nobody
+        counts += moved.reshape(counts.shape).astype(np.int32)
+
+
 def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
     """Add one model's votes.
 
@@ -193,8 +241,12 @@ def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]
     >>> counts[:, 0, 1]
     array([1, 0], dtype=int32)
     """
-    rows = np.arange(len(counts))
-    counts[rows, member.partition, codes[: len(counts)]] += 1
+    codes = codes[: len(counts)]
+    if counts.shape[2] == 2:
+        counts[:, member.partition, 1] += codes
+        counts[:, member.partition, 0] += 1 - codes
+    else:
+        counts[np.arange(len(counts)), member.partition, codes] += 1
 
 
 def sliceable(X: Any) -> Any:

@@ -20,8 +20,9 @@ from replearn.execution.threads import one_thread
 from replearn.execution.voters import CHUNK, Member, Voter
 from replearn.tables import n_rows, row_chunks, slice_rows
 
-ROWS_PER_TASK = 8 * CHUNK
-"""Rows handed to one worker at a time; a multiple of `CHUNK`."""
+FEWEST_ROWS_PER_TASK = 4 * CHUNK
+MOST_ROWS_PER_TASK = 256 * CHUNK
+"""Rows handed to one worker at a time, if possible an equal share for each."""
 
 
 class Panel:
@@ -103,12 +104,13 @@ class Panel:
         with one_thread():
             voters = self._grouped(soft)
             tables = [voter.prepare(X) for voter in voters]
+            size = _rows_per_task(n_rows(X), effective_n_jobs(n_jobs))
             tasks = (
                 (voters, [slice_rows(table, start, stop) for table in tables], shape)
-                for start, stop in row_chunks(n_rows(X), ROWS_PER_TASK)
+                for start, stop in row_chunks(n_rows(X), size)
             )
             work = _add_rows if soft else _count_rows
-            if n_rows(X) <= ROWS_PER_TASK or effective_n_jobs(n_jobs) == 1:
+            if n_rows(X) <= size or effective_n_jobs(n_jobs) == 1:
                 parts = [work(*task) for task in tasks]
             else:
                 parallel = Parallel(n_jobs=n_jobs, prefer="threads")
@@ -211,6 +213,12 @@ def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) ->
             ) from None
         members.append(Member(model, place // n_blocks, np.asarray(codes, dtype=np.intp)))
     return members
+
+
+def _rows_per_task(length: int, workers: int) -> int:
+    """Give each worker an equal share, a whole number of the plain loop's chunks."""
+    share = -(-length // (workers * CHUNK)) * CHUNK
+    return min(max(share, FEWEST_ROWS_PER_TASK), MOST_ROWS_PER_TASK)
 
 
 def _count_rows(

@@ -1,7 +1,9 @@
-"""Gaussian naive Bayes votes on a table that is validated once, in cache-sized pieces.
+"""Gaussian naive Bayes models vote together, feature by feature.
 
-The operations and their order are those of scikit-learn's joint log likelihood, and each row's sum
-runs over the row alone, so the votes are exactly those of ``predict``.
+The log likelihoods of all models and classes are summed element by element in the order of the
+features, so a row's votes depend on the row alone, and not on the machine's linear algebra. The
+order of summation is not scikit-learn's: the votes agree with ``predict`` except where two
+likelihoods are equal up to rounding.
 """
 
 from __future__ import annotations
@@ -13,15 +15,15 @@ from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, add_codes
+from replearn.execution.voters import Member, Tally, add_codes
 from replearn.tables import n_rows, row_chunks
 
 CELLS_PER_CHUNK = 2**14
-"""Cells of the table per step: the table's piece and the work space stay in the cache."""
+"""Likelihoods summed at a time: they and their work space stay in the cache."""
 
 
 class GaussianVoter:
-    """Gaussian naive Bayes models that vote on one table.
+    """Gaussian naive Bayes models that vote together.
 
     Parameters
     ----------
@@ -43,8 +45,18 @@ class GaussianVoter:
     """
 
     def __init__(self, members: list[Member]) -> None:
-        self.members = members
-        self._constants = [_constants(member.model) for member in members]
+        # First classes of all binary models, then their second classes, then everybody else's.
+        self.binary = [member for member in members if len(member.codes) == 2]
+        self.wide = [member for member in members if len(member.codes) > 2]
+        self._first = members[0].model
+        columns = [(member.model, place) for place in (0, 1) for member in self.binary]
+        columns += [(m.model, place) for m in self.wide for place in range(len(m.codes))]
+        self._means = np.stack([model.theta_[place] for model, place in columns], axis=1)
+        variances = np.stack([model.var_[place] for model, place in columns], axis=1)
+        self._precisions = 1.0 / variances
+        priors = np.array([model.class_prior_[place] for model, place in columns])
+        with np.errstate(divide="ignore"):  # a prior of zero: never that class
+            self._offsets = np.log(priors) - 0.5 * np.log(2.0 * np.pi * variances).sum(axis=0)
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
@@ -53,50 +65,37 @@ class GaussianVoter:
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
-        return validate_data(self.members[0].model, X, reset=False, dtype=np.float64, order="C")
+        return validate_data(self._first, X, reset=False, dtype=np.float64, order="C")
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
-        """Add the votes on some rows."""
-        size = max(1, CELLS_PER_CHUNK // X.shape[1])
-        space = np.empty((min(size, n_rows(X)), X.shape[1]))
+        """Add the votes on some rows: the first of the most likely classes."""
+        tally = Tally(self.binary, counts.shape[1:])
+        n_binary = len(self.binary)
+        size = max(1, CELLS_PER_CHUNK // len(self._offsets))
         for start, stop in row_chunks(n_rows(X), size):
-            rows, work = X[start:stop], space[: stop - start]
-            for member, constants in zip(self.members, self._constants, strict=True):
-                scores = [
-                    _log_likelihood(rows, work, member.model, place, *constants[place])
-                    for place in range(len(member.codes))
-                ]
-                add_codes(counts[start:stop], member, member.codes[_argmax(scores)])
+            scores = self._log_likelihoods(X[start:stop])
+            part = counts[start:stop]
+            tally.add(scores[:, n_binary : 2 * n_binary] > scores[:, :n_binary], part)
+            begin = 2 * n_binary
+            for member in self.wide:
+                end = begin + len(member.codes)
+                add_codes(part, member, member.codes[scores[:, begin:end].argmax(axis=1)])
+                begin = end
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Refuse: probabilities take the plain loop (`recognises` says so)."""
         raise NotImplementedError("soft votes of naive Bayes take the plain loop")
 
-
-def _constants(model: Any) -> list[tuple[float, float]]:
-    """Compute the terms that do not depend on the row, for each class."""
-    return [
-        (float(np.log(prior)), float(-0.5 * np.sum(np.log(2.0 * np.pi * variance))))
-        for prior, variance in zip(model.class_prior_, model.var_, strict=True)
-    ]
-
-
-def _log_likelihood(
-    rows: NDArray[np.float64],
-    work: NDArray[np.float64],
-    model: Any,
-    place: int,
-    log_prior: float,
-    log_scale: float,
-) -> NDArray[np.float64]:
-    np.subtract(rows, model.theta_[place], out=work)
-    np.square(work, out=work)
-    np.divide(work, model.var_[place], out=work)
-    score: NDArray[np.float64] = log_prior + (log_scale - 0.5 * work.sum(axis=1))
-    return score
-
-
-def _argmax(scores: list[NDArray[np.float64]]) -> NDArray[np.intp]:
-    if len(scores) == 2:
-        return np.asarray(scores[1] > scores[0], dtype=np.intp)
-    return np.asarray(np.argmax(np.stack(scores), axis=0))
+    def _log_likelihoods(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
+        total = np.zeros((len(rows), len(self._offsets)))
+        term = np.empty_like(total)
+        for values, mean, precision in zip(
+            rows.T[:, :, np.newaxis], self._means, self._precisions, strict=True
+        ):
+            np.subtract(values, mean, out=term)
+            np.square(term, out=term)
+            term *= precision
+            total += term
+        total *= -0.5
+        total += self._offsets
+        return total

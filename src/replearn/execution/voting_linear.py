@@ -28,7 +28,7 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, add_codes, sliceable
+from replearn.execution.voters import Member, Tally, add_codes, sliceable
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
@@ -97,7 +97,7 @@ class LinearVoter:
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
-        tally = _Tally(self.binary, counts.shape[1:])
+        tally = Tally(self.binary, counts.shape[1:])
         for start, stop, scores in self._scores(X):
             tally.add(scores[:, : len(self.binary)] > 0, counts[start:stop])
             for member, columns in self._wide_columns():
@@ -129,28 +129,6 @@ class LinearVoter:
         for member in self.wide:
             yield member, slice(start, start + len(member.codes))
             start += len(member.codes)
-
-
-class _Tally:
-    """Count the answers of models with two classes, as a product of small whole numbers.
-
-    They are exact in float32, and so is their sum in any order.
-    """
-
-    def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
-        first = np.zeros((len(members), *shape), dtype=np.float32)
-        second = np.zeros_like(first)
-        for place, member in enumerate(members):
-            first[place, member.partition, member.codes[0]] = 1
-            second[place, member.partition, member.codes[1]] = 1
-        # Everybody votes for the first class; an answer moves one vote to the second.
-        self._if_nobody = first.sum(axis=0).astype(np.int32)
-        self._moves = (second - first).reshape(len(members), -1)
-
-    def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
-        moved = answers.astype(np.float32) @ self._moves
-        counts += self._if_nobody
-        counts += moved.reshape(counts.shape).astype(np.int32)
 
 
 def _row_products(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:
