@@ -8,7 +8,6 @@ whole number instead of a supremum over masses. Proof: docs/theory/heavy-members
 
 import math
 from functools import lru_cache
-from itertools import pairwise
 
 import numpy as np
 from scipy import special
@@ -58,33 +57,31 @@ def largest_mean_difference(levels: Floats, n: int) -> float:
     # Beyond the last cell J is above the table except with the probability of a lower tail.
     missed = float(binomial_cdf(reach, 2 * n, end)) if end < 1.0 else 0.0
     beyond = float(gamma[-1]) + missed * float(gamma.max())
-    return max(_largest_on_cells(gamma, n, end), beyond) + _FLOAT_SLACK
+    return max(_largest_on_cells(gamma, n, end), beyond) * (1.0 + 1e-9) + _FLOAT_SLACK
 
 
 def _largest_on_cells(gamma: Floats, n: int, end: float) -> float:
     """Branch and bound over cells of D in [0, end]."""
     # |d/dD E gamma(J)| <= 2n max|gamma(j+1) - gamma(j)| over the j that matter.
-    changes = np.abs(np.diff(gamma))
+    changes, highest = np.abs(np.diff(gamma)), float(gamma.max())
     edges = np.linspace(0.0, end, _CELLS + 1)
-    cells = list(pairwise(edges.tolist()))
+    low, high = edges[:-1], edges[1:]
     best, settled = 0.0, 0.0
     for tolerance in _TOLERANCES:
-        values = {mass: _mean_at(gamma, n, mass) for mass in {x for cell in cells for x in cell}}
-        best = max(best, *values.values())
-        if float(gamma.max()) <= best * _CLOSE:
-            return float(gamma.max())
-        open_cells = []
-        for a, b in cells:
-            slope = n * _largest_change(changes, n, a, b)
-            bound = 0.5 * (values[a] + values[b]) + slope * (b - a)
-            if bound <= best * (1.0 + tolerance):
-                settled = max(settled, bound)
-            else:
-                open_cells += list(pairwise(np.linspace(a, b, 5).tolist()))
-        cells = open_cells
-        if not cells:
+        masses, place = np.unique(np.concatenate([low, high]), return_inverse=True)
+        at_low, at_high = _means_at(gamma, n, masses)[place].reshape(2, -1)
+        best = max(best, float(at_low.max()), float(at_high.max()))
+        if highest <= best * _CLOSE:
+            return highest
+        slopes = [_largest_change(changes, n, a, b) for a, b in zip(low, high, strict=True)]
+        bounds = 0.5 * (at_low + at_high) + n * np.array(slopes) * (high - low)
+        wide = bounds > best * (1.0 + tolerance)
+        settled = max(settled, float(bounds[~wide].max(initial=0.0)))
+        if not wide.any():
             break
-    return min(settled, float(gamma.max()))
+        cuts = np.linspace(low[wide], high[wide], 5)
+        low, high = cuts[:-1].ravel(), cuts[1:].ravel()
+    return min(settled, highest)
 
 
 def _largest_change(changes: Floats, n: int, a: float, b: float) -> float:
@@ -99,15 +96,22 @@ def _radius(mean: float) -> float:
     return 9.0 * math.sqrt(mean) + 50.0
 
 
-def _mean_at(gamma: Floats, n: int, mass: float) -> float:
-    """E gamma(J) for J ~ Bin(2n, mass), at most; counts beyond the table take its last value."""
-    trials, mean = 2 * n, 2.0 * n * mass
-    radius = _radius(mean)
-    low, high = max(0, int(mean - radius)), min(trials, int(mean + radius) + 1)
-    j = np.arange(low, high + 1.0)
-    logs = special.xlogy(j, mass) + special.xlog1py(trials - j, -mass)
-    masses = np.exp(logs - special.betaln(trials - j + 1.0, j + 1.0) - math.log1p(trials))
-    return float(masses @ gamma[np.minimum(np.arange(low, high + 1), len(gamma) - 1)])
+def _means_at(gamma: Floats, n: int, masses: Floats) -> Floats:
+    """E gamma(J) for J ~ Bin(2n, mass); counts beyond the table take its last value."""
+    trials, last = 2 * n, len(gamma) - 1
+    mean = trials * float(masses.max())
+    j = np.arange(min(trials, int(mean + _radius(mean)) + 1) + 1.0)
+    # Summed term by term: differences of log-factorials of 10^10 would lose seven digits.
+    log_choose = np.cumsum(np.log(np.maximum(trials - j + 1.0, 1.0) / np.maximum(j, 1.0)))
+    log_choose -= log_choose[0]
+    heights = gamma[np.minimum(j.astype(np.intp), last)]
+    rows = max(1, 1_000_000 // len(j))
+    pieces = []
+    for start in range(0, len(masses), rows):
+        p = masses[start : start + rows, None]
+        logs = log_choose + special.xlogy(j, p) + special.xlog1py(trials - j, -p)
+        pieces.append(np.exp(logs) @ heights)
+    return np.concatenate(pieces)
 
 
 @lru_cache(maxsize=1)

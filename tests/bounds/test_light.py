@@ -1,0 +1,65 @@
+"""Deviation on light points against exact binomial tails."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from replearn.bounds import largest_atoms, light_point_slack, light_point_tail
+
+
+@pytest.mark.parametrize("n_points", [1, 3, 20, 400])
+def test_equal_points_with_fair_thresholds(n_points):
+    """Every point right or wrong with probability 1/2: the error is a binomial share."""
+    for t in np.linspace(0.01, 0.5, 30):
+        exact = stats.binom.sf(np.floor(n_points * (0.5 + t) + 1e-9), n_points, 0.5)
+        assert exact <= light_point_tail(t, 1 / n_points)
+
+
+def test_the_exponent_is_the_right_one():
+    """Within 3 % in the exponent: the Gaussian tail of many points."""
+    n_points, t = 10**6, 0.0101
+    exact = stats.binom.logsf(int(n_points * (0.5 + t)), n_points, 0.5)
+    assert np.log(light_point_tail(t, 1e-6)) == pytest.approx(exact, rel=0.03)
+
+
+def test_unequal_points_by_enumeration():
+    masses = np.array([0.4, 0.3, 0.1, 0.1, 0.05, 0.05])
+    wrong = (np.arange(64)[:, None] >> np.arange(6)) & 1
+    for chance in (0.1, 0.5, 0.8):
+        weight = (chance**wrong * (1 - chance) ** (1 - wrong)).prod(axis=1)
+        excess = wrong @ masses - chance
+        for t in (0.05, 0.2, 0.4):
+            assert weight[excess > t].sum() <= light_point_tail(t, float((masses**2).sum()))
+
+
+@given(st.floats(1e-9, 1), st.floats(0, 1))
+def test_tail_and_slack_are_inverse(beta, atoms):
+    slack = light_point_slack(beta, atoms)
+    if slack > 1e-150:
+        assert light_point_tail(slack, atoms) <= beta
+        if beta < 0.99 and slack > 1e-100:
+            assert light_point_tail(slack * (1 - 1e-6), atoms) > beta * (1 - 1e-12)
+
+
+@given(st.floats(1e-4, 1), st.floats(1e-9, 1))
+def test_largest_atoms_keep_the_promise(t, beta):
+    atoms = largest_atoms(t, beta)
+    assert light_point_tail(t, atoms) <= beta
+    if atoms < 1:
+        assert light_point_tail(t, min(1.0, atoms * (1 + 1e-5))) > beta * (1 - 1e-9)
+
+
+def test_continuous_data_do_not_deviate():
+    assert light_point_tail(1e-9, 0.0) == 0.0
+    assert light_point_slack(0.01, 0.0) == 0.0
+
+
+def test_bad_arguments_are_named():
+    with pytest.raises(ValueError, match="t="):
+        light_point_tail(0.0, 0.1)
+    with pytest.raises(ValueError, match="atoms"):
+        light_point_slack(0.1, 1.5)
+    with pytest.raises(ValueError, match="beta"):
+        largest_atoms(0.1, 0.0)

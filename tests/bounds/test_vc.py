@@ -1,0 +1,124 @@
+"""Sample sizes of the base learner: growth, exact failure probabilities, inverse pairs."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+from replearn.bounds import (
+    agnostic_sample_size,
+    agnostic_sample_size_finite,
+    agnostic_tail,
+    log_growth,
+    realizable_sample_size,
+    realizable_sample_size_finite,
+    realizable_tail,
+)
+
+
+@given(st.integers(0, 30), st.integers(0, 60))
+def test_growth_is_the_sum_of_binomials(d, m):
+    exact = sum(math.comb(m, i) for i in range(d + 1))
+    assert log_growth(d, m) == pytest.approx(math.log(exact), rel=1e-11, abs=1e-11)
+
+
+def test_growth_for_huge_samples():
+    assert log_growth(3, 10**12) == pytest.approx(math.log(math.comb(10**12, 3)), rel=1e-9)
+
+
+@pytest.mark.parametrize("m", [5, 30, 100, 500])
+@pytest.mark.parametrize("alpha", [0.02, 0.1, 0.3])
+def test_realizable_tail_of_thresholds(m, alpha):
+    """Worst consistent threshold around 1/2: wrong by alpha iff one side's gap is empty."""
+    exact = 2 * (1 - alpha) ** m - (1 - 2 * alpha) ** m
+    assert exact <= realizable_tail(m, 1, alpha)
+
+
+@pytest.mark.parametrize("m", [10, 60, 200])
+def test_realizable_tail_of_intervals(m):
+    """Labels all 0, any interval between neighbours is consistent: the largest spacing."""
+    alpha = 0.1
+    spacings = np.arange(m + 2)
+    signs = np.where(spacings % 2, -1.0, 1.0)
+    terms = [
+        s * math.comb(m + 1, k) * max(0.0, 1 - k * alpha) ** m
+        for k, s in zip(spacings, signs, strict=True)
+    ]
+    exact = 1 - math.fsum(terms)
+    assert exact <= realizable_tail(m, 2, alpha) + 1e-9
+
+
+@pytest.mark.parametrize("m", [10, 100, 1000])
+@pytest.mark.parametrize("alpha", [0.05, 0.2])
+def test_agnostic_tail_of_two_hypotheses(m, alpha):
+    """Two hypotheses that differ everywhere: the worse one wins if it errs less often."""
+    exact = stats.binom.cdf(m / 2, m, (1 + alpha) / 2)
+    assert exact <= math.exp(-m * alpha**2 / 2) <= agnostic_tail(m, 1, alpha)
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(0, 200), st.floats(0.01, 1.0), st.floats(1e-9, 1.0))
+def test_sizes_pass_and_the_one_before_fails(d, alpha, beta):
+    for size, tail in (
+        (agnostic_sample_size, agnostic_tail),
+        (realizable_sample_size, realizable_tail),
+    ):
+        m = size(d, alpha, beta)
+        assert alpha >= 1 or tail(m, d, alpha) <= beta
+        assert m == 1 or tail(m - 1, d, alpha) > beta
+
+
+@settings(max_examples=40)
+@given(st.integers(0, 50), st.floats(0.02, 0.9), st.floats(1e-6, 0.5))
+def test_sizes_are_monotone(d, alpha, beta):
+    base = agnostic_sample_size(d, alpha, beta)
+    assert agnostic_sample_size(d + 1, alpha, beta) >= base
+    assert agnostic_sample_size(d, alpha / 2, beta) >= base
+    assert agnostic_sample_size(d, alpha, beta / 2) >= base
+
+
+@given(st.integers(1, 10**6), st.floats(0.01, 0.99), st.floats(1e-9, 1.0))
+def test_finite_classes(n_hypotheses, alpha, beta):
+    m = agnostic_sample_size_finite(n_hypotheses, alpha, beta)
+    assert (n_hypotheses - 1) * math.exp(-m * alpha**2 / 2) <= beta
+    assert m == 1 or (n_hypotheses - 1) * math.exp(-(m - 1) * alpha**2 / 2) > beta * (1 - 1e-9)
+    m = realizable_sample_size_finite(n_hypotheses, alpha, beta)
+    assert n_hypotheses * (1 - alpha) ** m <= beta
+    assert m == 1 or n_hypotheses * (1 - alpha) ** (m - 1) > beta * (1 - 1e-9)
+
+
+def test_cheaper_than_the_textbook_inequality():
+    """4 growth(2m) exp(-m (alpha/2)^2 / 8) <= beta and 2 growth(2m) 2^(-m alpha/2) <= beta."""
+    d, alpha, beta = 10, 0.1, 0.05
+    agnostic = agnostic_sample_size(d, alpha, beta)
+    textbook = math.log(4) + log_growth(d, 2 * agnostic) - agnostic * alpha**2 / 32
+    assert textbook > math.log(beta)
+    realizable = realizable_sample_size(d, alpha, beta)
+    textbook = math.log(2) + log_growth(d, 2 * realizable) - realizable * alpha / 2 * math.log(2)
+    assert textbook > math.log(beta)
+
+
+def test_large_and_small():
+    assert agnostic_sample_size(10, 1.0, 0.01) == 1
+    assert realizable_sample_size(10, 1.0, 0.01) == 1
+    assert 10**8 < agnostic_sample_size(10, 1e-3, 0.05) < 10**9
+    assert 10**8 < realizable_sample_size(10, 1e-6, 0.05) < 10**9
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: log_growth(-1, 5), "d must"),
+        (lambda: agnostic_tail(0, 1, 0.1), "m must"),
+        (lambda: agnostic_sample_size(1, 0.0, 0.1), "alpha"),
+        (lambda: realizable_sample_size(1, 0.1, 0.0), "beta"),
+        (lambda: agnostic_sample_size_finite(0, 0.1, 0.1), "n_hypotheses"),
+        (lambda: agnostic_sample_size(1, 1e-9, 0.1), "alpha"),
+    ],
+)
+def test_bad_arguments_are_named(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()
