@@ -65,6 +65,14 @@ def test_erm_in_the_plane_against_the_cover(sides, monkeypatch):
     assert best_box(ranks, gains, sides) == whole
 
 
+def test_ties_across_groups_of_lower_sides(monkeypatch):
+    ranks = np.column_stack([np.arange(12), np.zeros(12, dtype=int)])
+    gains = np.tile([1, -1], 6)  # every single positive point is a best box
+    assert best_box(ranks, gains, ("both", "both")).corner == ((10, 10), (0, 0))
+    monkeypatch.setattr(_best_box, "_TREE_CELLS", 4)
+    assert best_box(ranks, gains, ("both", "both")).corner == ((10, 10), (0, 0))
+
+
 def test_erm_is_the_first_of_the_cover_on_a_larger_pool():
     rng = np.random.default_rng(15)
     X = rng.normal(size=(40, 2)).round(1)

@@ -22,8 +22,8 @@ class Conjunctions(BoxFamily):
 
     Notes
     -----
-    `erm` is exact: O(n log n) for one and two features, O(n^(d - 1) log n) for d. `consistent`
-    is O(n d log n) in any dimension.
+    `erm` is exact: O(n log n) for one feature, at most O(n^2) in the plane, O(n^d) for d.
+    `consistent` is O(n d log n) in any dimension.
 
     Examples
     --------
