@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.encoding import digest_word, encode_cell
-from replearn.randomness.kinds import BadCellError, Kind
+from replearn.randomness.encoding import MISSING_CELL, digest_word, encode_cell
+from replearn.randomness.kinds import BadCellError, Cell, Kind
 from replearn.randomness.times import encode_times
 
 Words = NDArray[np.uint64]
 Kinds = NDArray[np.uint8]
 
 _LARGEST_EXACT = 1 << 53
+_TEXT = int(Kind.TEXT)
 _TEXTS_REMEMBERED = 1 << 16
 # from here on a float64 is a whole number: rounding has nothing to do, and might overflow
 _ALL_WHOLE = float(1 << 52)
@@ -161,19 +162,22 @@ class ColumnEncoder:
         return self._one_by_one(values, words)
 
     def _one_by_one(self, values: Sequence[Any], words: Words) -> Kinds | None:
-        kinds = np.zeros(len(words), dtype=np.uint8)
-        texts = self._texts
-        for position, value in enumerate(values):
-            if type(value) is str:
-                kinds[position], words[position] = Kind.TEXT, texts[value]
-            else:
-                if self._decimals is not None and isinstance(value, float | np.floating):
-                    value = round_numbers(np.array([value]), self._decimals)[0]
-                kinds[position], words[position] = encode_at(position, value)
+        cells = [self._cell(position, value) for position, value in enumerate(values)]
+        words[:] = [word for _, word in cells]
+        kinds = np.array([kind for kind, _ in cells], dtype=np.uint8)
         return kinds if kinds.any() else None
 
+    def _cell(self, position: int, value: Any) -> Cell:
+        if type(value) is str:
+            return _TEXT, self._texts[value]
+        if value is None:
+            return MISSING_CELL
+        if self._decimals is not None and isinstance(value, float | np.floating):
+            value = round_numbers(np.array([value]), self._decimals)[0]
+        return encode_at(position, value)
 
-def encode_at(position: int, value: Any) -> tuple[int, int]:
+
+def encode_at(position: int, value: Any) -> Cell:
     """Encode one value; an error names its position."""
     try:
         return encode_cell(value)

@@ -21,16 +21,19 @@ from typing import Any
 import numpy as np
 
 from replearn.randomness.kinds import BadCellError, Cell, Kind
-from replearn.randomness.times import LARGEST_INT64, WORD_MASK, encode_times, time_cell
+from replearn.randomness.times import LARGEST_INT64, WORD_MASK, encode_time, time_cell
 
-_DIGEST_PERSON = b"replearn-cell-1"
+_DIGESTS = {
+    kind: hashlib.blake2b(digest_size=8, person=b"replearn-cell-1", salt=bytes([kind]))
+    for kind in (Kind.TEXT, Kind.HUGE_INTEGER, Kind.BYTES)
+}
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
 _EPOCH_DAY = _EPOCH.date().toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _NANOSECONDS_PER_DAY = 86_400_000_000_000
 
 
-MISSING_CELL: Cell = (Kind.MISSING, 0)
+MISSING_CELL: Cell = (int(Kind.MISSING), 0)
 
 
 def digest_word(kind: Kind, content: bytes) -> int:
@@ -41,7 +44,8 @@ def digest_word(kind: Kind, content: bytes) -> int:
     >>> hex(digest_word(Kind.TEXT, "red".encode()))  # doctest: +ELLIPSIS
     '0x...'
     """
-    digest = hashlib.blake2b(content, digest_size=8, person=_DIGEST_PERSON, salt=bytes([kind]))
+    digest = _DIGESTS[kind].copy()  # much faster than setting one up
+    digest.update(content)
     return int.from_bytes(digest.digest(), "little")
 
 
@@ -168,6 +172,4 @@ def _duration(value: datetime.timedelta) -> Cell:
 @encode_cell.register(np.datetime64)
 @encode_cell.register(np.timedelta64)
 def _numpy_time(value: np.datetime64 | np.timedelta64) -> Cell:
-    words = np.empty(1, dtype=np.uint64)
-    kinds = encode_times(np.array([value]), words)
-    return int(kinds[0]), int(words[0])
+    return encode_time(value)

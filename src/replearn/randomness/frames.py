@@ -63,7 +63,7 @@ def _pandas_reader(series: Any) -> Reader:
         return lambda rows: _pandas_nullable(series.iloc[rows], dtype.numpy_dtype)
     if hasattr(dtype, "fill_value"):  # sparse
         return lambda rows: np.asarray(series.iloc[rows])
-    return lambda rows: list(series.iloc[rows])
+    return lambda rows: series.iloc[rows].tolist()
 
 
 def _pandas_nullable(series: Any, dtype: np.dtype[Any]) -> Nullable:
@@ -126,12 +126,9 @@ def _arrow_reader(column: Any) -> Reader:
         return column.take(rows)
 
     name = str(column.type)
-    is_number = name.rstrip("0123456789") in ("int", "uint", "float") or name in (
-        "double",
-        "float",
-        "halffloat",
-    )
-    if not is_number:
+    if name.startswith(("timestamp", "date", "duration")):
+        return lambda rows: np.asarray(chunk(rows))  # in UTC, null as not-a-time
+    if name not in _ARROW_NUMBERS:
         return lambda rows: chunk(rows).to_pylist()
 
     def numbers(rows: Rows) -> Values:
