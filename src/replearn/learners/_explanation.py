@@ -63,8 +63,8 @@ class Explanation:
                 f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
                 f"{'above' if above else 'not above'} this point's threshold "
                 f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); a fresh training "
-                f"sample would answer differently with probability about "
-                f"{self.flip_probability[row]:.2g}."
+                f"sample would answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
             )
 
     def __len__(self) -> int:
@@ -72,3 +72,8 @@ class Explanation:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
+
+
+def _probability_in_words(probability: float) -> str:
+    # Below that an estimate from a few dozen blocks says no more than: very unlikely.
+    return "below 0.001" if probability < 0.001 else f"about {probability:.2g}"

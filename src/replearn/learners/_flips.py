@@ -63,7 +63,7 @@ def flip_rate(law: ThresholdLaw, votes: NDArray[np.integer], delta: float) -> Fl
     >>> import numpy as np
     >>> from replearn.bounds import uniform_law
     >>> print(flip_rate(uniform_law(32), np.full((100, 1), 31), 0.05))
-    flip rate 3.84% (at most 7.30%, 95%)
+    flip rate 3.62% (at most 7.80%, 95%)
     """
     if law.n_blocks < 2:
         return FlipRate(float("nan"), 1.0, delta)

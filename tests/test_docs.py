@@ -1,0 +1,39 @@
+"""Code in the guides runs as it stands, and links lead somewhere."""
+
+import doctest
+import re
+import warnings
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = sorted(ROOT.glob("docs/**/*.md"))
+GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
+
+
+@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", page.read_text(), flags=re.S)
+    assert blocks, "a guide without code answers no task"
+    namespace = {}
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        for block in blocks:
+            if ">>>" in block:
+                test = doctest.DocTestParser().get_doctest(
+                    block, namespace, page.name, page.name, 0
+                )
+                runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+                runner.run(test, clear_globs=False)
+                assert runner.summarize().failed == 0
+                namespace.update(test.globs)
+            else:
+                exec(block, namespace)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def test_links_lead_somewhere(page):
+    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
+    assert [link for link in links if not (page.parent / link).exists()] == []
