@@ -1,0 +1,143 @@
+"""What is compared: each contender learns from one half and says how likely it answers 1.
+
+A classifier without shared thresholds says 0 or 1. For block votes with a shared threshold it is
+the law's value G, the probability over thresholds: two runs differ with probability |G1 - G2|, and
+the error is averaged over thresholds as well.
+"""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.ensemble import BaggingClassifier
+
+from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn.bounds import halves_supremum
+from replearn.execution import vote_counts
+
+FEW = 5
+LITERAL_BLOCKS = 32
+
+
+@dataclass(frozen=True)
+class Half:
+    """What a contender sees, and what it is asked."""
+
+    X: NDArray[np.float64]
+    y: NDArray[np.intp]
+    X_test: NDArray[np.float64]
+    key: str
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Probability of answer 1 per test row, processor seconds, promise and its limit on halves."""
+
+    scores: NDArray[np.float64]
+    seconds: float
+    rho: float | None = None
+    limit: float | None = None
+    blocks: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {**vars(self), "scores": np.round(self.scores, 6).tolist()}
+
+
+def single_fit(base: Any, half: Half) -> dict[str, Outcome]:
+    start = time.process_time()
+    answers = clone(base).fit(half.X, half.y).predict(half.X_test)
+    return {"single fit": Outcome(answers.astype(float), time.process_time() - start)}
+
+
+def bagging_few(base: Any, half: Half) -> dict[str, Outcome]:
+    return _bagging(base, half, FEW, "bagging, 5")
+
+
+def bagging_many(base: Any, half: Half) -> dict[str, Outcome]:
+    n_blocks = PointwiseReplicableClassifier()._plan_for(len(half.y), 2).n_blocks
+    return _bagging(base, half, n_blocks, "bagging, T")
+
+
+def _bagging(base: Any, half: Half, n_estimators: int, name: str) -> dict[str, Outcome]:
+    start = time.process_time()
+    model = BaggingClassifier(base, n_estimators=n_estimators, random_state=0)
+    answers = model.fit(half.X, half.y).predict(half.X_test)
+    seconds = time.process_time() - start
+    return {name: Outcome(answers.astype(float), seconds, blocks=str(n_estimators))}
+
+
+def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
+    literal = PointwiseReplicableClassifier(
+        base,
+        law="uniform",
+        width=1,
+        vote="hard",
+        n_partitions=1,
+        n_blocks=LITERAL_BLOCKS,
+        shared_key=half.key,
+        verbose=-1,
+    )
+    return {"literal paper": _replicable(literal, half)}
+
+
+def defaults_and_majority(base: Any, half: Half) -> dict[str, Outcome]:
+    """Our defaults, and what the plain majorities of the same blocks would answer."""
+    model = PointwiseReplicableClassifier(base, shared_key=half.key, verbose=-1)
+    ours = _replicable(model, half)
+    made = model.plan_
+    votes = vote_counts(model.estimators_, half.X_test, [0, 1], n_partitions=made.n_partitions)
+    one = votes[:, 0] > made.n_blocks / 2
+    all_of_them = votes.mean(axis=1) > made.n_blocks / 2
+    share = ours.seconds / made.n_partitions
+    return {
+        "our defaults": ours,
+        "block majority": Outcome(one.astype(float), share, blocks=str(made.n_blocks)),
+        "majority, all partitions": Outcome(
+            all_of_them.astype(float), ours.seconds, blocks=ours.blocks
+        ),
+    }
+
+
+def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
+    start = time.process_time()
+    with warnings.catch_warnings():
+        # What cannot be certified stays in the table, marked by its rho.
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        model.fit(half.X, half.y)
+    scores = model.explain(half.X_test).law_value
+    seconds = time.process_time() - start
+    made = model.plan_
+    return Outcome(
+        scores,
+        seconds,
+        rho=model.certificate_.claim.rho,
+        limit=halves_supremum(made.law),
+        blocks=f"{made.n_blocks} x {made.n_partitions}",
+    )
+
+
+Contender = Callable[[Any, Half], dict[str, Outcome]]
+CONTENDERS: dict[str, Contender] = {
+    "single": single_fit,
+    "defaults": defaults_and_majority,
+    "literal": literal_paper,
+    "bagging5": bagging_few,
+    "baggingT": bagging_many,
+}
+ROWS = (
+    "single fit",
+    "bagging, 5",
+    "bagging, T",
+    "block majority",
+    "majority, all partitions",
+    "literal paper",
+    "our defaults",
+)
+OURS = ("literal paper", "our defaults")
