@@ -82,7 +82,9 @@ def test_many_rules_predict_as_single_ones():
     rng = np.random.default_rng(29)
     X = rng.integers(-2, 3, size=(40, 2)).astype(float)
     ends = np.sort(rng.choice([-INF, -1.0, 0.0, 0.5, INF], size=(50, 2, 2)), axis=2)
-    ends[:5, 0] = ends[:5, 0, ::-1]  # bounds in the wrong order hold nothing
+    ends[:2, 0] = [1.0, -1.0]  # bounds in the wrong order hold nothing
+    ends[0, 1] = [-INF, INF]
+    ends[1, 1] = [-1.0, 1.0]
     boxes = BoxRules(ends[:, :, 0], ends[:, :, 1])
     lines = HalfspaceRules(rng.normal(size=(50, 2)), rng.normal(size=50))
     for rules in (boxes, lines):
