@@ -256,29 +256,31 @@ def cached(name):
 def test_the_error_names_the_item(issued):
     certificate = issued["literal"]
     better = dataclasses.replace(certificate.claim, rho=0.05)
-    forged = resigned(dataclasses.replace(certificate, claim=better))
+    forged = forge(certificate, claim=better)
     with pytest.raises(CertificateError, match="claim rho"):
         forged.check()
     step = dataclasses.replace(certificate.steps[2], value=0.05)
     assert step.name == "flip_bound"
     steps = (*certificate.steps[:2], step, *certificate.steps[3:])
     with pytest.raises(CertificateError, match="flip_bound"):
-        resigned(dataclasses.replace(certificate, steps=steps)).check()
+        forge(certificate, steps=steps).check()
     with pytest.raises(CertificateError, match="digest"):
         dataclasses.replace(certificate, learner="another").check()
 
 
-def resigned(certificate):
-    return dataclasses.replace(certificate, digest=certificate._content_digest())
+def forge(certificate, **changes):
+    derivation = dataclasses.replace(certificate.derivation, **changes)
+    forged = dataclasses.replace(certificate, derivation=derivation)
+    return dataclasses.replace(forged, digest=forged._content_digest())
 
 
 def test_dropped_and_unknown_steps_fail(issued):
     certificate = issued["twelve runs"]
     with pytest.raises(CertificateError, match="steps"):
-        resigned(dataclasses.replace(certificate, steps=certificate.steps[:-2])).check()
+        forge(certificate, steps=certificate.steps[:-2]).check()
     unknown = Step("flip_bound", "wishful-thinking", (), 0.0)
     with pytest.raises(CertificateError, match="wishful-thinking"):
-        resigned(dataclasses.replace(certificate, steps=(unknown,))).check()
+        forge(certificate, steps=(unknown,)).check()
 
 
 def test_unknown_version_format_and_items_are_refused(issued):

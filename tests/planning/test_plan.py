@@ -2,6 +2,7 @@
 
 import copy
 import json
+import pickle
 import subprocess
 import sys
 
@@ -162,6 +163,21 @@ def test_words(made, name):
     assert "paper, lower bound" in text
     assert ("NOT certified" in text) is (not made[name].certified)
     assert made[name]._repr_html_().count("<table>") == 2
+
+
+def test_short_form(made):
+    assert repr(made["default"]) == (
+        "Plan('pointwise', rho=0.1, n=20000, n_blocks=64, block_size=312, certified=True)"
+    )
+    issued = made["approximate"].certificate(key_fingerprint="x", learner="y")
+    assert repr(issued).startswith("Certificate('approximate', rho=0.1, gamma=0.")
+
+
+@pytest.mark.parametrize("name", list(ARGUMENTS))
+def test_copies_and_pickles_are_equal(made, name):
+    for again in (copy.deepcopy(made[name]), pickle.loads(pickle.dumps(made[name]))):
+        assert again == made[name]
+        assert again.to_json() == made[name].to_json()
 
 
 def test_html_is_escaped():

@@ -9,10 +9,9 @@ from typing import Any
 from replearn._version import __version__
 from replearn.certificates import _describe as describe
 from replearn.certificates._checks import check_derivation
-from replearn.certificates._claims import Claim
 from replearn.certificates._comparison import Comparison, compare
 from replearn.certificates._derivation import Derivation, derive
-from replearn.certificates._design import Design, DesignItems, Label
+from replearn.certificates._design import Design, Label
 from replearn.certificates._json import (
     Reader,
     check_format,
@@ -21,7 +20,7 @@ from replearn.certificates._json import (
     read_object,
     write_atomically,
 )
-from replearn.certificates._steps import Step
+from replearn.certificates._promised import Promised
 from replearn.certificates._text import html_table
 from replearn.exceptions import CertificateError
 
@@ -29,26 +28,19 @@ FORMAT = "replearn-certificate"
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True)
-class Certificate(DesignItems):
+@dataclass(frozen=True, repr=False)
+class Certificate(Promised):
     """What is promised, by which theorems, under which assumptions, for which runs.
 
     Made by :meth:`replearn.Plan.certificate` or :meth:`issue`; never by hand.
 
     Parameters
     ----------
-    claim : Claim
-        The promise that holds.
     design : Design
-        The items that all runs of the promise share.
-    steps : tuple of Step
-        Every number used, with theorem and inputs.
-    certified : bool
-        Whether the promise is what was asked for.
-    reason : str
-        Why not; empty when certified.
-    accuracy : str
-        Which statement about the error holds.
+        The items that all runs of the promise share; each is an attribute as well.
+    derivation : Derivation
+        What follows from them: ``claim``, ``steps``, ``certified``, ``reason``, ``accuracy``,
+        which are attributes as well.
     key_fingerprint : str
         Fingerprint of the shared key; it does not reveal the key.
     learner, learner_digest : str
@@ -75,12 +67,8 @@ class Certificate(DesignItems):
     True
     """
 
-    claim: Claim
     design: Design
-    steps: tuple[Step, ...]
-    certified: bool
-    reason: str
-    accuracy: str
+    derivation: Derivation
     key_fingerprint: str
     learner: str
     learner_digest: str
@@ -125,10 +113,9 @@ class Certificate(DesignItems):
         Certificate
             A certificate that passes :meth:`check`.
         """
-        result = derive(design) if derivation is None else derivation
         unsigned = cls(
-            **{item.name: getattr(result, item.name) for item in dataclasses.fields(result)},
             design=design,
+            derivation=derive(design) if derivation is None else derivation,
             key_fingerprint=key_fingerprint,
             learner=learner,
             learner_digest=digest_of(learner) if learner_digest is None else learner_digest,
@@ -138,6 +125,11 @@ class Certificate(DesignItems):
         signed = dataclasses.replace(unsigned, digest=unsigned._content_digest())
         signed._check_run()
         return signed
+
+    @property
+    def reason(self) -> str:
+        """Why the promise is not what was asked for; empty when certified."""
+        return self.derivation.reason
 
     # -- checking and comparing ------------------------------------------------------------------
     def check(self) -> None:
@@ -150,7 +142,7 @@ class Certificate(DesignItems):
         """
         if self.digest != self._content_digest():
             raise CertificateError("digest: the certificate was changed after it was issued")
-        check_derivation(self, self.design)
+        check_derivation(self.derivation, self.design)
         self._check_run()
 
     def comparable(self, other: "Certificate") -> Comparison:
@@ -186,12 +178,8 @@ class Certificate(DesignItems):
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
-            "claim": self.claim.to_dict(),
             "design": self.design.to_dict(),
-            "steps": [step.to_dict() for step in self.steps],
-            "certified": self.certified,
-            "reason": self.reason,
-            "accuracy": self.accuracy,
+            **self.derivation.to_dict(),
             "key_fingerprint": self.key_fingerprint,
             "learner": self.learner,
             "learner_digest": self.learner_digest,
@@ -225,12 +213,8 @@ class Certificate(DesignItems):
         check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
         classes = reader.take_or_none("classes", list)
         certificate = cls(
-            claim=Claim.from_dict(reader.take_any("claim")),
             design=Design.from_dict(reader.take_any("design")),
-            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
-            certified=reader.take("certified", bool),
-            reason=reader.take("reason", str),
-            accuracy=reader.take("accuracy", str),
+            derivation=Derivation.from_reader(reader),
             key_fingerprint=reader.take("key_fingerprint", str),
             learner=reader.take("learner", str),
             learner_digest=reader.take("learner_digest", str),

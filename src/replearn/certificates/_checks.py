@@ -1,10 +1,9 @@
 """Compare what is written down with what follows: fails closed and names the item."""
 
 import math
-from typing import Any, Protocol
+from typing import Any
 
-from replearn.certificates._claims import Claim
-from replearn.certificates._derivation import derive
+from replearn.certificates._derivation import Derivation, derive
 from replearn.certificates._design import Design
 from replearn.certificates._steps import Step
 from replearn.certificates.registry import theorem
@@ -15,27 +14,12 @@ from replearn.exceptions import CertificateError
 RELATIVE_TOLERANCE = 2e-6
 
 
-class Derived(Protocol):
-    """Anything that wrote down a derivation: a certificate or a plan."""
-
-    @property
-    def claim(self) -> Claim: ...
-    @property
-    def steps(self) -> tuple[Step, ...]: ...
-    @property
-    def certified(self) -> bool: ...
-    @property
-    def reason(self) -> str: ...
-    @property
-    def accuracy(self) -> str: ...
-
-
-def check_derivation(written: Derived, design: Design) -> None:
+def check_derivation(written: Derivation, design: Design) -> None:
     """Derive everything again from the design and refuse any difference.
 
     Parameters
     ----------
-    written : Certificate or Plan
+    written : Derivation
         What is written down.
     design : Design
         The inputs it must follow from.

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.certificates._assumptions import Assumption
-from replearn.certificates._json import Reader
+from replearn.certificates._json import Reader, read_flat
 from replearn.certificates._text import rounded_up
 from replearn.exceptions import CertificateError
 
@@ -103,16 +103,12 @@ a share of 0.2 of the population differently.
             alpha=reader.take_or_none("alpha", float),
             beta=reader.take_or_none("beta", float),
             runs=reader.take("runs", int),
-            assumptions=tuple(_read_assumption(item) for item in reader.take("assumptions", list)),
+            assumptions=tuple(
+                read_flat(Assumption, item, "assumption")
+                for item in reader.take("assumptions", list)
+            ),
         )
         reader.finish()
         if not 0 <= claim.rho <= 1:
             raise CertificateError(f"claim: rho must lie in [0, 1], got {claim.rho}")
         return claim
-
-
-def _read_assumption(items: Any) -> Assumption:
-    reader = Reader(items, "assumption")
-    item = Assumption(reader.take("code", str), reader.take("text", str))
-    reader.finish()
-    return item

@@ -5,10 +5,13 @@ and checked by running it again.
 """
 
 from dataclasses import dataclass
+from typing import Any
 
+from replearn.certificates._accuracy import accuracy_of
 from replearn.certificates._assumptions import assumption
 from replearn.certificates._claims import Claim
 from replearn.certificates._design import Design
+from replearn.certificates._json import Reader
 from replearn.certificates._steps import Ledger, Step
 from replearn.certificates._text import rounded_up
 from replearn.exceptions import CertificateError
@@ -38,6 +41,27 @@ class Derivation:
     reason: str
     accuracy: str
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the derivation as JSON values."""
+        return {
+            "claim": self.claim.to_dict(),
+            "steps": [step.to_dict() for step in self.steps],
+            "certified": self.certified,
+            "reason": self.reason,
+            "accuracy": self.accuracy,
+        }
+
+    @classmethod
+    def from_reader(cls, reader: Reader) -> "Derivation":
+        """Take a derivation out of a certificate or a plan; nothing is computed again yet."""
+        return cls(
+            claim=Claim.from_dict(reader.take_any("claim")),
+            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
+            certified=reader.take("certified", bool),
+            reason=reader.take("reason", str),
+            accuracy=reader.take("accuracy", str),
+        )
+
 
 def derive(design: Design) -> Derivation:
     """Compute what a design promises.
@@ -66,7 +90,7 @@ def derive(design: Design) -> Derivation:
     ledger.add("n_used", "content-keyed-partition", block_size=size, n_blocks=design.n_blocks)
     flip = _pair_flip(design, ledger)
     rho, gamma = _promise(design, ledger, flip)
-    enough, accuracy = _accuracy(design, ledger, size)
+    enough, accuracy = accuracy_of(design, ledger, size)
     reasons = _too_few_labels(design, ledger) + _shortfalls(design, rho, gamma)
     reasons += [] if enough else [accuracy]
     request = design.request
@@ -204,66 +228,6 @@ def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
             f"but with {blocks} it is gamma = {rounded_up(gamma)}"
         )
     return found
-
-
-def _accuracy(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
-    """Return whether the accuracy asked for is reached, and the statement that holds."""
-    request = design.request
-    factor = 1.0
-    if design.law is not None:
-        factor = ledger.add("error_factor", "accuracy-factor", law=design.law)
-    if not request.asks_accuracy:
-        return True, _mean_error_statement(design, factor)
-    slack = 0.0
-    if design.atoms > 0:
-        slack = ledger.add(
-            "error_slack", "light-point-deviation", beta=request.beta, atoms=design.atoms
-        )
-    needed = ledger.add(
-        "block_size_needed",
-        "vc-sample-size",
-        d=request.d,
-        alpha=request.alpha,
-        beta=request.beta,
-        n_blocks=design.n_blocks,
-        n_partitions=design.n_partitions,
-        realizable=request.realizable,
-        error_slack=slack,
-    )
-    asked = f"alpha = {request.alpha:g}, beta = {request.beta:g}, d = {request.d}"
-    if needed is None:
-        return False, f"no block size reaches {asked} when points carry this much mass"
-    if needed > size:
-        return False, f"{asked} needs {needed} {design.unit} per block, there are {size}"
-    return True, _excess_statement(design, factor)
-
-
-def _mean_error_statement(design: Design, factor: float) -> str:
-    if design.law is None or factor <= 1.0:
-        return (
-            "Averaged over the shared random numbers the error is at most the mean error of the "
-            "block models."
-        )
-    return (
-        f"Averaged over the shared thresholds the error is at most {rounded_up(factor)} times the "
-        "mean "
-        f"{'error' if design.vote == 'hard' else 'absolute error of the scores'} of the block "
-        "models (worst case; usually it is smaller than their error)."
-    )
-
-
-def _excess_statement(design: Design, factor: float) -> str:
-    request = design.request
-    sure = f"With probability at least {1 - (request.beta or 0):.6g}"
-    alpha, excess = f"{request.alpha:g}", rounded_up(factor - 1)
-    if request.realizable:
-        return f"{sure} the error is at most {rounded_up(factor)} x {alpha} (realizable case)."
-    if factor <= 1.0:
-        return f"{sure} the error is at most OPT + {alpha}."
-    return (
-        f"{sure} the error is at most OPT + {alpha} + {excess} (OPT + {alpha} - R*), "
-        "R* the Bayes risk."
-    )
 
 
 def _assumption_codes(design: Design) -> list[str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.bounds import ThresholdLaw
-from replearn.certificates._json import Reader
+from replearn.certificates._json import Reader, read_flat
 from replearn.exceptions import CertificateError
 
 Label = str | int | float | bool
@@ -58,23 +58,6 @@ class Request:
         """Return the request as JSON values."""
         return dict(vars(self))
 
-    @classmethod
-    def from_dict(cls, items: Any) -> "Request":
-        """Read a request from JSON values; anything unexpected is refused."""
-        reader = Reader(items, "request")
-        request = cls(
-            notion=reader.take("notion", str),
-            rho=reader.take_or_none("rho", float),
-            gamma=reader.take_or_none("gamma", float),
-            alpha=reader.take_or_none("alpha", float),
-            beta=reader.take_or_none("beta", float),
-            d=reader.take_or_none("d", int),
-            realizable=reader.take("realizable", bool),
-            runs=reader.take("runs", int),
-        )
-        reader.finish()
-        return request
-
 
 @dataclass(frozen=True)
 class HeavyStage:
@@ -106,20 +89,6 @@ class HeavyStage:
     def to_dict(self) -> dict[str, Any]:
         """Return the stage as JSON values."""
         return dict(vars(self))
-
-    @classmethod
-    def from_dict(cls, items: Any) -> "HeavyStage":
-        """Read a stage from JSON values; anything unexpected is refused."""
-        reader = Reader(items, "heavy")
-        stage = cls(
-            low=reader.take("low", float),
-            high=reader.take("high", float),
-            n_labels=reader.take("n_labels", int),
-            band=reader.take("band", float),
-            kind=reader.take("kind", str),
-        )
-        reader.finish()
-        return stage
 
 
 @dataclass(frozen=True)
@@ -201,7 +170,7 @@ class Design:
         classes = reader.take_or_none("classes", list)
         heavy = reader.take_any("heavy")
         design = cls(
-            request=Request.from_dict(reader.take("request", dict)),
+            request=read_flat(Request, reader.take_any("request"), "request"),
             n=reader.take("n", int),
             n_blocks=reader.take("n_blocks", int),
             law=_read_law(reader.take_or_none("law", dict)),
@@ -214,7 +183,7 @@ class Design:
             encoding=reader.take("encoding", str),
             atoms=reader.take("atoms", float),
             shared_rows=reader.take("shared_rows", bool),
-            heavy=None if heavy is None else HeavyStage.from_dict(heavy),
+            heavy=None if heavy is None else read_flat(HeavyStage, heavy, "heavy"),
         )
         design.validate()
         for name in ("block_size", "n_used"):
@@ -259,87 +228,6 @@ class Design:
                 f"n_classes is {self.n_classes}, but classes lists {self.classes}",
             ),
         ]
-
-
-class DesignItems:
-    """The items of a design as attributes, for certificates and plans."""
-
-    design: Design
-
-    @property
-    def n(self) -> int:
-        """Rows (or groups) of each sample."""
-        return self.design.n
-
-    @property
-    def n_used(self) -> int:
-        """Rows (or groups) in use."""
-        return self.design.n_used
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks, T."""
-        return self.design.n_blocks
-
-    @property
-    def block_size(self) -> int:
-        """Rows (or groups) per block, m."""
-        return self.design.block_size
-
-    @property
-    def law(self) -> ThresholdLaw | None:
-        """Law of the shared threshold; None for more than two classes."""
-        return self.design.law
-
-    @property
-    def law_digest(self) -> str | None:
-        """Digest of the law's table."""
-        return None if self.design.law is None else self.design.law.digest
-
-    @property
-    def width(self) -> float | None:
-        """Half-width of the law."""
-        return None if self.design.law is None else self.design.law.width
-
-    @property
-    def vote(self) -> str:
-        """Whether block models vote with labels or with scores."""
-        return self.design.vote
-
-    @property
-    def n_partitions(self) -> int:
-        """In how many keyed ways the rows are cut into blocks."""
-        return self.design.n_partitions
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self.design.n_classes
-
-    @property
-    def unit(self) -> str:
-        """What n counts."""
-        return self.design.unit
-
-    @property
-    def decimals(self) -> int | None:
-        """Rounding of numbers in the canonical encoding of a point."""
-        return self.design.decimals
-
-    @property
-    def encoding(self) -> str:
-        """Version of the canonical encoding."""
-        return self.design.encoding
-
-    @property
-    def requested_rho(self) -> float | None:
-        """The rho that was asked for."""
-        return self.design.request.rho
-
-    @property
-    def requested_gamma(self) -> float | None:
-        """The gamma that was asked for."""
-        return self.design.request.gamma
 
 
 def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:

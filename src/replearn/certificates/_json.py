@@ -12,7 +12,8 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from replearn.exceptions import CertificateError
 
@@ -160,6 +161,25 @@ class Reader:
         """Refuse items that nobody took: an unknown item may change the meaning."""
         if self._items:
             raise CertificateError(f"{self._what}: unknown items {sorted(self._items)}")
+
+
+def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
+    """Read a dataclass whose fields are texts and numbers, each required, some of them null.
+
+    Examples
+    --------
+    >>> from replearn.certificates import Assumption
+    >>> read_flat(Assumption, {"code": "a", "text": "b"}, "assumption")
+    Assumption(code='a', text='b')
+    """
+    reader = Reader(items, what)
+    values: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        allowed = get_args(hint) or (hint,)
+        take = reader.take_or_none if NoneType in allowed else reader.take
+        values[name] = take(name, allowed[0])
+    reader.finish()
+    return kind(**values)
 
 
 def check_format(reader: Reader, what: str, name: str, version: int) -> None:

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates import Certificate, Claim, Derivation, Design, Step, derive
+from replearn.certificates import Certificate, Derivation, Design, derive
 from replearn.certificates._checks import check_derivation
 from replearn.certificates._describe import design_rows
-from replearn.certificates._design import DesignItems, Label
+from replearn.certificates._design import Label
 from replearn.certificates._json import (
     Reader,
     check_format,
@@ -19,6 +19,7 @@ from replearn.certificates._json import (
     read_object,
     write_atomically,
 )
+from replearn.certificates._promised import Promised
 from replearn.certificates._text import aligned, html_table, rounded_up
 from replearn.exceptions import CertificateError
 from replearn.planning._columns import Columns, columns_of
@@ -28,8 +29,8 @@ FORMAT = "replearn-plan"
 FORMAT_VERSION = 1
 
 
-@dataclass(frozen=True)
-class Plan(DesignItems):
+@dataclass(frozen=True, repr=False)
+class Plan(Promised):
     """The protocol that all runs of one promise share; made by :func:`plan`.
 
     It fixes n, blocks, law, vote, partitions, classes and encoding, depends on parameters only,
@@ -69,11 +70,6 @@ class Plan(DesignItems):
         return derive(self.design)
 
     @property
-    def claim(self) -> Claim:
-        """The promise that holds."""
-        return self.derivation.claim
-
-    @property
     def rho(self) -> float:
         """Probability that the promise fails."""
         return self.claim.rho
@@ -87,21 +83,6 @@ class Plan(DesignItems):
     def classes(self) -> tuple[Label, ...] | None:
         """The classes in order, when the plan fixes them."""
         return self.design.classes
-
-    @property
-    def steps(self) -> tuple[Step, ...]:
-        """Every number the promise uses."""
-        return self.derivation.steps
-
-    @property
-    def certified(self) -> bool:
-        """Whether the promise is what was asked for."""
-        return self.derivation.certified
-
-    @property
-    def accuracy(self) -> str:
-        """Which statement about the error holds."""
-        return self.derivation.accuracy
 
     @property
     def reason(self) -> str:
@@ -191,16 +172,11 @@ class Plan(DesignItems):
         return digest_of(self._content())
 
     def _content(self) -> dict[str, Any]:
-        result = self.derivation
         return {
             "format": FORMAT,
             "version": FORMAT_VERSION,
             "design": self.design.to_dict(),
-            "claim": result.claim.to_dict(),
-            "steps": [step.to_dict() for step in result.steps],
-            "certified": result.certified,
-            "reason": result.reason,
-            "accuracy": result.accuracy,
+            **self.derivation.to_dict(),
             "solved": list(self.solved),
             "reachable_rho": self.reachable_rho,
             "reachable_gamma": self.reachable_gamma,
@@ -243,13 +219,7 @@ class Plan(DesignItems):
             needed_n=reader.take_or_none("needed_n", int),
             needed_blocks=reader.take_or_none("needed_blocks", int),
         )
-        written = Derivation(
-            claim=Claim.from_dict(reader.take_any("claim")),
-            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
-            certified=reader.take("certified", bool),
-            reason=reader.take("reason", str),
-            accuracy=reader.take("accuracy", str),
-        )
+        written = Derivation.from_reader(reader)
         reader.finish()
         if digest != digest_of({name: content[name] for name in content if name != "digest"}):
             raise CertificateError("digest: the plan was changed after it was made")

@@ -66,7 +66,7 @@ def plan(  # noqa: PLR0913
         Rows per block to plan with when n is open; None: ``min_block``, or what alpha needs.
     law : {"arcsine", "uniform", "programme"}, ThresholdLaw or None
         Law of the shared threshold (two classes); None: "arcsine" for the pointwise notion,
-        "uniform" for the approximate one.
+        "uniform" for the approximate one and, of width 1, when accuracy is asked for.
     width : float or None
         Half-width of the law; None: the smallest that meets the target.
     vote : {"hard", "soft"}

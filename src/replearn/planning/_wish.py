@@ -139,12 +139,19 @@ def make_wish(request: Request, **given: Any) -> Wish:
     if given["shared_rows"] is None:
         given["shared_rows"] = given["atoms"] > 0
     if given["law"] is None:
-        given["law"] = DEFAULT_LAWS[request.notion]
+        given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):
         check_choice("law", given["law"], LAWS)
     wish = Wish(request=request, **given)
     _check_together(wish)
     return wish
+
+
+def _default_law(request: Request, width: float | None) -> tuple[str, float | None]:
+    if {request.alpha, request.beta, request.d} == {None}:
+        return DEFAULT_LAWS[request.notion], width
+    # theorem: accuracy-factor (only the widest uniform law keeps OPT + alpha as it is)
+    return "uniform", 1.0 if width is None else width
 
 
 def _number_of_classes(n_classes: Any, classes: tuple[Label, ...] | None) -> int:
