@@ -9,6 +9,7 @@ number of rows: `CHUNK` is a multiple of every register tile in use (4, 6, 8, 12
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -202,7 +203,7 @@ class Tally:
             second[place, member.partition, member.codes[1]] = 1
         # Everybody votes for the first class; an answer moves one vote to the second.
         self._if_nobody = first.sum(axis=0).astype(np.int32)
-        self._moves = (second - first).reshape(len(members), -1)
+        self._moves = (second - first).reshape(len(members), math.prod(shape))
 
     def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
         """Add a vote for the second class where the answer is true, else for the first.
