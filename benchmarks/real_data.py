@@ -28,6 +28,7 @@ from _data import (
     load,
     split_off_test,
 )
+from _measures import measure
 
 ACCURACY_LOST = 0.01
 HEADER = (
@@ -60,20 +61,11 @@ def run_pair(table, model, contender, pair, n_test):
 
 
 def summarise(pairs, y):
-    """Integrate the thresholds out: answers differ with probability |G1 - G2|."""
-    first = np.array([[half["scores"] for half in pair] for pair in pairs])  # pairs, 2, rows
-    right = np.where(y == 1, first, 1 - first).mean(axis=(1, 2))
-    flips = np.abs(first[:, 0] - first[:, 1])
-    rows = flips.mean(axis=0)
-    per_pair = flips.mean(axis=1)
+    """Judge the outcomes of all pairs."""
+    scores = np.array([[half["scores"] for half in pair] for pair in pairs])
     any_half = pairs[0][0]
     return {
-        "pairs": len(pairs),
-        "accuracy": right.mean(),
-        "flips": rows.mean(),
-        "flips_sd": per_pair.std(ddof=1) if len(pairs) > 1 else float("nan"),
-        "flips_99": np.quantile(rows, 0.99),
-        "flips_max": rows.max(),
+        **measure(scores, y),
         "seconds": np.mean([half["seconds"] for pair in pairs for half in pair]),
         **{key: any_half[key] for key in ("rho", "limit", "blocks")},
     }

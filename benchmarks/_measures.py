@@ -1,0 +1,26 @@
+"""Accuracy and flips of pairs of runs, with the thresholds integrated out."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def measure(scores: NDArray[np.float64], y: NDArray[np.intp]) -> dict[str, float]:
+    """Judge the probabilities of answer 1 of pairs of runs, shape (pairs, 2, rows).
+
+    Two runs with one threshold differ with probability |G1 - G2|. A row's flip rate is its mean
+    over pairs.
+    """
+    right = np.where(y == 1, scores, 1 - scores)
+    flips = np.abs(scores[:, 0] - scores[:, 1])
+    rows = flips.mean(axis=0)
+    spread = flips.mean(axis=1).std(ddof=1) if len(scores) > 1 else float("nan")
+    return {
+        "pairs": len(scores),
+        "accuracy": float(right.mean()),
+        "flips": float(rows.mean()),
+        "flips_sd": float(spread),
+        "flips_99": float(np.quantile(rows, 0.99)),
+        "flips_max": float(rows.max()),
+    }

@@ -1,0 +1,269 @@
+"""The frontier: accuracy against mean and tail flips, over blocks, partitions, laws and votes.
+
+    python benchmarks/frontier.py --data DIR [--sets adult] [--models logreg] [--blocks 32,64,128]
+
+The base learners of each (number of blocks, partition) are trained once; all laws, kinds of votes
+and numbers of partitions are judged from their votes. Every law meets the same certified rho.
+``--sizes`` repeats everything on smaller samples. An interrupted run continues.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import json
+import warnings
+from pathlib import Path
+
+import numpy as np
+from _base_learners import VARIANTS, base_learner
+from _cells import Cells, machine, markdown_table, put_into_page
+from _data import add_data_arguments, check_data_folder, disjoint_samples, load, split_off_test
+from _measures import measure
+
+from replearn import PointwiseReplicableClassifier
+from replearn.bounds import arcsine_law, programme_law, smallest_width, uniform_law
+from replearn.execution import soft_scores, vote_counts
+
+MOST_PARTITIONS = 16
+LEAST_ROWS = 20
+"""Blocks smaller than this are not tried."""
+
+KINDS = (
+    ("arcsine", "hard"),
+    ("uniform", "hard"),
+    ("programme", "hard"),
+    ("arcsine", "soft"),
+    ("uniform", "soft"),
+)
+HEADER = (
+    "T",
+    "partitions",
+    "law",
+    "vote",
+    "width",
+    "accuracy",
+    "against single",
+    "mean flips",
+    "ratio",
+    "99 % row",
+    "worst row",
+)
+
+
+def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, n_test):
+    """Train the blocks of two disjoint samples; return hard and soft votes on the test rows."""
+    test, rest = split_off_test(table, n_test)
+    found = {"votes": [], "soft": []}
+    for rows in disjoint_samples(rest, 2, pair, size):
+        learner = PointwiseReplicableClassifier(
+            base_learner(model, table, seed=pair),
+            n_blocks=n_blocks,
+            n_partitions=n_partitions,
+            law="uniform",
+            width=1,
+            rho=1.0,  # the votes are judged later, by other laws
+            shared_key=f"frontier {pair}",
+            verbose=-1,
+        ).fit(table.X[rows], table.y[rows])
+        asked = learner.estimators_, table.X[test], [0, 1]
+        found["votes"].append(vote_counts(*asked, n_partitions=n_partitions).tolist())
+        soft = soft_scores(*asked, n_partitions=n_partitions)
+        found["soft"].append(np.round(soft, 5).tolist())
+    return found
+
+
+def single_of_pair(table, model, size, pair, n_test):
+    test, rest = split_off_test(table, n_test)
+    return [
+        base_learner(model, table, seed=pair)
+        .fit(table.X[rows], table.y[rows])
+        .predict(table.X[test])
+        .tolist()
+        for rows in disjoint_samples(rest, 2, pair, size)
+    ]
+
+
+def law_for(kind, vote, n_blocks, rho):
+    """The narrowest law that certifies rho, or None if there is none."""
+    if kind == "programme":
+        try:
+            return programme_law(n_blocks, rho)
+        except ValueError:
+            return None
+    width = smallest_width(rho, n_blocks, law=kind, vote=vote)
+    builder = {"arcsine": arcsine_law, "uniform": uniform_law}[kind]
+    return None if width is None else builder(n_blocks, width)
+
+
+def judge(pairs, y, n_blocks, rho):
+    """Evaluate every law, kind of vote and number of partitions from the votes."""
+    votes = np.array([pair["votes"] for pair in pairs])  # pairs, 2, rows, partitions
+    soft = np.array([pair["soft"] for pair in pairs])
+    for kind, vote in KINDS:
+        law = law_for(kind, vote, n_blocks, rho)
+        if law is None:
+            continue
+        values = law.at(soft) if vote == "soft" else law.probabilities[votes]
+        for n_partitions in _numbers_up_to(votes.shape[-1]):
+            scores = values[..., :n_partitions].mean(axis=-1)
+            setting = {"T": n_blocks, "partitions": n_partitions, "law": kind, "vote": vote}
+            yield {**setting, "width": law.width, **measure(scores, y)}
+
+
+def _numbers_up_to(most):
+    return [j for j in (1, 2, 3, 4, 6, 8, 12, 16) if j < most] + [most]
+
+
+def plan_cells(table, model, sizes, options):
+    """List what is to be trained: (name of cell, function), single fits first."""
+    _, rest = split_off_test(table, options.test)
+    work = []
+    for size in sizes:
+        n = len(rest) // 2 if size is None else size
+        reference = VARIANTS.get(model, model)
+        for pair in range(options.pairs):
+            name = (table.name, reference, n, "single", pair)
+            work.append(
+                (
+                    name,
+                    lambda n=n, p=pair, r=reference: single_of_pair(table, r, n, p, options.test),
+                )
+            )
+        for n_blocks in options.blocks:
+            if n // n_blocks < LEAST_ROWS:
+                continue
+            n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
+            for pair in range(options.pairs):
+                name = (table.name, model, n, n_blocks, n_partitions, pair)
+                args = (table, model, n, n_blocks, n_partitions, pair, options.test)
+                work.append((name, lambda args=args: votes_of_pair(*args)))
+    return work
+
+
+def report_one(cells, table, model, size, options):
+    """Judge what has been computed for one data set, model and sample size."""
+    test, rest = split_off_test(table, options.test)
+    n, y = len(rest) // 2 if size is None else size, table.y[test]
+    reference = VARIANTS.get(model, model)
+    singles = [cells.get(table.name, reference, n, "single", p) for p in range(options.pairs)]
+    singles = [single for single in singles if single is not None]
+    if not singles:
+        return None
+    lines = []
+    for n_blocks in options.blocks:
+        n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
+        pairs = [
+            cells.get(table.name, model, n, n_blocks, n_partitions, p) for p in range(options.pairs)
+        ]
+        pairs = [pair for pair in pairs if pair is not None]
+        if pairs:
+            lines += judge(pairs, y, n_blocks, options.rho)
+    single = measure(np.array(singles, dtype=float), y)
+    return {"n": n, "rho": options.rho, "single": single, "settings": lines}
+
+
+def table_of(found):
+    """Show the arcsine law for several numbers of partitions, the other laws for the largest."""
+    single, lines = found["single"], []
+    most = {}
+    for s in found["settings"]:
+        most[s["T"]] = max(most.get(s["T"], 0), s["partitions"])
+    lines.append(["single fit", *[""] * 4, *_numbers(single, single)])
+    for s in found["settings"]:
+        is_default_kind = (s["law"], s["vote"]) == KINDS[0]
+        if s["partitions"] == most[s["T"]] or (is_default_kind and s["partitions"] in (1, 3, 6)):
+            width = "" if s["width"] is None else f"{s['width']:.3f}"
+            head = [s["T"], s["partitions"], s["law"], s["vote"], width]
+            lines.append([*head, *_numbers(s, single)])
+    return markdown_table(HEADER, lines)
+
+
+def _numbers(s, single):
+    return [
+        f"{s['accuracy']:.4f}",
+        f"{100 * (s['accuracy'] - single['accuracy']):+.2f}",
+        f"{100 * s['flips']:.2f} %",
+        f"{s['flips'] / single['flips']:.2f}" if single["flips"] else "",
+        f"{s['flips_99']:.3f}",
+        f"{s['flips_max']:.3f}",
+    ]
+
+
+def draw(results, path):
+    """Draw accuracy lost against the ratio of flips, one line per data set and model."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
+    for name, found in results.items():
+        single, most = found["single"], {}
+        for s in found["settings"]:
+            if (s["law"], s["vote"]) == KINDS[0]:
+                most[s["T"]] = s  # the last one has the most partitions
+        ratios = [s["flips"] / single["flips"] for s in most.values()]
+        losses = [100 * (s["accuracy"] - single["accuracy"]) for s in most.values()]
+        axes.plot(ratios, losses, marker="o", label=name)
+        for n_blocks, x, y in zip(most, ratios, losses, strict=True):
+            axes.annotate(str(n_blocks), (x, y), textcoords="offset points", xytext=(4, 4))
+    axes.axvline(1, color="grey", linewidth=0.8)
+    axes.axhline(0, color="grey", linewidth=0.8)
+    axes.set_xlabel("mean flips / single fit's")
+    axes.set_ylabel("accuracy against single fit (points)")
+    axes.set_title("Arcsine law, all partitions; numbers: blocks T")
+    axes.legend(fontsize="small")
+    figure.savefig(path, dpi=120)
+
+
+def parse():
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    add_data_arguments(parser, "adult")
+    parser.add_argument("--models", default="logreg")
+    parser.add_argument("--blocks", default="18,24,32,48,64,96,128,192")
+    parser.add_argument("--fits", type=int, default=384, help="base learners per number of blocks")
+    parser.add_argument("--sizes", default="all", help="rows per sample: 5000,10000,all")
+    parser.add_argument("--rho", type=float, default=0.1)
+    parser.add_argument("--pairs", type=int, default=3)
+    parser.add_argument("--out", type=Path, default=Path("frontier.json"))
+    parser.add_argument("--picture", type=Path)
+    parser.add_argument("--page", type=Path, help="write the tables into this page's section")
+    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
+    options = parser.parse_args()
+    options.data = check_data_folder(parser, options.data)
+    options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
+    return options
+
+
+def main():
+    options = parse()
+    warnings.filterwarnings("ignore", message="Found unknown categories")
+    cells = Cells(options.out.with_suffix(".cells"))
+    sizes = [None if size == "all" else int(size) for size in options.sizes.split(",")]
+    parts, results = [machine() + "."], {}
+    for name in options.sets.split(","):
+        table = load(options.data, name)
+        for model in options.models.split(","):
+            for cell, work in (
+                () if options.only_report else plan_cells(table, model, sizes, options)
+            ):
+                cells.compute(cell, work)
+            for size in sizes:
+                found = report_one(cells, table, model, size, options)
+                if found is not None:
+                    title = f"{name}, {model}, n = {found['n']:,}"
+                    results[title] = found
+                    parts.append(f"**{title}**, rho = {options.rho}\n\n{table_of(found)}")
+    text = "\n\n".join(parts)
+    options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
+    print(text)
+    if options.picture:
+        draw(results, options.picture)
+    if options.page:
+        put_into_page(options.page, "frontier", text)
+
+
+if __name__ == "__main__":
+    main()
