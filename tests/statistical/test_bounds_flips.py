@@ -1,4 +1,4 @@
-"""Whole pipelines in miniature: samples, keyed partitions, learners, votes, one shared threshold."""
+"""Whole pipelines in miniature: samples, keyed partitions, votes, one shared threshold."""
 
 import numpy as np
 import pytest
