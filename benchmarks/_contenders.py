@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, plan
 from replearn.bounds import halves_supremum
 from replearn.execution import vote_counts
 
@@ -61,7 +61,7 @@ def bagging_few(base: Any, half: Half) -> dict[str, Outcome]:
 
 
 def bagging_many(base: Any, half: Half) -> dict[str, Outcome]:
-    n_blocks = PointwiseReplicableClassifier()._plan_for(len(half.y), 2).n_blocks
+    n_blocks = plan(n=len(half.y), rho=PointwiseReplicableClassifier().rho).n_blocks
     return _bagging(base, half, n_blocks, "bagging, T")
 
 

@@ -125,12 +125,8 @@ def plan_cells(table, model, sizes, options):
         reference = VARIANTS.get(model, model)
         for pair in range(options.pairs):
             name = (table.name, reference, n, "single", pair)
-            work.append(
-                (
-                    name,
-                    lambda n=n, p=pair, r=reference: single_of_pair(table, r, n, p, options.test),
-                )
-            )
+            args = (table, reference, n, pair, options.test)
+            work.append((name, lambda args=args: single_of_pair(*args)))
         for n_blocks in options.blocks:
             if n // n_blocks < LEAST_ROWS:
                 continue

@@ -42,7 +42,7 @@ HEADER = (
     "worst row",
     "blocks",
     "rho",
-    "limit 0j",
+    "limit for halves",
     "CPU s",
     "lost",
 )
