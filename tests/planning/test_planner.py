@@ -177,6 +177,12 @@ def test_tiny_samples_do_not_crash():
         assert not made.certified
 
 
+def test_nobody_trains_more_blocks_than_were_asked_for():
+    assert plan(n=10**9, law="uniform").n_blocks == 4_000
+    assert plan(n=200_000, rho=1e-3, law="uniform").n_blocks == 4_000
+    assert plan(n=10**8, rho=1e-3, law="uniform").n_blocks == 318_311
+
+
 def test_tiny_rho_does_not_hang():
     made = plan(n=1_000, rho=1e-6)
     assert not made.certified

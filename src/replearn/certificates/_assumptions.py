@@ -51,7 +51,8 @@ _TEXTS = {
     ),
     "point-not-in-sample": (
         "The point is not chosen with the help of the training sample or of the key. For a row "
-        "of the training sample itself a somewhat larger number holds."
+        "of the training sample itself a larger number holds: training_row_bound, or "
+        "repeated_row_bound where equal rows occur."
     ),
     "same-point": (
         "The promise is about one and the same point: if a feature of the person changes, the "

@@ -53,10 +53,16 @@ def halves_bound(law: ThresholdLaw) -> float:
     return bounds.halves_supremum(law)  # theorem: halves-of-one-file
 
 
-def training_row_bound(law: ThresholdLaw, runs: int, vote: str, repeated: bool) -> float:
+def training_row_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
     """Probability that runs differ at a row on which one of them was trained."""
     # theorem: training-rows
-    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=repeated)
+    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=False)
+
+
+def repeated_row_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
+    """Return the same for data in which equal rows occur."""
+    # theorem: training-rows
+    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=True)
 
 
 def error_factor(law: ThresholdLaw) -> float:

@@ -182,8 +182,9 @@ def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float 
         runs = request.runs
         return ledger.add("runs_bound_union", "many-runs", flip_bound=flip, runs=runs), None
     data = {"law": design.law, "runs": request.runs, "vote": design.vote}
-    # a row that was trained on is no claim, but people will ask about it
-    ledger.add("training_row_bound", "training-rows", repeated=design.shared_rows, **data)
+    # the numbers for a row that was trained on are no claim, but people will ask for them
+    ledger.add("training_row_bound", "training-rows", **data)
+    ledger.add("repeated_row_bound", "training-rows", **data)
     return (flip if request.runs == 2 else ledger.add("runs_bound", "many-runs", **data)), None
 
 

@@ -222,6 +222,10 @@ class Design:
                 and (not binary or self.vote == "soft" or self.unit == "groups"),
                 "alpha, beta and d are for two classes, hard votes and independent rows",
             ),
+            (
+                self.heavy is not None and (not binary or self.unit == "groups"),
+                "a heavy stage is for two classes and independent rows",
+            ),
             (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
             (
                 self.classes is not None and len(self.classes) > self.n_classes,

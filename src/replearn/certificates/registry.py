@@ -104,9 +104,13 @@ _ENTRIES = (
     ),
     Theorem(
         "training-rows",
-        "For a row of one training sample the flip bound grows by the law's largest step.",
+        "For a row of one training sample the flip bound grows by the law's largest step, and it "
+        "doubles where equal rows occur.",
         "ours",
-        {"training_row_bound": compute.training_row_bound},
+        {
+            "training_row_bound": compute.training_row_bound,
+            "repeated_row_bound": compute.repeated_row_bound,
+        },
     ),
     Theorem(
         "multiclass-vote",

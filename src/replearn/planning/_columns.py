@@ -11,7 +11,8 @@ NOT_STATED = "not stated"
 HEADER = ("", "this plan", "paper, read literally", "paper, lower bound*")
 FOOTNOTE = (
     "* rate with constant 1 and without logarithms: an orientation, not a bound.\n"
-    "  Read literally: the smallest constant that makes each written inequality true."
+    "  Read literally: the smallest constant that makes each written inequality true; heavy\n"
+    "  points, whose constants are not stated, come on top."
 )
 
 
@@ -31,7 +32,8 @@ class Columns:
     --------  ---------  ---------------------  -------------------
     blocks T  64         20000                  not stated
     * rate with constant 1 and without logarithms: an orientation, not a bound.
-      Read literally: the smallest constant that makes each written inequality true.
+      Read literally: the smallest constant that makes each written inequality true; heavy
+      points, whose constants are not stated, come on top.
     """
 
     rows: tuple[tuple[str, str, str, str], ...]
@@ -100,4 +102,4 @@ def lower_bound(design: Design) -> str:
         return NOT_STATED
     closeness = request.rho + (request.gamma or 0.0) if approximate else request.rho
     accuracy = request.alpha if request.realizable else request.alpha**2
-    return f"{request.d / (closeness**2 * accuracy):.3g}"
+    return str(math.ceil(request.d / (closeness**2 * accuracy) * (1 - 1e-12)))

@@ -63,7 +63,7 @@ def plan(  # noqa: PLR0913
     n_blocks : int or None
         Number of blocks; None: chosen from n, rho and max_fits.
     block_size : int or None
-        Rows per block to plan with when n is open; None: ``min_block``, or what alpha needs.
+        Rows each block must have at least; None: ``min_block``, or what alpha needs.
     law : {"arcsine", "uniform", "programme"}, ThresholdLaw or None
         Law of the shared threshold (two classes); None: "arcsine" for the pointwise notion,
         "uniform" for the approximate one and, of width 1, when accuracy is asked for.

@@ -21,6 +21,9 @@ BLOCKS_TIMES_RHO_SQUARED = 0.64
 MAX_FITS = 384
 """Base learners trained by default, over all partitions."""
 
+MAX_BLOCKS_UNASKED = 4_000
+"""Blocks used at most when no target is given or none is reached: nobody asked for more."""
+
 MAX_PARTITIONS = 16
 """More partitions than this no longer change the answers noticeably."""
 

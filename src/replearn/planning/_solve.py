@@ -17,7 +17,7 @@ from replearn.certificates._computations import (
     error_slack,
     labels_guaranteed,
 )
-from replearn.planning._policy import partitions_for, preferred_blocks
+from replearn.planning._policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
 from replearn.planning._promises import Promise
 from replearn.planning._wish import Wish
 from replearn.randomness import ENCODING_VERSION
@@ -167,14 +167,15 @@ def choose_blocks(wish: Wish, n: int, promise: Promise) -> int:
         return wish.law.n_blocks
     largest = largest_blocks(wish, n)
     affordable = largest if wish.max_fits is None else min(largest, wish.max_fits)
+    unasked = min(affordable, MAX_BLOCKS_UNASKED)
     if promise.target is None:
-        return affordable
+        return unasked
     if wish.binary and wish.request.notion == "pointwise":
         preferred = min(affordable, preferred_blocks(n, promise.target, wish.max_fits))
         if promise.some_law_meets(preferred):
             return preferred
     smallest = promise.smallest_blocks()
-    return affordable if smallest is None else min(affordable, smallest)
+    return unasked if smallest is None or smallest > affordable else smallest
 
 
 def largest_blocks(wish: Wish, n: int) -> int:
