@@ -6,7 +6,7 @@ decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` 
 lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
 those of ``predict``, several times as fast.
 
-The tables cost two milliseconds per model, so a few rows are answered by the models themselves;
+The tables cost some milliseconds per model, so a few rows are answered by the models themselves;
 the votes are the same. This reads the node tables of fitted models, which are private to
 scikit-learn: models that look different from what is expected are asked one by one.
 """
@@ -24,7 +24,7 @@ from replearn.execution.bit_trees import BitTrees, is_expected, join_tables, nod
 from replearn.execution.voters import Member, add_codes
 from replearn.tables import n_rows
 
-FEWEST_ROWS = 512
+FEWEST_ROWS = 1024
 """Fewer rows are not worth the tables."""
 
 
@@ -42,10 +42,10 @@ class BoostingVoter:
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> from replearn.execution.voters import Member
     >>> from replearn.execution.voting_boosting import BoostingVoter
-    >>> X, y = np.arange(800.0)[:, np.newaxis], np.arange(800) // 400
+    >>> X, y = np.arange(1200.0)[:, np.newaxis], np.arange(1200) // 600
     >>> model = HistGradientBoostingClassifier(max_iter=2).fit(X, y)
     >>> voter = BoostingVoter([Member(model, 0, np.array([0, 1]))])
-    >>> counts = np.zeros((800, 1, 2), dtype=np.int32)
+    >>> counts = np.zeros((1200, 1, 2), dtype=np.int32)
     >>> voter.add_votes(voter.prepare(X), counts)
     >>> counts[[3, 700], 0, 1]
     array([0, 1], dtype=int32)

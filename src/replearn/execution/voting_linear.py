@@ -76,17 +76,13 @@ class LinearVoter:
         self._first = models[0]
         self._weights = np.ascontiguousarray(np.vstack([model.coef_ for model in models]).T, float)
         self._intercepts = np.concatenate(
-            [np.broadcast_to(model.intercept_, len(model.coef_)) for model in models]
+            [np.broadcast_to(model.intercept_, len(np.atleast_2d(model.coef_))) for model in models]
         ).astype(float)
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
         """Tell whether the model is linear and, for soft votes, logistic."""
-        return (
-            type(model) in (LOGISTIC if soft else LINEAR)
-            and isinstance(model.coef_, np.ndarray)
-            and model.coef_.ndim == 2
-        )
+        return type(model) in (LOGISTIC if soft else LINEAR) and isinstance(model.coef_, np.ndarray)
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""

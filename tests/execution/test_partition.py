@@ -1,0 +1,87 @@
+"""Blocks: disjoint, equal, and a function of what the rows say, not of where they stand."""
+
+import numpy as np
+import pytest
+
+from replearn.execution import make_blocks
+from replearn.randomness import SharedKey
+
+KEY = SharedKey("partition tests")
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(103, 4))
+Y = RNG.integers(0, 2, size=103)
+
+
+def contents(blocks, X, y):
+    return [[(tuple(X[row]), y[row]) for row in block] for block in blocks]
+
+
+def test_blocks_are_disjoint_equal_and_drop_the_surplus():
+    blocks = make_blocks(KEY, X, Y, 10, 10)
+    assert [len(block) for block in blocks] == [10] * 10
+    assert len(np.unique(np.concatenate(blocks))) == 100
+    order = KEY.child("partition", 0).order(X, Y)
+    np.testing.assert_array_equal(np.concatenate(blocks), order[:100])
+
+
+def test_order_of_the_file_does_not_matter():
+    shuffle = RNG.permutation(len(X))
+    moved = make_blocks(KEY, X[shuffle], Y[shuffle], 10, 10)
+    assert contents(moved, X[shuffle], Y[shuffle]) == contents(make_blocks(KEY, X, Y, 10, 10), X, Y)
+
+
+def test_equal_rows_may_swap_but_blocks_hold_the_same_content():
+    twins = np.repeat(X[:30], 3, axis=0)
+    labels = np.repeat(Y[:30], 3)
+    shuffle = RNG.permutation(len(twins))
+    first = make_blocks(KEY, twins, labels, 5, 18)
+    second = make_blocks(KEY, twins[shuffle], labels[shuffle], 5, 18)
+    assert contents(first, twins, labels) == contents(second, twins[shuffle], labels[shuffle])
+
+
+def test_key_partition_number_and_labels_matter():
+    base = np.concatenate(make_blocks(KEY, X, Y, 10, 10))
+    for other in (
+        make_blocks(KEY, X, Y, 10, 10, partition=1),
+        make_blocks(SharedKey("another"), X, Y, 10, 10),
+        make_blocks(KEY, X, 1 - Y, 10, 10),
+    ):
+        assert not np.array_equal(base, np.concatenate(other))
+
+
+@pytest.mark.parametrize("kind", ["int", "text"])
+def test_groups_stay_together_and_blocks_have_equal_numbers_of_groups(kind):
+    numbers = RNG.integers(0, 23, size=len(X))
+    groups = numbers if kind == "int" else np.array([f"patient {g}" for g in numbers], dtype=object)
+    n_groups = len(np.unique(numbers))
+    blocks = make_blocks(KEY, X, Y, 4, n_groups // 4, groups=groups)
+    seen = [set(numbers[block]) for block in blocks]
+    assert [len(groups_of_block) for groups_of_block in seen] == [n_groups // 4] * 4
+    assert len(set.union(*seen)) == 4 * (n_groups // 4)
+    for block, groups_of_block in zip(blocks, seen, strict=True):
+        assert sum(np.isin(numbers, list(groups_of_block))) == len(block)
+
+
+def test_groups_do_not_depend_on_the_order_of_the_file():
+    groups = RNG.integers(0, 23, size=len(X))
+    shuffle = RNG.permutation(len(X))
+    first = make_blocks(KEY, X, Y, 4, 5, groups=groups)
+    second = make_blocks(KEY, X[shuffle], Y[shuffle], 4, 5, groups=groups[shuffle])
+    assert contents(first, X, Y) == contents(second, X[shuffle], Y[shuffle])
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options", "message"),
+    [
+        ((11, 10), {}, "11 blocks of 10 rows need 110 rows, got 103"),
+        ((0, 10), {}, "at least 1"),
+        ((4, 5), {"groups": [1, 2]}, "2 entries for 103 rows"),
+        ((4, 5), {"groups": [1] * 103}, "groups need 20 groups, got 1"),
+        ((4, 5), {"groups": [[1]] * 103}, "one-dimensional"),
+        ((4, 5), {"groups": [None] * 103}, "must not be missing"),
+        ((4, 5), {"groups": [np.nan] * 103}, "must not be missing"),
+    ],
+)
+def test_refusals(arguments, options, message):
+    with pytest.raises(ValueError, match=message):
+        make_blocks(KEY, X, Y, *arguments, **options)
