@@ -80,16 +80,22 @@ def smallest_integer(
 
 def binomial_cdf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:
     """P(Bin(trials, probability) <= successes), for up to 10^10 trials; 0 below 0, 1 from n on."""
-    k, n, q = np.broadcast_arrays(
-        np.asarray(successes, float), np.asarray(trials, float), np.asarray(probability, float)
-    )
-    inside = (k >= 0) & (k < n)
-    # scipy.special.bdtr casts the number of trials to 32 bits: the beta function does not.
-    cdf = special.betaincc(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), q)
-    return np.where(inside, cdf, np.where(k < 0, 0.0, 1.0))
+    return _binomial_tail(special.betaincc, successes, trials, probability)
 
 
 def binomial_sf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:
     """P(Bin(trials, probability) > successes), without cancellation."""
-    flipped = np.asarray(trials, float) - np.asarray(successes, float) - 1.0
-    return binomial_cdf(flipped, trials, 1.0 - np.asarray(probability, float))
+    return _binomial_tail(special.betainc, successes, trials, probability)
+
+
+def _binomial_tail(
+    beta: Callable[..., Any], successes: ArrayLike, trials: ArrayLike, probability: ArrayLike
+) -> Any:
+    # scipy.special.bdtr casts the number of trials to 32 bits: the beta function does not.
+    k, n, q = np.broadcast_arrays(
+        np.asarray(successes, float), np.asarray(trials, float), np.asarray(probability, float)
+    )
+    inside = (k >= 0) & (k < n)
+    tail = beta(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), q)
+    # Below 0 nothing is reached, from n on everything: probability 1 lies at 0 or at 1.
+    return np.where(inside, tail, beta(1.0, 1.0, np.where(k < 0, 1.0, 0.0)))
