@@ -37,6 +37,11 @@ def test_tails_match_fractions(n, k, sixty_fourths):
     assert binomial_sf(k, n, float(q)) == pytest.approx(above, rel=1e-11, abs=1e-300)
 
 
+def test_counts_between_whole_numbers_are_rounded_down():
+    assert binomial_cdf(2.7, 5, 0.5) == pytest.approx(0.5)
+    assert binomial_sf(2.7, 5, 0.5) == pytest.approx(0.5)
+
+
 def test_rare_events_keep_their_digits():
     assert binomial_sf(1, 10, 1e-12) == pytest.approx(45e-24, rel=1e-10)
 

@@ -95,6 +95,7 @@ def _binomial_tail(
     k, n, q = np.broadcast_arrays(
         np.asarray(successes, float), np.asarray(trials, float), np.asarray(probability, float)
     )
+    k = np.floor(k)
     inside = (k >= 0) & (k < n)
     tail = beta(np.where(inside, k + 1.0, 1.0), np.where(inside, n - k, 1.0), q)
     # Below 0 nothing is reached, from n on everything: probability 1 lies at 0 or at 1.
