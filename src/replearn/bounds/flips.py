@@ -22,6 +22,11 @@ from replearn.bounds._supremum import (
 )
 from replearn.bounds.laws import ROUNDING, ThresholdLaw
 
+MOST_KNOWN_SUPREMA = 100_000
+
+_known_suprema: dict[tuple[str, int], float] = {}
+# by digest and not by law, so that no tables of millions of entries are kept alive
+
 
 @lru_cache(maxsize=4096)
 def central_binomial(n_blocks: int) -> float:
@@ -142,9 +147,18 @@ def uniform_flip_bound(n_blocks: int, width: float) -> float:
     return min(bound, 1.0)
 
 
-@lru_cache(maxsize=4096)
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
     """Bound the supremum of `level_curve` over q in [0, 1]; depends on the table alone."""
+    key = (law.digest, runs)
+    if key not in _known_suprema:
+        if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
+            _known_suprema.clear()
+        _known_suprema[key] = _level_supremum(law, runs)
+    return _known_suprema[key]
+
+
+def _level_supremum(law: ThresholdLaw, runs: int) -> float:
+    """Compute what `level_supremum` remembers."""
     by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
     supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
     bound = supremum(law.steps, runs)

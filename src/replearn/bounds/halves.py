@@ -48,7 +48,7 @@ def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
     return _hard_supremum(law)
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=64)
 def _hard_supremum(law: ThresholdLaw) -> float:
     """Return the largest value of `halves_curve`, rounded up; depends on the table alone."""
     # theorem: halves-of-one-file

@@ -94,7 +94,7 @@ def mean_difference(n_blocks: int, q: float) -> float:
     levels = not_all_equal(
         distribution_functions(n_blocks, chance, windows(n_blocks, chance, chance)), 2
     )
-    # counts outside the window have mass 1e-18 at most, and the masses are right to 1e-11
+    # counts outside the window have mass 1e-18 at most, and the masses are right to 5e-11
     return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
 
 

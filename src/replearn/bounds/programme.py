@@ -12,9 +12,9 @@ from typing import TypeVar
 import numpy as np
 from scipy import optimize
 
-from replearn.bounds._binomial import Floats, distribution_functions, windows
+from replearn.bounds._binomial import Floats
 from replearn.bounds._checks import checked_blocks, checked_budget
-from replearn.bounds._supremum import not_all_equal
+from replearn.bounds._grid import level_matrix
 from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
 from replearn.bounds.laws import ROUNDING, ThresholdLaw, rounded_table
 
@@ -26,15 +26,6 @@ SMALLEST_COEFFICIENT = 1e-9
 """Smaller coefficients only trouble the solver; the law is certified without them anyway."""
 
 Found = TypeVar("Found")
-
-
-def level_matrix(n_blocks: int, q: Floats, runs: int = 2) -> Floats:
-    """Return 1 - F_k(q)^runs - (1 - F_k(q))^runs: one row per q, one column per count k < T."""
-    matrix = np.zeros((len(q), n_blocks))
-    for row, chance in enumerate(q):
-        k = windows(n_blocks, np.array([chance]), np.array([chance]))
-        matrix[row, k[0]] = not_all_equal(distribution_functions(n_blocks, q[[row]], k), runs)[0]
-    return matrix
 
 
 @lru_cache(maxsize=64)

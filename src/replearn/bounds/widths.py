@@ -18,6 +18,7 @@ from replearn.bounds._checks import (
     checked_vote,
     checked_width,
 )
+from replearn.bounds._grid import GridEstimate
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
@@ -25,15 +26,12 @@ from replearn.bounds.flips import (
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
-    ROUNDING,
     ThresholdLaw,
     arcsine_law,
-    portable_arcsine,
     uniform_law,
 )
 from replearn.bounds.programme import (
     MOST_BLOCKS_OF_PROGRAMME,
-    level_matrix,
     programme_law,
     tightest_law,
 )
@@ -42,7 +40,6 @@ from replearn.bounds.runs import runs_bound
 DIGITS = 4
 """Significant digits of the widths that `smallest_width` returns."""
 
-MATRIX_SIZE = 4_000_000
 COARSE_WIDTHS = 256
 
 _BUILDERS: dict[str, Callable[[int, float], ThresholdLaw]] = {
@@ -101,7 +98,7 @@ def smallest_width(
 
     if closed_form:
         return _by_bisection(_start_of_search(n_blocks, rho), passes)
-    return next(filter(passes, _not_ruled_out(_Estimate(n_blocks, law, runs), rho)), None)
+    return next(filter(passes, _not_ruled_out(GridEstimate(n_blocks, law, runs), rho)), None)
 
 
 def _builder(law: str) -> Callable[[int, float], ThresholdLaw]:
@@ -146,7 +143,7 @@ def _by_bisection(start: float, passes: Callable[[float], bool]) -> float | None
     return _round_up(high)
 
 
-def _not_ruled_out(estimate: "_Estimate", rho: float) -> Iterator[float]:
+def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
     """Yield increasing widths whose largest value of H on the grid stays within the budget."""
     coarse = np.sin(np.linspace(0.0, math.pi / 2.0, COARSE_WIDTHS + 1))
     coarse = np.unique(np.maximum(coarse, 1.0 / estimate.n_blocks - 1e-9))
@@ -160,27 +157,6 @@ def _lattice(low: float, high: float) -> Floats:
     """Return all widths in (low, high], rounded up to as many places as `DIGITS` gives low."""
     scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(low)))
     return np.arange(math.floor(low * scale) + 1, math.ceil(high * scale - 1e-9) + 1) / scale
-
-
-class _Estimate:
-    """Largest H over a grid of q, for many widths at once: never above the supremum."""
-
-    def __init__(self, n_blocks: int, law: str, runs: int, density: int = 64) -> None:
-        count = int(min(density * math.sqrt(n_blocks) + 64, MATRIX_SIZE / n_blocks))
-        grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
-        self.n_blocks = n_blocks
-        self.levels = level_matrix(n_blocks, grid, runs)
-        self.scale: Callable[[Floats], Floats] = (
-            portable_arcsine if law == "arcsine" else np.positive
-        )
-        self.position = self.scale(2.0 * np.arange(n_blocks + 1) / n_blocks - 1.0)
-
-    def largest_flips(self, widths: Floats, every: int = 1) -> Floats:
-        """Return the largest H on (a part of) the grid for each width, with an unrounded table."""
-        reach = 2.0 * self.scale(np.minimum(widths, 1.0))
-        values = np.clip(0.5 + self.position / reach[:, np.newaxis], 0.0, 1.0)
-        largest: Floats = (np.diff(values, axis=1) @ self.levels[::every].T).max(axis=1)
-        return largest - ROUNDING
 
 
 @lru_cache(maxsize=1024)
@@ -261,7 +237,7 @@ def _some_width_passes(rho: float, n_blocks: int, law: str, vote: str, runs: int
 def _best_width(law: str, n_blocks: int, runs: int = 2) -> tuple[float, float]:
     """Return a width with nearly the smallest worst case for hard votes, and its estimate."""
     widths = np.sin(np.linspace(0.5, math.pi / 2.0, 128))
-    flips = _Estimate(n_blocks, law, runs, density=12).largest_flips(widths)
+    flips = GridEstimate(n_blocks, law, runs, density=12).largest_flips(widths)
     best = int(np.argmin(flips))
     return _round_up(float(widths[best])), float(flips[best])
 
