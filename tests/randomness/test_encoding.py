@@ -388,6 +388,15 @@ def test_kinds_of_large_integers():
     assert encode_cell(10**400)[0] == Kind.HUGE_INTEGER
 
 
+@pytest.mark.parametrize("name", ["int64", "uint64"])
+def test_integer_arrays_at_the_limits(name):
+    limits = np.iinfo(name)
+    powers = [sign * 2**power for power in (0, 52, 53, 54, 62, 63, 64) for sign in (-1, 1)]
+    around = [power + offset for power in powers for offset in (-1025, -2, -1, 0, 1, 2, 1025)]
+    values = [value for value in around if limits.min <= value <= limits.max]
+    assert_all_as(values, np.array(values, dtype=name), pl.Series(values, dtype=pl.Int128))
+
+
 def test_a_missing_value_is_one_value_whatever_its_bits():
     strange = np.array([0x7FF0000000000001, 0xFFF8000000000123], dtype=np.uint64).view(np.float64)
     assert column(strange) == [encode_cell(None)] * 2

@@ -146,6 +146,12 @@ def test_gumbels_are_keyed_by_point_and_label():
     assert (KEY.gumbels(X[5:9], ["b"]) == gumbels[5:9, [1]]).all()
 
 
+def test_gumbels_are_always_finite():
+    extremes = np.array([0, 1, 2**12, 2**63, 2**64 - 1], dtype=np.uint64)
+    assert np.isfinite(gumbel_from_hashes(extremes)).all()
+    assert (np.diff(gumbel_from_hashes(extremes)) >= 0).all()
+
+
 def test_labels_count_by_value():
     X = [[0.5, "x"], [None, "y"]]
     expected = KEY.gumbels(X, [0, 1])
