@@ -29,7 +29,7 @@ from replearn.randomness import SharedKey
 from replearn.tables import slice_rows, take_rows
 
 KEY = SharedKey("bits")
-N, N_BLOCKS, N_PARTITIONS = 1300, 6, 2
+N, N_BLOCKS, N_PARTITIONS = 1300, 4, 2
 
 
 def tables():

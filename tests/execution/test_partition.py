@@ -25,7 +25,7 @@ def test_blocks_are_disjoint_equal_and_drop_the_surplus():
 
 
 def test_order_of_the_file_does_not_matter():
-    shuffle = RNG.permutation(len(X))
+    shuffle = np.random.default_rng(4).permutation(len(X))
     moved = make_blocks(KEY, X[shuffle], Y[shuffle], 10, 10)
     assert contents(moved, X[shuffle], Y[shuffle]) == contents(make_blocks(KEY, X, Y, 10, 10), X, Y)
 
@@ -33,7 +33,7 @@ def test_order_of_the_file_does_not_matter():
 def test_equal_rows_may_swap_but_blocks_hold_the_same_content():
     twins = np.repeat(X[:30], 3, axis=0)
     labels = np.repeat(Y[:30], 3)
-    shuffle = RNG.permutation(len(twins))
+    shuffle = np.random.default_rng(4).permutation(len(twins))
     first = make_blocks(KEY, twins, labels, 5, 18)
     second = make_blocks(KEY, twins[shuffle], labels[shuffle], 5, 18)
     assert contents(first, twins, labels) == contents(second, twins[shuffle], labels[shuffle])
@@ -51,7 +51,7 @@ def test_key_partition_number_and_labels_matter():
 
 @pytest.mark.parametrize("kind", ["int", "text"])
 def test_groups_stay_together_and_blocks_have_equal_numbers_of_groups(kind):
-    numbers = RNG.integers(0, 23, size=len(X))
+    numbers = np.random.default_rng(5).integers(0, 23, size=len(X))
     groups = numbers if kind == "int" else np.array([f"patient {g}" for g in numbers], dtype=object)
     n_groups = len(np.unique(numbers))
     blocks = make_blocks(KEY, X, Y, 4, n_groups // 4, groups=groups)
@@ -63,8 +63,8 @@ def test_groups_stay_together_and_blocks_have_equal_numbers_of_groups(kind):
 
 
 def test_groups_do_not_depend_on_the_order_of_the_file():
-    groups = RNG.integers(0, 23, size=len(X))
-    shuffle = RNG.permutation(len(X))
+    groups = np.random.default_rng(5).integers(0, 23, size=len(X))
+    shuffle = np.random.default_rng(4).permutation(len(X))
     first = make_blocks(KEY, X, Y, 4, 5, groups=groups)
     second = make_blocks(KEY, X[shuffle], Y[shuffle], 4, 5, groups=groups[shuffle])
     assert contents(first, X, Y) == contents(second, X[shuffle], Y[shuffle])

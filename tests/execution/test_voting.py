@@ -30,7 +30,6 @@ from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts
 from replearn.execution.threads import one_thread
 from replearn.execution.voters import LoopVoter
 
-RNG = np.random.default_rng(11)
 N_TRAIN, N_TEST = 90, 1500
 
 
@@ -41,17 +40,18 @@ def _one_thread():
         yield
 
 
-def draw(n, n_classes):
-    X = RNG.normal(size=(n, 4)) * [1.0, 2.0, 0.2, 1.0] + [0.0, 4.0, 0.0, -3.0]
+def draw(n, n_classes, seed=0):
+    rng = np.random.default_rng([n, n_classes, seed])
+    X = rng.normal(size=(n, 4)) * [1.0, 2.0, 0.2, 1.0] + [0.0, 4.0, 0.0, -3.0]
     X[:, 3] = np.round(X[:, 3])
-    score = X[:, 0] + (X[:, 1] - 4) / 2 + RNG.normal(size=n)
+    score = X[:, 0] + (X[:, 1] - 4) / 2 + rng.normal(size=n)
     return X, np.clip(np.floor(score + n_classes / 2), 0, n_classes - 1).astype(int)
 
 
 def fitted(make, n_classes, n_models=4):
     models = []
-    for _ in range(n_models):
-        X, y = draw(N_TRAIN, n_classes)
+    for seed in range(n_models):
+        X, y = draw(N_TRAIN, n_classes, seed)
         models.append(make().fit(X, y))
     return models
 
@@ -153,7 +153,7 @@ def test_models_that_miss_classes_vote_for_what_they_know(name):
 
 def test_missing_values_and_infinities_in_boosting():
     X, y = draw(2000, 2)
-    X[RNG.random(X.shape) < 0.2] = np.nan
+    X[np.random.default_rng(1).random(X.shape) < 0.2] = np.nan
     models = [
         HistGradientBoostingClassifier(max_iter=9).fit(X[rows], y[rows])
         for rows in np.arange(2000).reshape(5, 400)
@@ -200,7 +200,7 @@ def test_sparse_tables(name):
         **FAST,
         "scaled": lambda: make_pipeline(StandardScaler(with_mean=False), LogisticRegression()),
     }[name]
-    X = RNG.poisson(0.5, size=(400, 6)).astype(float)
+    X = np.random.default_rng(2).poisson(0.5, size=(400, 6)).astype(float)
     y = (X[:, 0] > X[:, 1]).astype(int)
     models = [
         make().fit(sparse.csr_matrix(X[rows]), y[rows]) for rows in np.split(np.arange(400), 4)
