@@ -9,7 +9,7 @@ outside the blocks.
 from __future__ import annotations
 
 import os
-from argparse import ArgumentParser
+from argparse import ArgumentParser, Namespace
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,19 +32,23 @@ LARGEST_TEST_SHARE = 0.3
 
 @dataclass(frozen=True)
 class Table:
-    """Features as numbers, which of them are categories, and the 0/1 target."""
+    """Features as numbers, which of them are categories, the 0/1 target, and the test rows."""
 
     name: str
     X: NDArray[np.float64]
     y: NDArray[np.intp]
     categorical: tuple[int, ...]
+    test: NDArray[np.intp]
+    rest: NDArray[np.intp]
 
     @property
     def numeric(self) -> list[int]:
         return [column for column in range(self.X.shape[1]) if column not in self.categorical]
 
 
-def load(folder: Path, name: str) -> Table:
+def load(options: Namespace, name: str) -> Table:
+    """Read a file; the test rows are the same in every run with the same ``--test-draw``."""
+    folder = options.data
     frame = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
     y = frame.pop("target").to_numpy(dtype=np.intp)
     columns, categorical = [], []
@@ -55,20 +59,18 @@ def load(folder: Path, name: str) -> Table:
             names = frame[column].fillna("").to_numpy(dtype=object)
             columns.append(np.unique(names, return_inverse=True)[1].astype(np.float64))
             categorical.append(place)
-    return Table(name, np.column_stack(columns), y, tuple(categorical))
-
-
-def split_off_test(table: Table, n_test: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the test rows, the same in every run, and all the others."""
-    n_test = min(n_test, int(LARGEST_TEST_SHARE * len(table.y)))
-    order = np.random.default_rng(2026).permutation(len(table.y))
-    return order[:n_test], order[n_test:]
+    n_test = min(options.test, int(LARGEST_TEST_SHARE * len(y)))
+    order = np.random.default_rng(2026 + options.test_draw).permutation(len(y))
+    return Table(
+        name, np.column_stack(columns), y, tuple(categorical), order[:n_test], order[n_test:]
+    )
 
 
 def disjoint_samples(
-    rest: NDArray[np.intp], count: int, draw: int, size: int | None = None
+    table: Table, count: int, draw: int, size: int | None = None
 ) -> list[NDArray[np.intp]]:
     """Draw ``count`` disjoint samples of equal size, as large as the rows allow unless given."""
+    rest = table.rest
     largest = len(rest) // count
     size = largest if size is None else size
     if size > largest:
@@ -86,9 +88,13 @@ def add_data_arguments(parser: ArgumentParser, sets: str) -> None:
     )
     parser.add_argument("--sets", default=sets, help="names of files, with commas")
     parser.add_argument("--test", type=int, default=3000, help="number of test rows")
+    parser.add_argument("--test-draw", type=int, default=0, help="another draw of the test rows")
 
 
-def check_data_folder(parser: ArgumentParser, folder: Path | None) -> Path:
-    if folder is None or not Path(folder).is_dir():
-        parser.error(f"--data {folder}: give a folder of data files, or set REPLEARN_DATA")
-    return Path(folder)
+def parse(parser: ArgumentParser) -> Namespace:
+    """Read the command line and check the folder."""
+    options = parser.parse_args()
+    if options.data is None or not Path(options.data).is_dir():
+        parser.error(f"--data {options.data}: give a folder of data files, or set REPLEARN_DATA")
+    options.data = Path(options.data)
+    return options

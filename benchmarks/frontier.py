@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 from _base_learners import VARIANTS, base_learner
 from _cells import Cells, machine, markdown_table, put_into_page
-from _data import add_data_arguments, check_data_folder, disjoint_samples, load, split_off_test
+from _data import add_data_arguments, disjoint_samples, load, parse
 from _measures import measure
 
 from replearn import PointwiseReplicableClassifier
@@ -52,11 +52,10 @@ HEADER = (
 )
 
 
-def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, n_test):
+def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft):
     """Train the blocks of two disjoint samples; return hard and soft votes on the test rows."""
-    test, rest = split_off_test(table, n_test)
     found = {"votes": [], "soft": []}
-    for rows in disjoint_samples(rest, 2, pair, size):
+    for rows in disjoint_samples(table, 2, pair, size):
         learner = PointwiseReplicableClassifier(
             base_learner(model, table, seed=pair),
             n_blocks=n_blocks,
@@ -67,21 +66,21 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, n_test):
             shared_key=f"frontier {pair}",
             verbose=-1,
         ).fit(table.X[rows], table.y[rows])
-        asked = learner.estimators_, table.X[test], [0, 1]
+        asked = learner.estimators_, table.X[table.test], [0, 1]
         found["votes"].append(vote_counts(*asked, n_partitions=n_partitions).tolist())
-        soft = soft_scores(*asked, n_partitions=n_partitions)
-        found["soft"].append(np.round(soft, 5).tolist())
+        if with_soft:
+            soft = soft_scores(*asked, n_partitions=n_partitions)
+            found["soft"].append(np.round(soft, 5).tolist())
     return found
 
 
-def single_of_pair(table, model, size, pair, n_test):
-    test, rest = split_off_test(table, n_test)
+def single_of_pair(table, model, size, pair):
     return [
         base_learner(model, table, seed=pair)
         .fit(table.X[rows], table.y[rows])
-        .predict(table.X[test])
+        .predict(table.X[table.test])
         .tolist()
-        for rows in disjoint_samples(rest, 2, pair, size)
+        for rows in disjoint_samples(table, 2, pair, size)
     ]
 
 
@@ -103,7 +102,7 @@ def judge(pairs, y, n_blocks, rho):
     soft = np.array([pair["soft"] for pair in pairs])
     for kind, vote in KINDS:
         law = law_for(kind, vote, n_blocks, rho)
-        if law is None:
+        if law is None or (vote == "soft" and not soft.size):
             continue
         values = law.at(soft) if vote == "soft" else law.probabilities[votes]
         for n_partitions in _numbers_up_to(votes.shape[-1]):
@@ -118,14 +117,13 @@ def _numbers_up_to(most):
 
 def plan_cells(table, model, sizes, options):
     """List what is to be trained: (name of cell, function), single fits first."""
-    _, rest = split_off_test(table, options.test)
     work = []
     for size in sizes:
-        n = len(rest) // 2 if size is None else size
+        n = len(table.rest) // 2 if size is None else size
         reference = VARIANTS.get(model, model)
         for pair in range(options.pairs):
             name = (table.name, reference, n, "single", pair)
-            args = (table, reference, n, pair, options.test)
+            args = (table, reference, n, pair)
             work.append((name, lambda args=args: single_of_pair(*args)))
         for n_blocks in options.blocks:
             if n // n_blocks < LEAST_ROWS:
@@ -133,15 +131,15 @@ def plan_cells(table, model, sizes, options):
             n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
             for pair in range(options.pairs):
                 name = (table.name, model, n, n_blocks, n_partitions, pair)
-                args = (table, model, n, n_blocks, n_partitions, pair, options.test)
+                args = (table, model, n, n_blocks, n_partitions, pair, options.soft)
                 work.append((name, lambda args=args: votes_of_pair(*args)))
     return work
 
 
 def report_one(cells, table, model, size, options):
     """Judge what has been computed for one data set, model and sample size."""
-    test, rest = split_off_test(table, options.test)
-    n, y = len(rest) // 2 if size is None else size, table.y[test]
+    n = len(table.rest) // 2 if size is None else size
+    y = table.y[table.test]
     reference = VARIANTS.get(model, model)
     singles = [cells.get(table.name, reference, n, "single", p) for p in range(options.pairs)]
     singles = [single for single in singles if single is not None]
@@ -214,33 +212,33 @@ def draw(results, path):
     figure.savefig(path, dpi=120)
 
 
-def parse():
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, "adult")
     parser.add_argument("--models", default="logreg")
     parser.add_argument("--blocks", default="18,24,32,48,64,96,128,192")
     parser.add_argument("--fits", type=int, default=384, help="base learners per number of blocks")
     parser.add_argument("--sizes", default="all", help="rows per sample: 5000,10000,all")
+    parser.add_argument("--soft", action="store_true", help="judge soft votes, too")
     parser.add_argument("--rho", type=float, default=0.1)
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("frontier.json"))
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--page", type=Path, help="write the tables into this page's section")
     parser.add_argument("--only-report", action="store_true", help="compute nothing new")
-    options = parser.parse_args()
-    options.data = check_data_folder(parser, options.data)
+    options = parse(parser)
     options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
     return options
 
 
 def main():
-    options = parse()
+    options = parse_options()
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
     sizes = [None if size == "all" else int(size) for size in options.sizes.split(",")]
     parts, results = [machine() + "."], {}
     for name in options.sets.split(","):
-        table = load(options.data, name)
+        table = load(options, name)
         for model in options.models.split(","):
             for cell, work in (
                 () if options.only_report else plan_cells(table, model, sizes, options)

@@ -23,12 +23,11 @@ from _contenders import CONTENDERS, OURS, ROWS, Half
 from _data import (
     SETS,
     add_data_arguments,
-    check_data_folder,
     disjoint_samples,
     load,
-    split_off_test,
+    parse,
 )
-from _measures import measure
+from _measures import gain, measure
 
 ACCURACY_LOST = 0.01
 HEADER = (
@@ -48,57 +47,62 @@ HEADER = (
 )
 
 
-def run_pair(table, model, contender, pair, n_test):
+def run_pair(table, model, contender, pair):
     """Let one contender learn from both halves; return its outcomes for both."""
-    test, rest = split_off_test(table, n_test)
     base = base_learner(model, table, seed=pair)
     outcomes = {}
-    for rows in disjoint_samples(rest, 2, pair):
-        half = Half(table.X[rows], table.y[rows], table.X[test], f"benchmark {pair}")
+    for rows in disjoint_samples(table, 2, pair):
+        half = Half(table.X[rows], table.y[rows], table.X[table.test], f"benchmark {pair}")
         for name, outcome in CONTENDERS[contender](base, half).items():
             outcomes.setdefault(name, []).append(outcome.as_json())
     return outcomes
 
 
-def summarise(pairs, y):
-    """Judge the outcomes of all pairs."""
-    scores = np.array([[half["scores"] for half in pair] for pair in pairs])
+def scores_of(pairs):
+    return np.array([[half["scores"] for half in pair] for pair in pairs])
+
+
+def summarise(pairs, single, y):
+    """Judge the outcomes of all pairs, beside those of the single fit."""
     any_half = pairs[0][0]
+    difference, error = gain(scores_of(pairs), scores_of(single), y)
     return {
-        **measure(scores, y),
+        **measure(scores_of(pairs), y),
+        "gain": difference,
+        "gain_error": error,
         "seconds": np.mean([half["seconds"] for pair in pairs for half in pair]),
         **{key: any_half[key] for key in ("rho", "limit", "blocks")},
     }
 
 
-def collect(cells, table, model, n_pairs, n_test):
+def collect(cells, table, model, n_pairs):
     """Gather the computed cells of one data set and model into one summary per contender."""
-    y = table.y[split_off_test(table, n_test)[0]]
+    y = table.y[table.test]
     found = {}
     for contender in CONTENDERS:
         for pair in range(n_pairs):
             outcomes = cells.get(table.name, model, contender, pair) or {}
             for name, halves in outcomes.items():
                 found.setdefault(name, []).append(halves)
-    return {name: summarise(found[name], y) for name in ROWS if name in found}
+    single = found.get(ROWS[0])
+    return {name: summarise(found[name], single, y) for name in ROWS if single and name in found}
 
 
 def table_of(summary):
     single = summary.get("single fit")
     lines = []
     for name, s in summary.items():
-        gain = s["accuracy"] - single["accuracy"]
         ratio = s["flips"] / single["flips"] if single["flips"] else float("nan")
         lost = []
         if name in OURS:
             lost += ["flips"] if ratio > 1 else []
-            lost += ["accuracy"] if gain < -ACCURACY_LOST else []
+            lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
             lost += ["not certified"] if s["rho"] > 0.1 else []
         lines.append(
             [
                 f"{name} ({s['pairs']} pairs)",
                 f"{s['accuracy']:.4f}",
-                f"{100 * gain:+.2f}",
+                f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
                 f"{100 * s['flips']:.2f} %",
                 f"{100 * s['flips_sd']:.2f}",
                 f"{ratio:.2f}",
@@ -114,18 +118,17 @@ def table_of(summary):
     return markdown_table(HEADER, lines)
 
 
-def report(cells, tables, models, n_pairs, n_test):
+def report(cells, tables, models, n_pairs):
     parts, results = [machine() + "."], {}
     for model in models:
         for table in tables:
-            summary = collect(cells, table, model, n_pairs, n_test)
+            summary = collect(cells, table, model, n_pairs)
             if "single fit" not in summary:
                 continue
             results[f"{table.name}-{model}"] = summary
-            test, rest = split_off_test(table, n_test)
             parts.append(
-                f"**{table.name}, {model}**: {len(rest) // 2:,} rows per half, "
-                f"{len(test):,} test rows\n\n{table_of(summary)}"
+                f"**{table.name}, {model}**: {len(table.rest) // 2:,} rows per half, "
+                f"{len(table.test):,} test rows\n\n{table_of(summary)}"
             )
     return "\n\n".join(parts), results
 
@@ -139,12 +142,11 @@ def main():
     parser.add_argument("--out", type=Path, default=Path("real_data.json"))
     parser.add_argument("--page", type=Path, help="write the tables into this page's section")
     parser.add_argument("--only-report", action="store_true", help="compute nothing new")
-    options = parser.parse_args()
-    folder = check_data_folder(parser, options.data)
+    options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
-    tables = [load(folder, name) for name in options.sets.split(",")]
+    tables = [load(options, name) for name in options.sets.split(",")]
     models = options.models.split(",")
     # What matters most comes first: cheap contenders of all sets before bagging with T full fits.
     cheap = [c for c in options.contenders.split(",") if c != "baggingT"]
@@ -156,11 +158,9 @@ def main():
                     for contender in group:
                         cells.compute(
                             (table.name, model, contender, pair),
-                            lambda t=table, m=model, c=contender, p=pair: run_pair(
-                                t, m, c, p, options.test
-                            ),
+                            lambda t=table, m=model, c=contender, p=pair: run_pair(t, m, c, p),
                         )
-    text, results = report(cells, tables, models, options.pairs, options.test)
+    text, results = report(cells, tables, models, options.pairs)
     options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
     print(text)
     if options.page:

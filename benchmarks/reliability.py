@@ -24,10 +24,9 @@ from _cells import Cells, machine, markdown_table, put_into_page
 from _data import (
     SETS,
     add_data_arguments,
-    check_data_folder,
     disjoint_samples,
     load,
-    split_off_test,
+    parse,
 )
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, SharedKey
@@ -53,12 +52,12 @@ SHARE_HEADER = (
 )
 
 
-def fit_samples(table, model, n_samples, draw, n_test):
+def fit_samples(table, model, n_samples, draw):
     """Train on disjoint samples under one key; return the votes on the test rows."""
-    test, rest = split_off_test(table, n_test)
+    test = table.test
     key = f"reliability {draw}"
     votes = []
-    for rows in disjoint_samples(rest, n_samples, draw):
+    for rows in disjoint_samples(table, n_samples, draw):
         learner = PointwiseReplicableClassifier(
             base_learner(model, table, seed=draw), shared_key=key, verbose=-1
         )
@@ -139,7 +138,7 @@ def samples_for(n_rest, wanted):
     return wanted if n_rest // wanted >= ENOUGH_ROWS else 2
 
 
-def parse():
+def parse_options():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, ",".join(SETS))
     parser.add_argument("--models", default="logreg")
@@ -149,9 +148,7 @@ def parse():
     parser.add_argument("--out", type=Path, default=Path("reliability.json"))
     parser.add_argument("--page", type=Path, help="write the tables into this page's section")
     parser.add_argument("--only-report", action="store_true", help="compute nothing new")
-    options = parser.parse_args()
-    options.data = check_data_folder(parser, options.data)
-    return options
+    return parse(parser)
 
 
 def settings(options):
@@ -159,15 +156,15 @@ def settings(options):
     found = {}
     for wanted in map(int, options.samples.split(",")):
         for name in options.sets.split(","):
-            table = load(options.data, name)
-            n_rest = len(split_off_test(table, options.test)[1])
+            table = load(options, name)
+            n_rest = len(table.rest)
             for model in options.models.split(","):
                 found[name, model, samples_for(n_rest, wanted)] = table
     return found
 
 
 def main():
-    options = parse()
+    options = parse_options()
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
     parts, shares, results = [], [], {}
@@ -178,9 +175,7 @@ def main():
             if not options.only_report:
                 cells.compute(
                     label,
-                    lambda t=table, m=model, s=n_samples, d=draw: fit_samples(
-                        t, m, s, d, options.test
-                    ),
+                    lambda t=table, m=model, s=n_samples, d=draw: fit_samples(t, m, s, d),
                 )
             cell = cells.get(*label)
             if cell is not None:
