@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replearn.certificates import _computations as compute
+from replearn.certificates import _primitive_computations as primitive
 from replearn.exceptions import CertificateError
 
 Computation = Callable[..., Any]
@@ -138,7 +139,11 @@ _ENTRIES = (
         "Membership of a point in the heavy set, decided by its count and a shared threshold, "
         "differs between two runs with the stated probability.",
         "prop:finding-heavy",
-        {"membership_flip": compute.membership_flip},
+        {
+            "membership_flip": compute.membership_flip,
+            "found_from": primitive.heavy_found_from,
+            "none_below": primitive.heavy_none_below,
+        },
     ),
     Theorem(
         "heavy-labels",
@@ -149,7 +154,47 @@ _ENTRIES = (
             "label_flip": compute.label_flip,
             "label_error": compute.label_error,
             "labels_guaranteed": compute.labels_guaranteed,
+            "label_errors": primitive.label_errors,
         },
+    ),
+    Theorem(
+        "coin-testing",
+        "A coin is called above or below a gap by its share of heads and one shared threshold; two "
+        "runs differ with probability at most sup_q E|G(s1) - G(s2)|.",
+        "lem:replicable-coin-testing",
+        {"coin_flip": primitive.coin_flip, "coin_error": primitive.coin_error},
+    ),
+    Theorem(
+        "coins-at-once",
+        "The signs of d coins all agree in two runs except with probability d f(n)/a (one "
+        "threshold each) or 2t/(1+t), t = pi sqrt(2d/n)/(4a) (the vector drawn at once).",
+        "lem:r-linf-extimate",
+        {
+            "signs_flip": primitive.signs_flip,
+            "signs_error": primitive.signs_error,
+            "labels_flip_any": primitive.labels_flip_any,
+        },
+    ),
+    Theorem(
+        "replicable-heavy-hitters",
+        "With one threshold for all points, uniform in the power 3/2 of the frequency, two runs "
+        "find different sets with probability at most 3 / (sqrt(pi n) (high^1.5 - low^1.5)).",
+        "lem:r-heavy-hitters",
+        {"set_flip": primitive.set_flip},
+    ),
+    Theorem(
+        "single-heavy-hitter",
+        "If some point has mass nu, drawing one point with weights count^kappa and shared Gumbels "
+        "names the same point twice with about 1/(nu rho^2) rows.",
+        "ours",
+        {"one_heavy_flip": primitive.one_heavy_flip, "one_heavy_mass": primitive.one_heavy_mass},
+    ),
+    Theorem(
+        "correlated-sampling",
+        "Two draws with shared Gumbels keyed by the element agree with probability "
+        "sum_i 1 / sum_j max(p_j/p_i, q_j/q_i) >= (1 - TV)/(1 + TV).",
+        "lemma:correlated-sampling",
+        {"draw_flip": primitive.draw_flip},
     ),
     Theorem(
         "light-point-deviation",
@@ -169,7 +214,11 @@ _ENTRIES = (
         "approximate-markov",
         "A pointwise promise of rho gamma gives the approximate promise (rho, gamma).",
         "cor:approx-repl",
-        {"markov_gamma": compute.markov_gamma, "markov_rho": compute.markov_rho},
+        {
+            "markov_gamma": compute.markov_gamma,
+            "markov_rho": compute.markov_rho,
+            "union": primitive.union_of,
+        },
     ),
     Theorem(
         "hypothesis-selection",
@@ -202,6 +251,17 @@ _ENTRIES = (
         "at most 2 exp(-2 m tau^2).",
         "ours",
         {"dkw_tail": compute.dkw},
+    ),
+    Theorem(
+        "domain-reduction",
+        "A learner that is approximately replicable on finite domains is so on all domains: draw "
+        "indices of a huge imagined sample, lazily.",
+        "prop:domain-reduction-apx-repl",
+        {
+            "collision": primitive.collision,
+            "reduced_gamma": primitive.reduced_gamma,
+            "reduced_rho": primitive.reduced_rho,
+        },
     ),
     Theorem(
         "binomial-limits",

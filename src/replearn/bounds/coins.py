@@ -1,0 +1,273 @@
+"""Coins: which side of a gap a coin's bias lies on, decided alike by two runs.
+
+A coin shows heads in c of n throws and is called +1 iff ``u < G(c / n)``, u shared between runs.
+G rises evenly in the arcsine scale between two shares inside the gap: that scale stabilises the
+variance of a share, so skewed coins pay for their own small variance only.
+"""
+
+import hashlib
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._counts import largest_mean_difference, root_difference_bound
+from replearn.bounds._numeric import (
+    Floats,
+    check_fraction,
+    smallest_integer,
+    upper_probability,
+)
+from replearn.bounds.completeness import false_member_bound, missed_point_bound
+from replearn.bounds.flips import central_binomial, flip_supremum
+from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
+from replearn.bounds.membership import MembershipLaw
+
+__all__ = ["CoinLaw", "coin_error_bound", "coin_flip_bound", "coin_law", "smallest_throws"]
+
+# Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
+_EXACT_THROWS = 600
+# The same for coins that seldom show heads (or tails): expected number of the rarer side.
+_EXACT_RARE = 60
+# Fractions of the gap that are tried for the threshold.
+_FRACTIONS = 256
+_WIDEST = (256, 252, 248, 244)
+
+
+@dataclass(frozen=True)
+class CoinLaw(MembershipLaw):
+    """Law of the threshold on a coin's share of heads, even in the arcsine scale.
+
+    Parameters
+    ----------
+    kind : {"arcsine"}
+        The scale.
+    low, high : float
+        Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
+
+    Examples
+    --------
+    >>> CoinLaw("arcsine", 0.25, 0.75).probabilities([0, 5, 10], 10).tolist()
+    [0.0, 0.5, 1.0]
+    """
+
+    def __post_init__(self) -> None:
+        if self.kind != "arcsine":
+            raise ValueError(f"kind={self.kind!r} must be 'arcsine'.")
+        if not 0.0 <= self.low < self.low + 1e-9 < self.high <= 1.0:
+            raise ValueError(
+                f"low={self.low!r} and high={self.high!r} must satisfy 0 <= low < high <= 1."
+            )
+
+    @property
+    def angles(self) -> tuple[float, float]:
+        """Both ends in the arcsine scale."""
+        first, last = _angle(np.array([self.low, self.high]))
+        return float(first), float(last)
+
+    def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
+        """G(count / n) in units of 2**-30: the same bits on every machine."""
+        first, last = self.angles
+        share = np.asarray(counts, float) / n
+        values = np.clip((_angle(share) - first) / (last - first), 0.0, 1.0)
+        # The ends are exact, whatever the arcsine rounds to.
+        values = np.where(share <= self.low, 0.0, np.where(share >= self.high, 1.0, values))
+        return np.asarray(np.rint(values * 2.0**LAW_BITS), np.int64)
+
+    def frequency(self, level: ArrayLike) -> Floats:
+        """Share of heads at which G has this value."""
+        first, last = self.angles
+        return np.asarray(np.sin(first + (last - first) * np.asarray(level, float)) ** 2, float)
+
+    def mirrored(self) -> "CoinLaw":
+        """Return the law of the tails."""
+        return CoinLaw(self.kind, 1.0 - self.high, 1.0 - self.low)
+
+    @property
+    def digest(self) -> str:
+        """SHA-256 of version and parameters: equal for equal laws only."""
+        text = f"replearn-coin-1:{self.kind}:{self.low.hex()}:{self.high.hex()}"
+        return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _angle(share: Floats) -> Floats:
+    """Arcsine of the square root, portable; folded at 1/2, where the series is best."""
+    folded = np.sqrt(np.minimum(share, 1.0 - share))
+    angle = portable_arcsine(folded)
+    return np.where(share <= 0.5, angle, math.pi / 2.0 - angle)
+
+
+@lru_cache(maxsize=1024)
+def coin_flip_bound(n: int, law: CoinLaw) -> float:
+    """Probability that two runs call a coin differently, for every bias it may have.
+
+    Parameters
+    ----------
+    n : int
+        Throws in each run.
+    law : CoinLaw
+        Law of the threshold.
+
+    Returns
+    -------
+    float
+        Rigorous supremum over the bias, rounded up.
+
+    Examples
+    --------
+    >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
+    0.0443
+    """
+    checked_count(n, name="n", smallest=1)
+    # theorem: coin-testing
+    bound = min(_steepest(n, law), _skewed(n, law.low, law.high, law))
+    bound = min(bound, _skewed(n, 1.0 - law.high, 1.0 - law.low, law))
+    if n <= _EXACT_THROWS:
+        table = law.table(np.arange(n + 1), n)
+        bound = min(bound, flip_supremum(ThresholdLaw("table", n, None, table)))
+    elif n * min(law.high, 1.0 - law.low) <= _EXACT_RARE:
+        rare = law if law.high <= 1.0 - law.low else law.mirrored()
+        counts = np.arange(min(n, math.ceil(n * rare.high)) + 1)
+        bound = min(bound, largest_mean_difference(rare.probabilities(counts, n), n) + ROUNDING)
+    return upper_probability(bound)
+
+
+def _steepest(n: int, law: CoinLaw) -> float:
+    """Slope of the law times E|share1 - share2|, which is f(n) at most."""
+    first, last = law.angles
+    flattest = min(law.low * (1.0 - law.low), law.high * (1.0 - law.high))
+    if flattest <= 0.0:
+        return 1.0
+    slope = 0.5 / (math.sqrt(flattest) * (last - first))
+    return slope * central_binomial(n) * (1.0 + 1e-9) + ROUNDING
+
+
+def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
+    """Bound in the square-root scale, whose slope differs by 1/sqrt(1 - high) at most."""
+    first, last = law.angles
+    if high >= 1.0:
+        return 1.0
+    fewest = max(1, math.floor(n * low * (1.0 - 1e-12)))
+    width = math.sqrt(n * (1.0 - high)) * (last - first)
+    return root_difference_bound(fewest) / width * (1.0 + 1e-9) + ROUNDING
+
+
+def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
+    """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
+
+    Parameters
+    ----------
+    n : int
+        Throws.
+    law : CoinLaw
+        Law of the threshold.
+    p0, q0 : float
+        Ends of the gap, mean values of a coin that shows -1 or +1.
+
+    Returns
+    -------
+    float
+        The larger of the two, averaged over thresholds.
+
+    Examples
+    --------
+    >>> coin_error_bound(100, CoinLaw("arcsine", 0.0, 1.0), -1.0, 1.0)
+    0.0
+    """
+    low, high = _shares(p0, q0)
+    # theorem: coin-testing
+    above = 0.0 if high >= 1.0 else missed_point_bound(n, law, high)
+    below = 0.0 if low <= 0.0 else false_member_bound(n, law, low)
+    return max(above, below)
+
+
+def coin_law(n: int, p0: float, q0: float, rho: float) -> CoinLaw:
+    """Return the narrowest law inside the gap that keeps the flip budget, else the widest.
+
+    Parameters
+    ----------
+    n : int
+        Throws.
+    p0, q0 : float
+        Ends of the gap, -1 <= p0 < q0 <= 1.
+    rho : float
+        Flip budget, in (0, 1].
+
+    Returns
+    -------
+    CoinLaw
+        A function of these numbers only.
+
+    Examples
+    --------
+    >>> law = coin_law(1000, -0.2, 0.2, 0.1)
+    >>> 0.4 < law.low < 0.5 < law.high < 0.6
+    True
+    """
+    check_fraction("rho", rho)
+    _shares(p0, q0)
+
+    def passes(part: int) -> bool:
+        return coin_flip_bound(n, _law_of_part(p0, q0, part)) <= rho
+
+    # Near the whole circle a wider law is not always a better one: try a few.
+    widest = next((part for part in _WIDEST if passes(part)), None)
+    if widest is None:
+        return _law_of_part(p0, q0, _FRACTIONS)
+    return _law_of_part(p0, q0, smallest_integer(passes, limit=widest) or widest)
+
+
+def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
+    """Return the law on the middle part / 256 of the gap, in the arcsine scale."""
+    low, high = _shares(p0, q0)
+    if part == _FRACTIONS:
+        return CoinLaw("arcsine", low, high)
+    first, last = (float(angle) for angle in _angle(np.array([low, high])))
+    middle, reach = (first + last) / 2.0, (last - first) / 2.0 * part / _FRACTIONS
+    # Rounded, so that the law is the same number on every machine.
+    ends = [round(math.sin(middle + sign * reach) ** 2, 12) for sign in (-1.0, 1.0)]
+    return CoinLaw("arcsine", max(low, ends[0]), min(high, ends[1]))
+
+
+def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
+    """Return how many throws a decision needs.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two runs call the coin differently, in (0, 1].
+    beta : float
+        Probability of a wrong call outside the gap, in (0, 1].
+    p0, q0 : float
+        Ends of the gap, -1 <= p0 < q0 <= 1.
+
+    Returns
+    -------
+    int
+        n passes and n - 1 fails.
+
+    Examples
+    --------
+    >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
+    19
+    """
+    check_fraction("rho", rho)
+    check_fraction("beta", beta)
+
+    def passes(n: int) -> bool:
+        law = coin_law(n, p0, q0, rho)
+        return coin_flip_bound(n, law) <= rho and coin_error_bound(n, law, p0, q0) <= beta
+
+    found = smallest_integer(passes, limit=10**12)
+    if found is None:
+        raise ValueError(f"the gap from {p0!r} to {q0!r} needs more than 10**12 throws.")
+    return found
+
+
+def _shares(p0: float, q0: float) -> tuple[float, float]:
+    if not -1.0 <= p0 < q0 <= 1.0:
+        raise ValueError(f"p0={p0!r} and q0={q0!r} must satisfy -1 <= p0 < q0 <= 1.")
+    return (1.0 + p0) / 2.0, (1.0 + q0) / 2.0

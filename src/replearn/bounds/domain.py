@@ -1,0 +1,143 @@
+"""From finite domains to all domains: indices of a huge imagined sample.
+
+A learner that keeps an approximate promise on every finite domain is run on n indices of an
+imagined sample of ``size`` rows; only the rows that are asked for are ever drawn.
+"""
+
+import math
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import (
+    check_fraction,
+    check_positive,
+    round_up,
+    smallest_integer,
+    upper_probability,
+)
+
+__all__ = ["collision_bound", "reduced_disagreement", "reduced_failure", "smallest_domain"]
+
+
+def collision_bound(size: int, draws: int) -> float:
+    """Probability that so many independent indices are not all different.
+
+    Parameters
+    ----------
+    size : int
+        Number of indices.
+    draws : int
+        How many are drawn.
+
+    Returns
+    -------
+    float
+        ``draws (draws - 1) / (2 size)``, cut at 1.
+
+    Examples
+    --------
+    >>> round(collision_bound(365, 10), 4)
+    0.1233
+    """
+    checked_count(size, name="size", smallest=1)
+    checked_count(draws, name="draws", smallest=1)
+    # theorem: domain-reduction
+    return upper_probability(draws * (draws - 1) / (2.0 * size))
+
+
+def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float:
+    """Disagreeing mass on the real domain.
+
+    Parameters
+    ----------
+    gamma : float
+        Disagreeing share of the imagined sample.
+    size : int
+        Rows of the imagined sample.
+    n : int
+        Rows that each run uses.
+    slack : float
+        Deviation that is paid for in `reduced_failure`.
+
+    Returns
+    -------
+    float
+        ``gamma size / (size - 2 n) + slack``.
+
+    Examples
+    --------
+    >>> round(reduced_disagreement(0.1, 10_000, 1000, 0.01), 6)
+    0.135
+    """
+    check_fraction("gamma", gamma, zero=True)
+    check_positive("slack", slack)
+    rest = size - 2 * checked_count(n, name="n", smallest=1)
+    if rest <= 0:
+        raise ValueError(f"size={size!r} must be above 2 n = {2 * n}.")
+    # theorem: domain-reduction
+    return round_up(gamma * size / rest + slack)
+
+
+def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
+    """Probability that two models disagree on more than `reduced_disagreement`.
+
+    Parameters
+    ----------
+    rho : float
+        Failure probability on finite domains.
+    size : int
+        Rows of the imagined sample.
+    n : int
+        Rows that each run uses.
+    slack : float
+        Deviation of the disagreement on the unused rows, positive.
+
+    Returns
+    -------
+    float
+        ``rho + P(collision) + exp(-2 (size - 2 n) slack^2)``, cut at 1.
+
+    Examples
+    --------
+    >>> round(reduced_failure(0.05, 10**9, 1000, 0.01), 4)
+    0.052
+    """
+    check_fraction("rho", rho, zero=True)
+    check_positive("slack", slack)
+    rest = size - 2 * checked_count(n, name="n", smallest=1)
+    if rest <= 0:
+        return 1.0
+    # theorem: domain-reduction
+    return upper_probability(
+        rho + collision_bound(size, 2 * n) + math.exp(-2.0 * rest * slack * slack)
+    )
+
+
+def smallest_domain(n: int, delta: float, slack: float) -> int:
+    """Return an imagined sample size that adds at most ``delta`` to rho, and ``slack`` to gamma.
+
+    Parameters
+    ----------
+    n : int
+        Rows that each run uses.
+    delta : float
+        Addition to rho, in (0, 1].
+    slack : float
+        Deviation of the disagreement, positive.
+
+    Returns
+    -------
+    int
+        The smallest such size; the promise is then ``(rho + delta, gamma size/(size - 2n) + slack)``.
+
+    Examples
+    --------
+    >>> smallest_domain(1000, 0.01, 0.01)
+    199900001
+    """
+    check_fraction("delta", delta)
+    found = smallest_integer(
+        lambda size: reduced_failure(0.0, size, n, slack) <= delta, start=2 * n + 1, limit=10**24
+    )
+    if found is None:
+        raise ValueError(f"delta={delta!r} needs an imagined sample of more than 10**24 rows.")
+    return found

@@ -1,0 +1,155 @@
+"""The signs of d coins at once: the whole vector is the same in two runs.
+
+Two ways. One threshold per coin with a d-th of the budget each: n grows like d^2. Or the vector of
+signs drawn by correlated sampling from a product of coins, whose total variation grows like
+sqrt(d) only: n grows like d, at the price of 2^d candidates.
+"""
+
+import math
+
+from replearn.bounds._checks import checked_count, checked_width
+from replearn.bounds._numeric import check_fraction, upper_probability
+from replearn.bounds.flips import central_binomial
+from replearn.bounds.heavy_labels import label_error_bound
+from replearn.bounds.laws import ROUNDING
+
+__all__ = [
+    "JOINT_COINS",
+    "joint_sign_flip_bound",
+    "sign_error_bound",
+    "sign_flip_bound",
+    "sign_width",
+]
+
+JOINT_COINS = 20
+"""More coins than this have too many sign vectors to draw among."""
+
+
+def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
+    """Probability that two runs differ in any sign: one threshold per coin.
+
+    Parameters
+    ----------
+    n : int
+        Throws of each coin.
+    n_coins : int
+        Number of coins, d.
+    a : float
+        Half-width of the thresholds on the mean, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``d f(n) / a``, cut at 1.
+
+    Examples
+    --------
+    >>> round(sign_flip_bound(100_000, 5, 0.1), 4)
+    0.0892
+    """
+    checked_count(n, name="n", smallest=1)
+    checked_count(n_coins, name="n_coins", smallest=1)
+    # theorem: coins-at-once
+    return upper_probability(n_coins * (central_binomial(n) / checked_width(a) + ROUNDING))
+
+
+def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
+    """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
+
+    Parameters
+    ----------
+    n : int
+        Throws of each coin.
+    n_coins : int
+        Number of coins, d.
+    a : float
+        Beyond this distance of the mean from 0 a sign is certain, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1.
+
+    Examples
+    --------
+    >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
+    0.0946
+    """
+    checked_count(n, name="n", smallest=1)
+    checked_count(n_coins, name="n_coins", smallest=1)
+    # theorem: coins-at-once
+    t = min(1.0, math.pi * math.sqrt(2.0 * n_coins / n) / (4.0 * checked_width(a)))
+    return upper_probability(2.0 * t / (1.0 + t) * (1.0 + 1e-9))
+
+
+def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None:
+    """Smallest half-width that keeps the budget, or None if even 1 does not.
+
+    Parameters
+    ----------
+    n : int
+        Throws of each coin.
+    n_coins : int
+        Number of coins, d.
+    rho : float
+        Budget for the whole vector, in (0, 1].
+    joint : bool
+        Whether the vector is drawn at once.
+
+    Returns
+    -------
+    float or None
+
+    Examples
+    --------
+    >>> round(sign_width(100_000, 5, 0.1, joint=False), 3)
+    0.089
+    """
+    check_fraction("rho", rho)
+    bound = joint_sign_flip_bound if joint else sign_flip_bound
+    if bound(n, n_coins, 1.0) > rho:
+        return None
+    passing, failing = 1.0, 0.0
+    while passing - failing > 1e-4 * passing:
+        middle = (passing + failing) / 2.0
+        if middle > 0.0 and bound(n, n_coins, middle) <= rho:
+            passing = middle
+        else:
+            failing = middle
+    readable = math.ceil(passing * 1e6) / 1e6
+    return min(1.0, readable)
+
+
+def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
+    """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
+
+    Parameters
+    ----------
+    n : int
+        Throws of each coin.
+    n_coins : int
+        Number of coins, d.
+    alpha : float
+        Coins closer to 0 may get either sign, in (0, 1].
+    a : float
+        Half-width, in (0, 1].
+    joint : bool
+        Whether the vector is drawn at once.
+
+    Returns
+    -------
+    float
+        Union over the coins, cut at 1.
+
+    Examples
+    --------
+    >>> sign_error_bound(100_000, 5, 0.2, 0.1, joint=False) < 1e-12
+    True
+    """
+    check_fraction("alpha", alpha)
+    checked_width(a)
+    # theorem: coins-at-once
+    if joint:
+        hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
+        return upper_probability(n_coins * hoeffding)
+    return upper_probability(n_coins * label_error_bound(n, alpha, a))

@@ -1,0 +1,96 @@
+"""The numbers of the primitives' certificates: thin doors to bounds, JSON values in and out."""
+
+from replearn.bounds import selection_flip_bound
+from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
+from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure
+from replearn.bounds.heavy_sets import SetLaw, false_members_below, found_from, set_flip_bound
+from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.one_heavy import one_heavy_flip_bound, one_heavy_least_mass
+from replearn.bounds.signs import joint_sign_flip_bound, sign_error_bound, sign_flip_bound
+
+
+def coin_flip(n: int, low: float, high: float) -> float:
+    """Probability that a coin is called differently."""
+    return coin_flip_bound(n, CoinLaw("arcsine", low, high))  # theorem: coin-testing
+
+
+def coin_error(n: int, low: float, high: float, p0: float, q0: float) -> float:
+    """Probability that a coin outside the gap is called wrongly."""
+    return coin_error_bound(n, CoinLaw("arcsine", low, high), p0, q0)  # theorem: coin-testing
+
+
+def signs_flip(n: int, n_coins: int, width: float, joint: bool) -> float:
+    """Probability that any of the signs differs."""
+    bound = joint_sign_flip_bound if joint else sign_flip_bound
+    return bound(n, n_coins, width)  # theorem: coins-at-once
+
+
+def signs_error(n: int, n_coins: int, alpha: float, width: float, joint: bool) -> float:
+    """Probability that any clear sign is wrong."""
+    # theorem: coins-at-once
+    return sign_error_bound(n, n_coins, alpha, width, joint=joint)
+
+
+def set_flip(n: int, low: float, high: float) -> float:
+    """Probability that two sets of heavy points differ."""
+    return set_flip_bound(n, SetLaw("power", low, high))  # theorem: replicable-heavy-hitters
+
+
+def one_heavy_flip(n: int, nu: float, kappa: float) -> float:
+    """Probability that two runs name different heavy points."""
+    return one_heavy_flip_bound(n, nu, kappa)  # theorem: single-heavy-hitter
+
+
+def one_heavy_mass(n: int, nu: float, kappa: float, beta: float) -> float:
+    """Mass of the named point at least."""
+    return one_heavy_least_mass(n, nu, kappa, beta)  # theorem: single-heavy-hitter
+
+
+def heavy_found_from(n: int, kind: str, low: float, high: float, beta: float) -> float | None:
+    """Mass from which on all points are found."""
+    return found_from(n, _law(kind, low, high), beta)  # theorem: heavy-membership
+
+
+def heavy_none_below(n: int, kind: str, low: float, high: float, beta: float) -> float:
+    """Mass below which no point is a member."""
+    return false_members_below(n, _law(kind, low, high), beta)  # theorem: heavy-membership
+
+
+def label_errors(n_labels: int, alpha: float, band: float, n_points: int) -> float:
+    """Probability that any of so many clear labels is wrong."""
+    # theorem: heavy-labels
+    return sign_error_bound(n_labels, n_points, alpha, band, joint=False)
+
+
+def labels_flip_any(n_labels: int, band: float, n_points: int) -> float:
+    """Probability that any of so many labels differs."""
+    return sign_flip_bound(n_labels, n_points, band)  # theorem: coins-at-once
+
+
+def union_of(first: float, second: float) -> float:
+    """Probability that one of two things happens, at most."""
+    return min(1.0, first + second)  # theorem: approximate-markov
+
+
+def draw_flip(deviation: float) -> float:
+    """Probability that two draws differ when no log weight moves by more than ``deviation``."""
+    return selection_flip_bound(1.0, deviation)  # theorem: correlated-sampling
+
+
+def collision(size: int, n: int) -> float:
+    """Probability that two runs of n indices among ``size`` hit any index twice."""
+    return collision_bound(size, 2 * n)  # theorem: domain-reduction
+
+
+def reduced_gamma(gamma: float, size: int, n: int, slack: float) -> float:
+    """Disagreeing mass on the real domain, from that on the imagined sample."""
+    return reduced_disagreement(gamma, size, n, slack)  # theorem: domain-reduction
+
+
+def reduced_rho(rho: float, size: int, n: int, slack: float) -> float:
+    """Probability that the promise on the real domain fails."""
+    return reduced_failure(rho, size, n, slack)  # theorem: domain-reduction
+
+
+def _law(kind: str, low: float, high: float) -> MembershipLaw:
+    return SetLaw(kind, low, high) if kind == "power" else MembershipLaw(kind, low, high)
