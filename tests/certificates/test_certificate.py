@@ -394,6 +394,7 @@ def test_words(issued, name):
         assert item.text in text
         assert item.code in table
     assert certificate.claim.sentence() in text
+    assert max(len(line) for line in table.splitlines()) <= 100
     assert max(len(line.split("  ")[0]) for line in table.splitlines()) < 20
     assert ("NOT certified" in table) is (not certificate.certified)
 

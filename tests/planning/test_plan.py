@@ -158,7 +158,9 @@ def test_columns():
 
 @pytest.mark.parametrize("name", list(ARGUMENTS))
 def test_words(made, name):
-    text = str(made[name])
+    table = str(made[name])
+    assert max(map(len, table.splitlines())) <= 100
+    text = " ".join(table.split())
     assert made[name].claim.sentence() in text
     assert "paper, lower bound" in text
     assert ("NOT certified" in text) is (not made[name].certified)

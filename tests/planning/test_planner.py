@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from replearn.bounds import ThresholdLaw, flip_bound, table_law, uniform_law
 from replearn.certificates import HeavyStage
 from replearn.planning import plan
-from replearn.planning._promises import smallest_arcsine_blocks, smallest_near
 
 
 # -- the numbers the theory page promises ----------------------------------------------------------
@@ -85,13 +84,10 @@ def test_the_smallest_blocks_pass_and_one_less_fails(rho, law):
 
 @pytest.mark.statistical
 @pytest.mark.parametrize(("rho", "blocks"), [(0.02, 369), (0.01, 1424)])
-def test_the_search_near_a_guess_finds_the_smallest(rho, blocks):
-    assert smallest_arcsine_blocks(rho) == blocks
-
-
-@given(st.integers(1, 500), st.integers(1, 500))
-def test_search_from_any_guess(answer, guess):
-    assert smallest_near(guess, lambda count: count >= answer) == answer
+def test_smallest_blocks_for_small_rho(rho, blocks):
+    made = plan(rho=rho)
+    assert made.n_blocks == blocks
+    assert made.certified
 
 
 # -- every argument can be solved back -------------------------------------------------------------

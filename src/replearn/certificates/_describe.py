@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from replearn.certificates._design import Design
-from replearn.certificates._text import aligned, rounded_up
+from replearn.certificates._text import rounded_up, two_columns
 from replearn.certificates.registry import theorem
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def _with_request(value: float, requested: float | None) -> str:
 
 def as_text(certificate: "Certificate") -> str:
     """Return the certificate as an aligned text table."""
-    return "Certificate\n" + aligned(rows(certificate))
+    return "Certificate\n" + two_columns(rows(certificate))
 
 
 def explain(certificate: "Certificate") -> str:

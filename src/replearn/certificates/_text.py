@@ -1,18 +1,20 @@
 """Small tables for terminal and notebook."""
 
 import html
+import textwrap
 from collections.abc import Sequence
 
 Row = Sequence[str]
 
 
-def aligned(rows: Sequence[Row], *, header: bool = False) -> str:
-    """Write rows as text with aligned columns.
+def aligned(rows: Sequence[Row]) -> str:
+    """Write rows as text with aligned columns; the first row is the header.
 
     Examples
     --------
-    >>> print(aligned([("n", "6400"), ("blocks", "64")]))
-    n       6400
+    >>> print(aligned([("", "ours"), ("blocks", "64")]))
+            ours
+    ------  ----
     blocks  64
     """
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
@@ -20,9 +22,32 @@ def aligned(rows: Sequence[Row], *, header: bool = False) -> str:
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
         for row in rows
     ]
-    if header:
-        lines.insert(1, "  ".join("-" * width for width in widths))
+    lines.insert(1, "  ".join("-" * width for width in widths))
     return "\n".join(lines)
+
+
+def two_columns(rows: Sequence[Row], *, width: int = 100) -> str:
+    """Write name and value per line, aligned, long values wrapped below each other.
+
+    Examples
+    --------
+    >>> print(two_columns([("n", "6400"), ("theorems", "one, two, three")], width=20))
+    n         6400
+    theorems  one, two,
+              three
+    """
+    indent = max(len(name) for name, _ in rows) + 2
+    return "\n".join(
+        textwrap.fill(
+            value,
+            width,
+            initial_indent=name.ljust(indent),
+            subsequent_indent=" " * indent,
+            break_on_hyphens=False,
+            break_long_words=False,
+        )
+        for name, value in rows
+    )
 
 
 def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:

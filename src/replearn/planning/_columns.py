@@ -39,7 +39,7 @@ class Columns:
     rows: tuple[tuple[str, str, str, str], ...]
 
     def __str__(self) -> str:
-        return f"{aligned([HEADER, *self.rows], header=True)}\n{FOOTNOTE}"
+        return f"{aligned([HEADER, *self.rows])}\n{FOOTNOTE}"
 
     def _repr_html_(self) -> str:
         return html_table(FOOTNOTE, [HEADER, *self.rows], header=True)

@@ -20,7 +20,7 @@ from replearn.certificates._json import (
     write_atomically,
 )
 from replearn.certificates._promised import Promised
-from replearn.certificates._text import aligned, html_table, rounded_up
+from replearn.certificates._text import html_table, rounded_up, two_columns
 from replearn.exceptions import CertificateError
 from replearn.planning._columns import Columns, columns_of
 from replearn.planning._wish import plain_labels
@@ -258,7 +258,7 @@ class Plan(Promised):
         ]
 
     def __str__(self) -> str:
-        return f"Plan\n{aligned(self._rows())}\n\n{self.compare()}"
+        return f"Plan\n{two_columns(self._rows())}\n\n{self.compare()}"
 
     def _repr_html_(self) -> str:
         return html_table("Plan", self._rows()) + self.compare()._repr_html_()

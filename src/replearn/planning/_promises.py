@@ -5,7 +5,6 @@ the certificate's own derivation, so that planner and certificate cannot disagre
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
@@ -66,11 +65,14 @@ class Promise:
     # -- laws ------------------------------------------------------------------------------------
     @property
     def _simple(self) -> bool:
-        """Whether the searches in bounds apply: pointwise, two runs, no heavy stage."""
+        """Whether the searches in bounds apply: pointwise, no heavy stage."""
         wish, request = self.wish, self.wish.request
-        if wish.vote == "soft" and wish.law == "arcsine" and wish.width is None:
-            return False  # the soft bound jumps as the law widens: scan instead
-        return request.notion == "pointwise" and request.runs == 2 and wish.heavy is None
+        if request.notion != "pointwise" or wish.heavy is not None:
+            return False
+        if not wish.binary:
+            return request.runs == 2
+        # the soft bound of the arcsine law jumps as the law widens: scanned here instead
+        return wish.vote == "hard" or wish.law != "arcsine" or wish.width is not None
 
     def law_for(self, n_blocks: int) -> ThresholdLaw | None:
         """Return the law to use with so many blocks: the narrowest that meets the target.
@@ -107,11 +109,12 @@ class Promise:
     def _narrowest_simple(self, n_blocks: int) -> ThresholdLaw | None:
         """Use the exact search of the bounds."""
         assert self.target is not None
-        law, vote = str(self.wish.law), self.wish.vote
-        width = bounds.smallest_width(self.target * MARGIN, n_blocks, law=law, vote=vote)
-        if width is None:
-            width = bounds.smallest_width(self.target, n_blocks, law=law, vote=vote)
-        return None if width is None else self._make(n_blocks, width)
+        law, vote, runs = str(self.wish.law), self.wish.vote, self.wish.request.runs
+        for budget in (self.target * MARGIN, self.target):
+            width = bounds.smallest_width(budget, n_blocks, law=law, vote=vote, runs=runs)
+            if width is not None:
+                return self._make(n_blocks, width)
+        return None
 
     def _narrowest(self, n_blocks: int) -> ThresholdLaw:
         """Bisect below the best width, keeping the passing side; the best one if none passes."""
@@ -167,15 +170,18 @@ class Promise:
             return None
 
     def _search_blocks(self, target: float) -> int | None:
-        wish = self.wish
-        if self._simple and not wish.binary:
-            return bounds.smallest_blocks_multiclass(target, wish.n_classes)
+        wish, runs = self.wish, self.wish.request.runs
         if not self._simple:
             return smallest_integer(self.some_law_meets, limit=MOST_BLOCKS)
-        if wish.law == "arcsine" and wish.width is None and wish.vote == "hard":
-            return smallest_arcsine_blocks(target)
-        width = None if wish.law == "programme" else wish.width
-        return bounds.smallest_blocks(target, law=str(wish.law), width=width, vote=wish.vote)
+        if not wish.binary:
+            return bounds.smallest_blocks_multiclass(target, wish.n_classes)
+        law, vote = str(wish.law), wish.vote
+        if law == "arcsine" and wish.width is None:
+            enough = bounds.smallest_blocks(target, law="uniform", runs=runs)
+            if enough > MOST_BLOCKS_SEARCHED:
+                return enough  # not the smallest number, but found in an instant
+        width = None if law == "programme" else wish.width
+        return bounds.smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether so many blocks can meet the target."""
@@ -195,48 +201,3 @@ def best_soft_law(n_blocks: int) -> ThresholdLaw:
     """
     laws = [bounds.arcsine_law(n_blocks, width / 100) for width in SOFT_WIDTHS]
     return min(laws, key=lambda law: bounds.flip_bound(law, vote="soft"))
-
-
-@lru_cache(maxsize=256)
-def smallest_arcsine_blocks(rho: float) -> int:
-    """Return the smallest number of blocks for which some arcsine law stays within rho.
-
-    The general search of the bounds doubles from 1; this one starts next to the answer. Beyond
-    20,000 blocks of the uniform law it settles for that number, which is not the smallest.
-
-    Examples
-    --------
-    >>> smallest_arcsine_blocks(0.1)
-    18
-    """
-    uniform = bounds.smallest_blocks(rho, law="uniform", width=1.0)
-
-    def passes(n_blocks: int) -> bool:
-        return bounds.smallest_width(rho, n_blocks, law="arcsine") is not None
-
-    if uniform > MOST_BLOCKS_SEARCHED:
-        return uniform
-    # measured: 18 / 65 / 369 / 1424 arcsine blocks do what 32 / 128 / 796 / 3183 uniform ones do
-    return smallest_near(round(uniform * (0.43 + 0.75 / math.sqrt(uniform))), passes)
-
-
-def smallest_near(guess: int, passes: Callable[[int], bool]) -> int:
-    """Return a count that passes while the one before it fails, searching outwards from a guess.
-
-    Examples
-    --------
-    >>> [smallest_near(guess, lambda count: count >= 37) for guess in (1, 36, 37, 90)]
-    [37, 37, 37, 37]
-    """
-    step = max(1, guess // 128)
-    failing, passing = guess, guess
-    if passes(guess):
-        while failing > 0 and passes(failing):
-            passing, failing, step = failing, max(0, failing - step), 2 * step
-    else:
-        while not passes(passing):
-            failing, passing, step = passing, passing + step, 2 * step
-    while passing - failing > 1:
-        middle = (failing + passing) // 2
-        failing, passing = (failing, middle) if passes(middle) else (middle, passing)
-    return passing
