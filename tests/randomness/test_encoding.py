@@ -328,6 +328,12 @@ def test_years_months_weeks_and_odd_units():
     assert column(np.array([3], dtype="m8[25s]")) == [encode_cell(datetime.timedelta(seconds=75))]
     assert column(np.array([5000], dtype="m8[ps]")) == column(np.array([5], dtype="m8[ns]"))
     assert column(np.array(["NaT"], dtype="m8")) == [encode_cell(None)]
+    odd = np.array([2**63 - 1 - 7, 2**61], dtype="m8[8ns]") // 125 * 125
+    assert column(odd) == [encode_cell(value) for value in odd]
+    huge = np.array([0, 1], dtype=f"m8[{2**31 - 1}W]")
+    assert column(huge[:1]) == [encode_cell(datetime.timedelta())]
+    with pytest.raises(UnsupportedValueError, match="row 1: more than 290,000 years"):
+        column(huge)
 
 
 def test_nanoseconds_are_kept():

@@ -117,7 +117,8 @@ def test_canonical_order():
 def test_index_of_a_frame_does_not_matter():
     frame = pd.DataFrame({"a": [1.0, 2.0]}, index=["x", "y"])
     assert (KEY.hashes(frame) == KEY.hashes([1, 2])).all()
-    assert (KEY.hashes(frame["a"]) == KEY.hashes(pd.Index([1, 2]))).all()
+    for column in (frame["a"], pd.Index([1, 2]), pd.array([1, 2]), pd.Categorical([1, 2])):
+        assert (KEY.hashes(column) == KEY.hashes([1, 2])).all()
 
 
 def frames(columns):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Hashable
 from typing import Any
 
@@ -33,7 +34,7 @@ def single_column(name: Hashable, reader: Reader, n_rows: int) -> ColumnSource:
 
 
 def pandas_source(frame: Any) -> ColumnSource:
-    """Return the columns of a pandas DataFrame, or of a Series or Index as one column.
+    """Return the columns of a pandas DataFrame, or a Series, Index or array as one column.
 
     Examples
     --------
@@ -42,7 +43,7 @@ def pandas_source(frame: Any) -> ColumnSource:
     ['a', 'b']
     """
     if frame.ndim == 1:
-        series = frame if hasattr(frame, "iloc") else frame.to_series()
+        series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
     readers = [_pandas_reader(frame.iloc[:, i]) for i in range(frame.shape[1])]
     return ColumnSource(list(frame.columns), readers, len(frame))

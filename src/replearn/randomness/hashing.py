@@ -168,14 +168,12 @@ def occurrence_numbers(content: Hashes) -> Hashes:
     array([0, 0, 1, 2], dtype=uint64)
     """
     numbers = np.zeros(len(content), dtype=np.uint64)
-    by_content = np.argsort(content, kind="stable")
-    ordered = content[by_content]
-    is_first = np.ones(len(content), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=is_first[1:])
-    if not is_first.all():
+    in_order = np.sort(content)
+    if (in_order[1:] == in_order[:-1]).any():  # else all differ, and sorting positions is slow
+        by_content = np.argsort(content, kind="stable")
         places = np.arange(len(content))
-        starts = np.maximum.accumulate(np.where(is_first, places, 0))
-        numbers[by_content] = places - starts
+        is_first = np.append(True, in_order[1:] != in_order[:-1])
+        numbers[by_content] = places - np.maximum.accumulate(np.where(is_first, places, 0))
     return numbers
 
 

@@ -122,16 +122,21 @@ def _scale_up(
 ) -> None:
     """Write ticks times factor nanoseconds, or microseconds for those that do not fit."""
     beyond = np.abs(ticks) > LARGEST_INT64 // factor
-    np.multiply(ticks, 0 if beyond.all() else factor, out=words.view(np.int64))
+    # beyond 64 bits the factor only ever meets zero ticks, or ticks refused below
+    np.multiply(ticks, factor if factor <= LARGEST_INT64 else 0, out=words.view(np.int64))
     if beyond.any():
-        micro = factor // 1000
-        hopeless = beyond & (np.abs(ticks) > LARGEST_INT64 // max(micro, 1))
-        if factor % 1000:
-            hopeless = beyond
-        if hopeless.any():
-            raise BadCellError(int(np.flatnonzero(hopeless)[0]), _TOO_FAR)
-        words[beyond] = (ticks[beyond] * micro).view(np.uint64)
+        # few distinct values as a rule, such as 9999-12-31 for "no end"
+        distinct, inverse = np.unique(ticks[beyond], return_inverse=True)
+        far_words = [_far_word(ticks, tick, factor, far) for tick in distinct.tolist()]
+        words[beyond] = np.array(far_words, dtype=np.uint64)[inverse]
         kinds[beyond] = far
+
+
+def _far_word(ticks: NDArray[np.int64], tick: int, factor: int, far: Kind) -> int:
+    try:
+        return time_cell(tick * factor, far, far)[1]
+    except BadCellError as error:
+        raise BadCellError(int(np.argmax(ticks == tick)), error.reason) from None
 
 
 def _scale_down(ticks: NDArray[np.int64], parts: int, count: int) -> NDArray[np.int64]:
