@@ -120,7 +120,7 @@ def test_the_uniform_law_attains_the_central_binomial_at_one_half(n_blocks):
 
 
 @given(any_laws())
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_supremum_is_never_below_the_curve_and_tight(law):
     q = fine_grid(law.n_blocks)
     highest = max(flip_curve(law, q).max(), flip_curve(law, 1.0 - q).max())
@@ -128,7 +128,7 @@ def test_the_supremum_is_never_below_the_curve_and_tight(law):
 
 
 @given(named_laws)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_the_supremum_of_named_laws_is_never_below_the_curve_and_tight(law):
     highest = flip_curve(law, fine_grid(law.n_blocks)).max()
     assert highest * (1 - 1e-11) <= flip_supremum(law) <= highest * (1.0 + 5e-6) + 2e-9
@@ -184,14 +184,14 @@ def test_more_blocks_flip_less_under_the_uniform_law(n_blocks):
 
 
 @given(st.integers(1, 150), st.floats(0.05, 0.95), st.floats(1.0, 1.05))
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_wider_uniform_laws_flip_less(n_blocks, width, factor):
     wider = flip_supremum(uniform_law(n_blocks, min(width * factor, 1.0)))
     assert wider <= flip_supremum(uniform_law(n_blocks, width)) * (1 + 2e-6) + 2e-9
 
 
 @given(st.integers(1, 300), st.floats(0.02, 1.0))
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_the_clipped_supremum_is_at_most_the_closed_form(n_blocks, width):
     law = uniform_law(n_blocks, width)
     assert supremum_by_cells(law.steps) <= (central_binomial(n_blocks) / width) * (1 + 2e-6) + 2e-9
@@ -211,7 +211,7 @@ def test_the_value_does_not_depend_on_which_equal_law_was_asked_first():
     assert flip_supremum(wide) == 0.375
 
 
-@given(st.integers(1, 400), st.floats(0.0, 0.5))
+@given(st.integers(1, 400), st.floats(0.0, 0.5).map(lambda q: round(q, 9)))
 def test_the_mean_difference_has_a_closed_bound(n_blocks, q):
     k = np.arange(n_blocks)
     exact = 2.0 * (stats.binom.cdf(k, n_blocks, q) * stats.binom.sf(k, n_blocks, q)).sum()
@@ -220,7 +220,7 @@ def test_the_mean_difference_has_a_closed_bound(n_blocks, q):
 
 
 @given(named_laws)
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 def test_the_bound_for_smooth_laws_is_never_below_the_supremum(law):
     assert supremum_of_smooth_law(law.steps) >= flip_curve(law, fine_grid(law.n_blocks, 30)).max()
     assert supremum_of_smooth_law(law.steps, 5) >= runs_curve(law, [0.3, 0.5], 5).max()
@@ -237,6 +237,7 @@ def test_very_many_blocks(build, width, gap):
 
 def test_ten_million_blocks_have_a_closed_form():
     law = uniform_law(10_000_000, 0.5)
+    assert law.table[5_000_000] == 2**29
     assert flip_supremum(law) == pytest.approx(2 * central_binomial(10_000_000), rel=1e-4)
     assert flip_bound(law, "soft") == flip_supremum(law)
 
@@ -281,7 +282,7 @@ def test_soft_votes_can_flip_more_often_than_the_hard_supremum():
     st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
     st.lists(st.integers(1, 10), min_size=3, max_size=3),
 )
-@settings(deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_soft_votes_stay_within_their_bound(n_blocks, width, build, scores, weights):
     law = build(n_blocks, width)
     chances = np.array(weights) / sum(weights)

@@ -201,9 +201,3 @@ def test_wrong_values_are_named(wrong):
 def test_numbers_of_blocks_are_integers(wrong):
     with pytest.raises(TypeError, match="n_blocks must be an integer"):
         uniform_law(wrong)
-
-
-def test_ten_million_blocks():
-    law = uniform_law(10_000_000)
-    assert law.table[5_000_000] == ONE // 2
-    assert law.largest_step < 1.01e-7

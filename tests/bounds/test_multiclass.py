@@ -57,7 +57,7 @@ def test_agreement_of_many_points_at_once():
     assert both[1] == 0.0
 
 
-@given(st.integers(1, 300), st.floats(0.0, 1.0))
+@given(st.integers(1, 300), st.floats(0.0, 1.0).map(lambda q: round(q, 9)))
 @settings(deadline=None)
 def test_the_mean_difference_is_rounded_up(n_blocks, q):
     k = np.arange(n_blocks)

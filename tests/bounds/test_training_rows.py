@@ -33,7 +33,7 @@ laws = st.builds(
 )
 
 
-@given(laws, st.floats(0.0, 1.0), st.integers(0, 1), st.integers(1, 2))
+@given(laws, st.floats(0.0, 1.0).map(lambda q: round(q, 9)), st.integers(0, 1), st.integers(1, 2))
 @settings(deadline=None)
 def test_a_memoriser_stays_within_the_bound(law, q, vote, trained):
     flips = flips_of_a_memoriser(law, q, vote, trained)

@@ -19,6 +19,7 @@ from replearn.bounds._checks import (
     checked_width,
 )
 from replearn.bounds._grid import GridEstimate
+from replearn.bounds._numeric import smallest_integer
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
@@ -244,16 +245,10 @@ def _best_width(law: str, n_blocks: int, runs: int = 2) -> tuple[float, float]:
 
 def smallest_passing(passes: Callable[[int], bool], largest: int, target: str) -> int:
     """Return a count that passes while the one before it fails, or raise beyond ``largest``."""
-    high = 1
-    while not passes(high):
-        if high == largest:
-            raise ValueError(f"{target} needs more than {largest} blocks: raise it")
-        high = min(2 * high, largest)
-    low = high // 2  # fails, or is 0
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (low, middle) if passes(middle) else (middle, high)
-    return high
+    found = smallest_integer(passes, limit=largest)
+    if found is None:
+        raise ValueError(f"{target} needs more than {largest} blocks: raise it")
+    return found
 
 
 def make_law(
