@@ -12,8 +12,11 @@ class CertificateError(ValueError):
     """A certificate or a plan does not follow from its own inputs, or was changed."""
 
 
-class UnsupportedValueError(ValueError):
-    """A cell has no canonical encoding (infinite, or of a type without a canonical value)."""
+class UnsupportedValueError(ValueError, TypeError):
+    """A cell has no canonical encoding: infinite, or of a type without a canonical value.
+
+    A TypeError too, because that is what numpy raises for cells that are neither text nor number.
+    """
 
 
 class PreprocessingWarning(UserWarning):

@@ -430,7 +430,7 @@ def test_a_missing_value_is_one_value_whatever_its_bits():
         datetime.timedelta.max,
         np.longdouble(1) / 3 if np.finfo(np.longdouble).nmant > 52 else math.inf,
     ],
-    ids=repr,
+    ids=lambda value: "object" if type(value) is object else repr(value),
 )
 def test_no_canonical_value(value):
     with pytest.raises(BadCellError):
