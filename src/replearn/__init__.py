@@ -9,17 +9,20 @@ from replearn.exceptions import (
     UnsupportedValueError,
 )
 from replearn.learners import PointwiseReplicableClassifier
-from replearn.planning import Plan, plan
+from replearn.planning import BlocksDisplay, FlipCurveDisplay, Plan, PromiseDisplay, plan
 from replearn.randomness import SharedKey
 
 __all__ = [
+    "BlocksDisplay",
     "Certificate",
     "CertificateError",
     "Claim",
+    "FlipCurveDisplay",
     "NotCertifiedWarning",
     "Plan",
     "PointwiseReplicableClassifier",
     "PreprocessingWarning",
+    "PromiseDisplay",
     "SharedKey",
     "UnsupportedValueError",
     "__version__",

@@ -145,8 +145,14 @@ class _Sample(NamedTuple):
 
 
 def _planned_rows(key: SharedKey, sample: _Sample, made: Plan) -> _Sample:
-    """Leave out by key what a lab has beyond the plan's n."""
-    surplus = key.child("surplus")
+    """Leave out by key what a lab has beyond the plan's n.
+
+    The key of this choice depends on how many units there are: two labs with different surplus
+    choose independently, two labs with the same surplus choose alike, and in both cases the flip
+    bound holds (theorem: content-keyed-partition, section "surplus").
+    """
+    available = len(sample.codes) if sample.groups is None else len(np.unique(sample.groups))
+    surplus = key.child("surplus", available)
     if sample.groups is None:
         if len(sample.codes) == made.n:
             return sample
