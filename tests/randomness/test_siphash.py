@@ -189,3 +189,14 @@ def test_aligned_words(n_words):
     words = aligned_words(n_words)
     assert words.shape == (n_words,)
     assert words.ctypes.data % 64 == 0 or n_words == 0
+
+
+def test_one_message_alone_and_among_others_have_one_hash():
+    from replearn.randomness import SharedKey
+
+    key = SharedKey("alone")
+    rows = np.random.default_rng(0).normal(size=(50, 23))
+    rows[::7, 3] = np.nan
+    together = key.hashes(rows)
+    alone = [int(key.hashes(rows[i : i + 1])[0]) for i in range(len(rows))]
+    assert alone == together.tolist()

@@ -89,7 +89,7 @@ def encode_cell(value: Any) -> Cell:
     raise BadCellError(
         0,
         f"{describe(value)} has no canonical value; "
-        "convert it to a number, text, date, duration or missing marker",
+        "the argument must be a string, number, date, duration or missing marker",
     )
 
 

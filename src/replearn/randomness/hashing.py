@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from replearn.randomness.kinds import Cell
 from replearn.randomness.points import Chunk, Points, points_of
-from replearn.randomness.siphash import LANES, SipState, last_word
+from replearn.randomness.siphash import LANES, OneMessage, SipState, last_word
 
 Hashes = NDArray[np.uint64]
 
@@ -43,7 +43,7 @@ class _Kinds:
         longer.add(kind)
         return longer
 
-    def absorb_into(self, state: SipState) -> None:
+    def absorb_into(self, state: SipState | OneMessage) -> None:
         """Append the packed kinds and the length mark: the message is then complete."""
         n_bytes = (self._n_columns + 1) // 2
         mark = last_word(8 * self._n_columns + n_bytes)
@@ -53,7 +53,7 @@ class _Kinds:
         state.absorb(self._words[whole] | mark if rest else mark)
 
 
-def _absorb_cells(state: SipState, chunk: Chunk) -> _Kinds:
+def _absorb_cells(state: SipState | OneMessage, chunk: Chunk) -> _Kinds:
     state.restart(len(chunk))
     kinds = _Kinds()
     for words, column_kinds in chunk.columns():
@@ -73,7 +73,8 @@ def hash_points(sip_key: bytes, points: Points) -> Hashes:
     True
     """
     result = np.empty(len(points), dtype=np.uint64)
-    state = SipState(sip_key, min(LANES, len(points)))
+    one = len(points) == 1
+    state = OneMessage(sip_key) if one else SipState(sip_key, min(LANES, len(points)))
     for chunk in points.chunks():
         _absorb_cells(state, chunk).absorb_into(state)
         state.digest(out=result[chunk.rows])

@@ -56,6 +56,20 @@ def last_word(n_bytes: int) -> np.uint64:
     return _U((n_bytes & 0xFF) << 56)
 
 
+def initial_state(key: bytes) -> list[np.uint64]:
+    """Return the four words of the state before the first word of a message.
+
+    Examples
+    --------
+    >>> hex(int(initial_state(bytes(16))[0]))
+    '0x736f6d6570736575'
+    """
+    if len(key) != KEY_BYTES:
+        raise ValueError(f"key must be {KEY_BYTES} bytes, got {len(key)}")
+    halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
+    return [_U(constant ^ halves[i % 2]) for i, constant in enumerate(_CONSTANTS)]
+
+
 class SipState:
     """The running SipHash-2-4 state of many messages that grow together, word by word.
 
@@ -79,10 +93,7 @@ class SipState:
     __slots__ = ("_initial", "_lanes", "_memory", "_spare")
 
     def __init__(self, key: bytes, n_lanes: int) -> None:
-        if len(key) != KEY_BYTES:
-            raise ValueError(f"key must be {KEY_BYTES} bytes, got {len(key)}")
-        halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
-        self._initial = [_U(constant ^ halves[i % 2]) for i, constant in enumerate(_CONSTANTS)]
+        self._initial = initial_state(key)
         stride = -(-n_lanes // _CACHE_LINE) * _CACHE_LINE
         self._memory: Words = aligned_words(5 * stride).reshape(5, stride)
         self.restart(n_lanes)
@@ -140,3 +151,63 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
         left(v1, _S17, spare), right(v1, _S47, v1), xor(v1, spare, v1)
         xor(v1, v2, v1)
         left(v2, _S32, spare), right(v2, _S32, v2), xor(v2, spare, v2)
+
+
+class OneMessage:
+    """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more.
+
+    Parameters
+    ----------
+    key : bytes
+        The 16 bytes of the key.
+
+    Examples
+    --------
+    >>> state = OneMessage(bytes(range(16)))
+    >>> state.absorb(last_word(0))
+    >>> hex(int(state.digest()[0]))
+    '0x726fdb47dd0e0e31'
+    """
+
+    __slots__ = ("_initial", "_lanes")
+
+    def __init__(self, key: bytes) -> None:
+        self._initial = tuple(int(value) for value in initial_state(key))
+        self._lanes = self._initial
+
+    def restart(self, n_lanes: int) -> None:
+        """Begin a new message; there is one lane only."""
+        if n_lanes != 1:
+            raise ValueError(f"n_lanes must be 1, got {n_lanes}")
+        self._lanes = self._initial
+
+    def absorb(self, word: Words | np.uint64) -> None:
+        """Append one 64-bit word to the message."""
+        number = int(word.item())
+        v0, v1, v2, v3 = self._lanes
+        v0, v1, v2, v3 = _scalar_rounds(v0, v1, v2, v3 ^ number, _COMPRESSION_ROUNDS)
+        self._lanes = (v0 ^ number, v1, v2, v3)
+
+    def digest(self, out: Words | None = None) -> Words:
+        """Finish and return the 64-bit hash, as an array of one."""
+        v0, v1, v2, v3 = self._lanes
+        v0, v1, v2, v3 = _scalar_rounds(v0, v1, v2 ^ 0xFF, v3, _FINALIZATION_ROUNDS)
+        result = np.empty(1, dtype=_U) if out is None else out
+        result[0] = v0 ^ v1 ^ v2 ^ v3
+        return result
+
+
+def _scalar_rounds(v0: int, v1: int, v2: int, v3: int, count: int) -> tuple[int, int, int, int]:
+    mask = 0xFFFFFFFFFFFFFFFF
+    for _ in range(count):
+        v0 = (v0 + v1) & mask
+        v1 = ((v1 << 13) & mask | v1 >> 51) ^ v0
+        v0 = (v0 << 32) & mask | v0 >> 32
+        v2 = (v2 + v3) & mask
+        v3 = ((v3 << 16) & mask | v3 >> 48) ^ v2
+        v0 = (v0 + v3) & mask
+        v3 = ((v3 << 21) & mask | v3 >> 43) ^ v0
+        v2 = (v2 + v1) & mask
+        v1 = ((v1 << 17) & mask | v1 >> 47) ^ v2
+        v2 = (v2 << 32) & mask | v2 >> 32
+    return v0, v1, v2, v3
