@@ -1,0 +1,11 @@
+"""Settings shared by all tests."""
+
+import os
+
+from hypothesis import settings
+
+# The same examples at every run, so that a red test is a change of ours; set
+# HYPOTHESIS_PROFILE=explore to look for new ones.
+settings.register_profile("repeatable", derandomize=True, deadline=None)
+settings.register_profile("explore", deadline=None)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
