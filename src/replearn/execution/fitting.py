@@ -26,8 +26,11 @@ from replearn.execution.threads import one_thread
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
-SERIAL_SECONDS = 1.5
-"""Starting worker processes costs about this much: shorter fits stay in this process."""
+SERIAL_SECONDS = 3.0
+"""Starting worker processes costs about this much: shorter fits stay in this process.
+
+Seconds of processor time, so that a busy machine does not look like a slow learner.
+"""
 
 WARM_UP_BLOCKS = 2
 """Blocks fitted in this process before anything is concluded from their time."""
@@ -190,11 +193,11 @@ def _run(
     workers = effective_n_jobs(n_jobs)
     seconds: list[float] = []
     for block in work:
-        start = time.perf_counter()
+        start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
         with config_context(skip_parameter_validation=bool(seconds)):
             model = fit_one_block(estimator, block)
-        seconds.append(time.perf_counter() - start)
+        seconds.append(time.thread_time() - start)
         yield [model]
         if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds)):
             break
@@ -212,7 +215,7 @@ def _workers_pay(seconds: list[float], n_left: int) -> bool:
 
 
 def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:
-    wanted = int(SECONDS_PER_TASK / seconds_per_block)
+    wanted = int(SECONDS_PER_TASK / max(seconds_per_block, 1e-6))
     return max(1, min(wanted, n_blocks // (4 * workers)))
 
 

@@ -1,0 +1,123 @@
+"""How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
+
+    python benchmarks/speed_vs_bagging.py [--learners logistic tree bayes boosting] [--full]
+
+Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
+includes the keyed partition and the thresholds. Bagging's worker processes are started before the
+clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10 of its 128 models
+are timed and the line through both is followed to 128, and both sides predict 20,000 rows; --full
+times all. A ratio below its target is marked LOST. The machine's load is printed before and after:
+numbers from a busy machine are worth little.
+"""
+
+import argparse
+import os
+import time
+import warnings
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import PointwiseReplicableClassifier
+
+N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
+LEARNERS = {
+    "logistic": (LogisticRegression(), 20.0, 8.0),
+    "tree": (DecisionTreeClassifier(), 1.5, 1.2),
+    "bayes": (GaussianNB(), 8.0, 3.0),
+    "boosting": (HistGradientBoostingClassifier(), 8.0, 1.0),
+}
+"""Base learner, target ratio of fit, target ratio of predict."""
+
+ONE_ROW_BLOCKS, ONE_ROW_TARGET_MS = 64, 3.0
+
+
+def seconds(work, repeats=1):
+    best = np.inf
+    for _ in range(repeats):
+        start = time.perf_counter()
+        work()
+        best = min(best, time.perf_counter() - start)
+    return best
+
+
+def time_bagging(estimator, X, y, rows, n_models):
+    model = BaggingClassifier(
+        estimator,
+        n_estimators=n_models,
+        max_samples=N_ROWS // N_BLOCKS,
+        bootstrap=False,
+        n_jobs=N_JOBS,
+        random_state=0,
+    )
+    fit = seconds(lambda: model.fit(X, y))
+    return np.array([fit, seconds(lambda: model.predict(rows), repeats=3)])
+
+
+def extrapolate_bagging(estimator, X, y, rows, few=2, more=10):
+    """Follow the line through two small ensembles; start-up costs are not multiplied."""
+    first = time_bagging(estimator, X, y, rows, few)
+    second = time_bagging(estimator, X, y, rows, more)
+    return first + (N_BLOCKS - few) * (second - first) / (more - few)
+
+
+def time_ours(estimator, X, y, rows):
+    model = PointwiseReplicableClassifier(
+        estimator, n_blocks=N_BLOCKS, n_partitions=1, n_jobs=N_JOBS, verbose=-1
+    )
+    fit = seconds(lambda: model.fit(X, y))
+    return fit, seconds(lambda: model.predict(rows), repeats=3)
+
+
+def line(what, ours, bagging, target):
+    ratio = bagging / ours
+    verdict = "" if ratio >= target else "  LOST"
+    return (
+        f"{what:<18} {bagging:>10.2f} s {ours:>10.3f} s {ratio:>8.1f} x   (>= {target:g}){verdict}"
+    )
+
+
+def one_row(X, y):
+    model = PointwiseReplicableClassifier(
+        LogisticRegression(), n_blocks=ONE_ROW_BLOCKS, n_partitions=1
+    ).fit(X, y)
+    times = [seconds(lambda row=row: model.predict(X[row : row + 1])) for row in range(100)]
+    median = 1e3 * float(np.median(times))
+    verdict = "" if median < ONE_ROW_TARGET_MS else "  LOST"
+    return (
+        f"one row, {ONE_ROW_BLOCKS} logistic models: {median:.2f} ms "
+        f"(< {ONE_ROW_TARGET_MS:g}){verdict}"
+    )
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
+    parser.add_argument("--full", action="store_true", help="time all models of bagged boosting")
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    X, y = make_classification(N_ROWS, N_FEATURES, n_informative=10, flip_y=0.1, random_state=0)
+    BaggingClassifier(GaussianNB(), n_jobs=N_JOBS).fit(X[:1000], y[:1000])  # starts the workers
+    print("load:", os.getloadavg())
+    print(f"{'':<18} {'bagging':>12} {'replearn':>12} {'ratio':>10}   (target)")
+    for name in options.learners:
+        estimator, fit_target, predict_target = LEARNERS[name]
+        shortened = name == "boosting" and not options.full
+        rows = X[:20_000] if shortened else X
+        if shortened:
+            bagging = extrapolate_bagging(estimator, X, y, rows)
+        else:
+            bagging = time_bagging(estimator, X, y, rows, N_BLOCKS)
+        ours = time_ours(estimator, X, y, rows)
+        print(line(f"{name} fit", ours[0], bagging[0], fit_target), flush=True)
+        print(line(f"{name} predict", ours[1], bagging[1], predict_target), flush=True)
+    print(one_row(X, y))
+    print("load:", os.getloadavg())
+
+
+if __name__ == "__main__":
+    main()
