@@ -127,7 +127,7 @@ def smallest_domain(n: int, delta: float, slack: float) -> int:
     Returns
     -------
     int
-        The smallest such size; the promise is then ``(rho + delta, gamma size/(size - 2n) + slack)``.
+        The smallest such size; see `reduced_disagreement` and `reduced_failure`.
 
     Examples
     --------

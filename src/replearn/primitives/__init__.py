@@ -1,1 +1,42 @@
-"""Replicable building blocks: coins, heavy hitters, correlated sampling, selection."""
+"""The paper's building blocks: each takes a sample, parameters and a shared key.
+
+Each returns a frozen result with its certificate, and keys its random numbers by the element they
+belong to, never by a place in a stream.
+"""
+
+from replearn.primitives._certificate import PrimitiveCertificate
+from replearn.primitives.coins import CoinDecision, decide_coin, decide_coins, smallest_throws
+from replearn.primitives.correlated import (
+    CorrelatedDraw,
+    agreement_of_draws,
+    sample_correlated,
+    sample_correlated_stream,
+)
+from replearn.primitives.heavy_hitters import (
+    HeavyHitters,
+    OneHeavyHitter,
+    find_heavy_hitters,
+    find_one_heavy_hitter,
+)
+from replearn.primitives.labels import HeavyLabels, label_heavy_hitters
+from replearn.primitives.signs import Signs, estimate_signs
+
+__all__ = [
+    "CoinDecision",
+    "CorrelatedDraw",
+    "HeavyHitters",
+    "HeavyLabels",
+    "OneHeavyHitter",
+    "PrimitiveCertificate",
+    "Signs",
+    "agreement_of_draws",
+    "decide_coin",
+    "decide_coins",
+    "estimate_signs",
+    "find_heavy_hitters",
+    "find_one_heavy_hitter",
+    "label_heavy_hitters",
+    "sample_correlated",
+    "sample_correlated_stream",
+    "smallest_throws",
+]

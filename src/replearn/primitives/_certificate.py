@@ -1,4 +1,4 @@
-"""The certificate of a primitive: what it promises, by which theorems, computed again on request."""
+"""The certificate of a primitive: what it promises, by which theorems, computed on request."""
 
 from __future__ import annotations
 

@@ -1,0 +1,179 @@
+"""Decide on which side of a gap a coin's bias lies, alike in two runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._inputs import fraction, heads_of
+from replearn.primitives._rule import below_levels
+from replearn.randomness import SharedKey
+
+__all__ = ["CoinDecision", "decide_coin", "decide_coins", "smallest_throws"]
+
+
+@dataclass(frozen=True, eq=False)
+class CoinDecision:
+    """What was decided about some coins.
+
+    Parameters
+    ----------
+    decisions : ndarray of int
+        +1 or -1 for each coin.
+    means : ndarray of float
+        Mean of the throws, in [-1, 1].
+    thresholds : ndarray of float
+        The coin's shared number u in [0, 1).
+    law : CoinLaw
+        Law of the threshold.
+    certificate : PrimitiveCertificate
+        What is promised for each coin.
+    """
+
+    decisions: NDArray[np.int64]
+    means: NDArray[np.float64]
+    thresholds: NDArray[np.float64]
+    law: CoinLaw
+    certificate: PrimitiveCertificate
+
+
+@derivation("decide coins")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    p0: float,
+    q0: float,
+    rho: float,
+    beta: float | None,
+    low: float,
+    high: float,
+) -> tuple[list[str], list[str]]:
+    flip = ledger.add("coin_flip", "coin-testing", n=n, low=low, high=high)
+    error = ledger.add("coin_error", "coin-testing", n=n, low=low, high=high, p0=p0, q0=q0)
+    promises = [
+        f"Two runs call a coin differently with probability at most {rounded_up(flip)}, whatever "
+        "its bias.",
+        f"A coin with mean above {q0:g} or below {p0:g} is called wrongly with probability at most "
+        f"{rounded_up(error)}.",
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+
+
+def decide_coins(
+    flips: Any,
+    p0: float,
+    q0: float,
+    *,
+    key: SharedKey,
+    rho: float = 0.1,
+    beta: float | None = None,
+    names: Any = None,
+) -> CoinDecision:
+    """Decide for several coins whether the mean is above q0 or below p0.
+
+    Parameters
+    ----------
+    flips : array-like of shape (n, n_coins)
+        Throws, -1 and +1 or 0 and 1.
+    p0, q0 : float
+        Ends of the gap on the scale from -1 to 1; between them either answer is right.
+    key : SharedKey
+        The same in both runs.
+    rho : float, default=0.1
+        Probability that two runs call a coin differently. The threshold is as concentrated as
+        this allows.
+    beta : float, default=None
+        Probability of a wrong call that is asked for; None: only stated.
+    names : sequence, default=None
+        What the coins are: keys their thresholds. None: 0, 1, 2, ...
+
+    Returns
+    -------
+    CoinDecision
+        With ``certificate.certified`` False where the throws are too few; see `smallest_throws`.
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> flips = rng.random((2000, 3)) < [0.3, 0.5, 0.7]
+    >>> found = decide_coins(flips, -0.2, 0.2, key=SharedKey("a"))
+    >>> found.decisions[[0, 2]].tolist(), found.certificate.certified
+    ([-1, 1], True)
+    """
+    heads = heads_of(flips)
+    n, n_coins = heads.shape
+    fraction("rho", rho)
+    fraction("beta", beta, optional=True)
+    law = coin_law(n, p0, q0, rho)
+    labels = list(range(n_coins)) if names is None else list(names)
+    if len(labels) != n_coins:
+        raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
+    uniforms = key.child("coin").uniforms(labels)
+    counts = heads.sum(axis=0)
+    # theorem: coin-testing
+    above = below_levels(uniforms, law.table(counts, n))
+    certificate = PrimitiveCertificate.issue(
+        "decide coins",
+        key.fingerprint,
+        n=n,
+        p0=float(p0),
+        q0=float(q0),
+        rho=float(rho),
+        beta=beta,
+        low=law.low,
+        high=law.high,
+    )
+    means = 2.0 * counts / n - 1.0
+    return CoinDecision(np.where(above, 1, -1), means, uniforms, law, certificate)
+
+
+def decide_coin(
+    flips: Any,
+    p0: float = -1.0,
+    q0: float = 1.0,
+    *,
+    key: SharedKey,
+    rho: float = 0.1,
+    beta: float | None = None,
+    name: Any = "coin",
+) -> CoinDecision:
+    """Decide for one coin whether its mean is above q0 or below p0.
+
+    Parameters
+    ----------
+    flips : array-like of shape (n,)
+        Throws, -1 and +1 or 0 and 1.
+    p0, q0 : float
+        Ends of the gap on the scale from -1 to 1. The default is the coin that shows one side
+        only.
+    key : SharedKey
+        The same in both runs.
+    rho : float, default=0.1
+        Probability that two runs call the coin differently.
+    beta : float, default=None
+        Probability of a wrong call that is asked for; None: only stated.
+    name : object, default="coin"
+        What the coin is: keys its threshold.
+
+    Returns
+    -------
+    CoinDecision
+        With one entry.
+
+    Examples
+    --------
+    >>> found = decide_coin([1] * 20, key=SharedKey("a"))
+    >>> found.decisions.tolist(), found.certificate.value("coin_error")
+    ([1], 0.0)
+    """
+    throws = np.asarray(flips)
+    if throws.ndim != 1:
+        raise ValueError(f"flips must be one row of throws, got shape {throws.shape}.")
+    return decide_coins(throws, p0, q0, key=key, rho=rho, beta=beta, names=[name])

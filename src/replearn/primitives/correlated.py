@@ -1,0 +1,203 @@
+"""Correlated sampling: two runs with similar weights draw the same candidate.
+
+Draw ``argmax(log weight + Gumbel)`` with Gumbels keyed by the candidate itself. Nothing has to be
+normalised and no candidate has to be seen twice, so millions of them can be streamed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.bounds._agreement import log_weight_agreement
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.primitives._certificate import PrimitiveCertificate, derivation
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import n_rows, slice_rows
+
+__all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]
+
+_CHUNK = 1 << 18
+
+
+@dataclass(frozen=True, eq=False)
+class CorrelatedDraw:
+    """One candidate, drawn with shared Gumbels.
+
+    Parameters
+    ----------
+    index : int
+        Position of the candidate.
+    value : object
+        The candidate.
+    score : float
+        Its log weight plus its Gumbel.
+    margin : float
+        How far the next best was behind.
+    certificate : PrimitiveCertificate
+        What is promised.
+    """
+
+    index: int
+    value: Any
+    score: float
+    margin: float
+    certificate: PrimitiveCertificate
+
+
+@derivation("correlated sampling")
+def _derive(ledger: Ledger, deviation: float | None) -> tuple[list[str], list[str]]:
+    promises = [
+        "A candidate is drawn with probability proportional to its weight; two runs with weights "
+        "p and q differ with probability at most 2 TV(p, q)/(1 + TV(p, q))."
+    ]
+    if deviation is not None:
+        flip = ledger.add("draw_flip", "correlated-sampling", deviation=deviation)
+        promises.append(
+            f"If no log weight moves by more than {deviation:g}, two runs differ with probability "
+            f"at most {rounded_up(flip)}."
+        )
+    return promises, []
+
+
+def sample_correlated(
+    candidates: Any,
+    log_weights: ArrayLike,
+    *,
+    key: SharedKey,
+    deviation: float | None = None,
+) -> CorrelatedDraw:
+    """Draw one candidate with probability proportional to its weight.
+
+    Parameters
+    ----------
+    candidates : container of rows
+        What is drawn from; all different. The Gumbels are keyed by the candidates' values.
+    log_weights : array-like of float
+        Logarithms of the weights, not normalised; ``-inf`` for weight 0.
+    key : SharedKey
+        The same in both runs.
+    deviation : float, default=None
+        How much a log weight may move between the runs; the certificate then states a number.
+
+    Returns
+    -------
+    CorrelatedDraw
+
+    Examples
+    --------
+    >>> draw = sample_correlated(["a", "b", "c"], [0.0, 9.0, 0.0], key=SharedKey("k"))
+    >>> draw.value
+    'b'
+    """
+    weights = np.asarray(log_weights, dtype=np.float64)
+    n = n_rows(candidates)
+    if weights.shape != (n,):
+        raise ValueError(f"log_weights has shape {weights.shape} for {n} candidates.")
+    chunks = (
+        (slice_rows(candidates, start, start + _CHUNK), weights[start : start + _CHUNK])
+        for start in range(0, n, _CHUNK)
+    )
+    return sample_correlated_stream(chunks, key=key, deviation=deviation)
+
+
+def sample_correlated_stream(
+    chunks: Iterable[tuple[Any, ArrayLike]],
+    *,
+    key: SharedKey,
+    deviation: float | None = None,
+) -> CorrelatedDraw:
+    """Draw one candidate from a stream of chunks, never holding more than one of them.
+
+    Parameters
+    ----------
+    chunks : iterable of (candidates, log_weights)
+        As for `sample_correlated`; the cut into chunks and their order do not matter.
+    key : SharedKey
+        The same in both runs.
+    deviation : float, default=None
+        How much a log weight may move between the runs.
+
+    Returns
+    -------
+    CorrelatedDraw
+
+    Examples
+    --------
+    >>> stream = [(["a", "b"], [0.0, 1.0]), (["c"], [0.5])]
+    >>> whole = sample_correlated(["a", "b", "c"], [0.0, 1.0, 0.5], key=SharedKey("k"))
+    >>> sample_correlated_stream(stream, key=SharedKey("k")).value == whole.value
+    True
+    """
+    child = key.child("correlated sampling")
+    best, second = -np.inf, -np.inf
+    index, value, offset = -1, None, 0
+    for candidates, log_weights in chunks:
+        weights = _checked(log_weights)
+        # theorem: correlated-sampling
+        scores = weights + _gumbels(child, as_points(candidates))
+        top = int(np.argmax(scores)) if len(scores) else -1
+        rest = float(np.delete(scores, top).max(initial=-np.inf)) if len(scores) else -np.inf
+        if top >= 0 and scores[top] > best:
+            second, best = max(best, rest), float(scores[top])
+            index, value = offset + top, _row(candidates, top)
+        else:
+            second = max(second, float(scores.max(initial=-np.inf)))
+        offset += len(scores)
+    if index < 0:
+        raise ValueError("log_weights must be finite for at least one candidate.")
+    certificate = PrimitiveCertificate.issue(
+        "correlated sampling", key.fingerprint, deviation=deviation
+    )
+    return CorrelatedDraw(index, value, best, best - second, certificate)
+
+
+def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLike]) -> float:
+    """Return the exact probability, over keys, that two draws name the same candidate.
+
+    Parameters
+    ----------
+    first, second : (candidates, log_weights)
+        What the two runs draw from; a candidate of one run only has weight 0 in the other.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> p, q = (["a", "b"], np.log([0.6, 0.4])), (["b", "a"], np.log([0.6, 0.4]))
+    >>> round(agreement_of_draws(p, q), 6)
+    0.8
+    """
+    from replearn.primitives._counting import PointIndex
+
+    mine, its = _checked(first[1]), _checked(second[1])
+    place = PointIndex(as_points(first[0])).locate(as_points(second[0]))
+    common = np.full(len(mine), -np.inf)
+    common[place[place >= 0]] = its[place >= 0]
+    left = np.concatenate([mine, np.full(int((place < 0).sum()), -np.inf)])
+    right = np.concatenate([common, its[place < 0]])
+    # theorem: correlated-sampling
+    return float(log_weight_agreement(left, right))
+
+
+def _gumbels(child: SharedKey, points: Points) -> NDArray[np.float64]:
+    return child.gumbels(points, ["draw"])[:, 0]
+
+
+def _checked(log_weights: ArrayLike) -> NDArray[np.float64]:
+    weights = np.asarray(log_weights, dtype=np.float64)
+    if weights.ndim != 1 or np.isnan(weights).any() or np.isposinf(weights).any():
+        raise ValueError("log_weights must be one number per candidate, finite or -inf.")
+    return weights
+
+
+def _row(candidates: Any, row: int) -> Any:
+    taken = slice_rows(candidates, row, row + 1)
+    return taken[0] if isinstance(taken, list | tuple | np.ndarray) else taken

@@ -1,0 +1,185 @@
+"""The signs of many coins at once: the whole vector is the same in two runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.bounds import label_law
+from replearn.bounds.signs import (
+    JOINT_COINS,
+    joint_sign_flip_bound,
+    sign_flip_bound,
+    sign_width,
+)
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._inputs import fraction, heads_of
+from replearn.primitives._rule import below_levels
+from replearn.primitives.correlated import sample_correlated
+from replearn.randomness import SharedKey
+
+__all__ = ["Signs", "estimate_signs"]
+
+_METHODS = ("auto", "thresholds", "joint")
+
+
+@dataclass(frozen=True, eq=False)
+class Signs:
+    """The signs of some coins.
+
+    Parameters
+    ----------
+    signs : ndarray of int
+        +1 or -1 for each coin.
+    means : ndarray of float
+        Means of the throws, in [-1, 1].
+    width : float
+        Beyond this distance of the mean from 0 a sign is certain.
+    method : str
+        ``"thresholds"`` or ``"joint"``.
+    certificate : PrimitiveCertificate
+        What is promised for the whole vector.
+    """
+
+    signs: NDArray[np.int64]
+    means: NDArray[np.float64]
+    width: float
+    method: str
+    certificate: PrimitiveCertificate
+
+
+@derivation("estimate signs")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    n_coins: int,
+    alpha: float,
+    rho: float,
+    beta: float | None,
+    width: float,
+    joint: bool,
+) -> tuple[list[str], list[str]]:
+    data = {"n": n, "n_coins": n_coins, "width": width, "joint": joint}
+    flip = ledger.add("signs_flip", "coins-at-once", **data)
+    error = ledger.add("signs_error", "coins-at-once", alpha=alpha, **data)
+    promises = [
+        f"Two runs differ in any of the {n_coins} signs with probability at most "
+        f"{rounded_up(flip)}.",
+        f"Any coin with a mean at least {alpha:g} from 0 has the wrong sign with probability at "
+        f"most {rounded_up(error)}.",
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+
+
+def estimate_signs(
+    flips: Any,
+    alpha: float,
+    *,
+    key: SharedKey,
+    rho: float = 0.1,
+    beta: float | None = None,
+    method: str = "auto",
+    names: Any = None,
+) -> Signs:
+    """Estimate the signs of the means of d coins, all alike in two runs.
+
+    Parameters
+    ----------
+    flips : array-like of shape (n, n_coins)
+        Throws, -1 and +1 or 0 and 1.
+    alpha : float
+        Coins whose mean is closer to 0 may get either sign, in (0, 1].
+    key : SharedKey
+        The same in both runs.
+    rho : float, default=0.1
+        Probability that the vectors of two runs differ anywhere.
+    beta : float, default=None
+        Probability of any wrong sign that is asked for; None: only stated.
+    method : {"auto", "thresholds", "joint"}, default="auto"
+        One threshold per coin (n grows like d^2), or the vector drawn by correlated sampling (n
+        grows like d, for up to 20 coins), or the better of the two for these n and d.
+    names : sequence, default=None
+        What the coins are: keys the shared numbers. None: 0, 1, 2, ...
+
+    Returns
+    -------
+    Signs
+
+    Examples
+    --------
+    >>> rng = np.random.default_rng(0)
+    >>> flips = rng.random((20_000, 4)) < [0.2, 0.4, 0.6, 0.8]
+    >>> found = estimate_signs(flips, 0.2, key=SharedKey("a"), beta=0.01)
+    >>> found.signs.tolist(), found.certificate.certified
+    ([-1, -1, 1, 1], True)
+    """
+    heads = heads_of(flips)
+    n, n_coins = heads.shape
+    for name, value in (("alpha", alpha), ("rho", rho)):
+        fraction(name, value)
+    fraction("beta", beta, optional=True)
+    joint = _choose(method, n, n_coins)
+    width = sign_width(n, n_coins, rho, joint=joint) or 1.0
+    labels = list(range(n_coins)) if names is None else list(names)
+    counts = heads.sum(axis=0)
+    if joint:
+        signs = _joint_signs(2.0 * counts / n - 1.0, width, labels, key.child("sign vector"))
+    else:
+        uniforms = key.child("sign").uniforms(labels)
+        # theorem: coins-at-once
+        above = below_levels(uniforms, label_law(n, width).table[counts])
+        signs = np.where(above, 1, -1)
+    certificate = PrimitiveCertificate.issue(
+        "estimate signs",
+        key.fingerprint,
+        n=n,
+        n_coins=n_coins,
+        alpha=float(alpha),
+        rho=float(rho),
+        beta=beta,
+        width=width,
+        joint=joint,
+    )
+    means = 2.0 * counts / n - 1.0
+    return Signs(signs, means, width, "joint" if joint else "thresholds", certificate)
+
+
+def _choose(method: str, n: int, n_coins: int) -> bool:
+    if method not in _METHODS:
+        raise ValueError(f"method={method!r} must be one of {', '.join(_METHODS)}.")
+    if method == "joint" and n_coins > JOINT_COINS:
+        raise ValueError(
+            f'method="joint" draws among 2^d vectors: at most {JOINT_COINS} coins, got {n_coins}.'
+        )
+    if method != "auto":
+        return method == "joint"
+    if n_coins > JOINT_COINS:
+        return False
+    return joint_sign_flip_bound(n, n_coins, 1.0) < sign_flip_bound(n, n_coins, 1.0)
+
+
+def _joint_signs(
+    means: NDArray[np.float64], width: float, labels: list[Any], key: SharedKey
+) -> NDArray[np.int64]:
+    """Draw the vector from a product of coins; only coins within the width are open."""
+    angles = np.pi / 4.0 * (1.0 + np.clip(means / width, -1.0, 1.0))
+    certain = np.abs(means) >= width
+    open_coins = np.flatnonzero(~certain)
+    signs = np.where(means > 0.0, 1, -1)
+    if not len(open_coins):
+        return signs
+    codes = np.arange(1 << len(open_coins))
+    bits = (codes[:, np.newaxis] >> np.arange(len(open_coins))) & 1
+    up, down = (2.0 * np.log(f(angles[open_coins])) for f in (np.sin, np.cos))
+    log_weights = np.where(bits == 1, up, down).sum(axis=1)
+    # Keyed by the whole vector over the coins in an order that their names decide.
+    order = np.argsort(key.child("order").hashes(labels), kind="stable")
+    vectors = np.broadcast_to(signs, (len(codes), len(signs))).copy()
+    vectors[:, open_coins] = 2 * bits - 1
+    drawn = sample_correlated(vectors[:, order], log_weights, key=key).index
+    return vectors[drawn]
