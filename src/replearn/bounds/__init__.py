@@ -27,6 +27,14 @@ from replearn.bounds.concentration import (
     kl_upper,
     smallest_sample_dkw,
 )
+from replearn.bounds.cover import cover_distance
+from replearn.bounds.finite_class import (
+    order_error_tail,
+    order_flip_bound,
+    order_width,
+    smallest_sample_order,
+)
+from replearn.bounds.finite_randomness import finite_randomness_flip_bound
 from replearn.bounds.flips import central_binomial, flip_bound, flip_curve, flip_supremum
 from replearn.bounds.fresh import (
     average_flip_estimate,
@@ -57,6 +65,12 @@ from replearn.bounds.multiclass import (
     smallest_blocks_multiclass,
 )
 from replearn.bounds.programme import programme_law, tightest_law
+from replearn.bounds.realizable import (
+    best_ceiling,
+    ceiling_flip_bound,
+    realizable_flip_bound,
+    smallest_sample_realizable,
+)
 from replearn.bounds.reuse import reuse_flip_bound
 from replearn.bounds.runs import runs_bound, runs_curve, runs_supremum
 from replearn.bounds.selection import (
@@ -67,6 +81,14 @@ from replearn.bounds.selection import (
     selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_selection,
+)
+from replearn.bounds.thresholds import (
+    mean_cdf_distance,
+    mean_cut_difference,
+    smallest_sample_threshold,
+    threshold_error_tail,
+    threshold_flip_bound,
+    threshold_scale,
 )
 from replearn.bounds.training_rows import training_row_bound
 from replearn.bounds.vc import (
@@ -92,14 +114,18 @@ __all__ = [
     "average_flip_estimate",
     "average_flip_limit",
     "bernoulli_divergence",
+    "best_ceiling",
     "binomial_limits",
     "block_disagreement",
+    "ceiling_flip_bound",
     "central_binomial",
+    "cover_distance",
     "disagreement_bound",
     "disagreement_tail",
     "dkw_tail",
     "error_factor",
     "false_member_bound",
+    "finite_randomness_flip_bound",
     "flip_bound",
     "flip_curve",
     "flip_estimate",
@@ -122,11 +148,17 @@ __all__ = [
     "make_law",
     "markov_gamma",
     "markov_rho",
+    "mean_cdf_distance",
+    "mean_cut_difference",
     "mean_difference",
     "membership_flip_bound",
     "missed_point_bound",
     "multiclass_flip_bound",
+    "order_error_tail",
+    "order_flip_bound",
+    "order_width",
     "programme_law",
+    "realizable_flip_bound",
     "realizable_sample_size",
     "realizable_sample_size_finite",
     "realizable_tail",
@@ -148,11 +180,17 @@ __all__ = [
     "smallest_sample_complete",
     "smallest_sample_dkw",
     "smallest_sample_membership",
+    "smallest_sample_order",
+    "smallest_sample_realizable",
     "smallest_sample_selection",
+    "smallest_sample_threshold",
     "smallest_width",
     "some_false_member_bound",
     "some_missed_point_bound",
     "table_law",
+    "threshold_error_tail",
+    "threshold_flip_bound",
+    "threshold_scale",
     "tightest_law",
     "training_row_bound",
     "uniform_law",

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from replearn.certificates import _choice_computations as choice
 from replearn.certificates import _computations as compute
 from replearn.certificates import _primitive_computations as primitive
 from replearn.exceptions import CertificateError
@@ -225,7 +226,11 @@ _ENTRIES = (
         "Selection by shared Gumbel noise on empirical errors differs with probability at most "
         "tanh(t D / 2).",
         "thm:optimal-hypothesis-sel",
-        {"selection_flip": compute.selection_flip},
+        {
+            "selection_flip": compute.selection_flip,
+            "selection_sampled": choice.selection_sampled,
+            "selection_error": choice.selection_error,
+        },
     ),
     Theorem(
         "fresh-sample-point",
@@ -267,6 +272,48 @@ _ENTRIES = (
         "binomial-limits",
         "Exact confidence limits for a probability from counted successes.",
         "ours",
+    ),
+    Theorem(
+        "search-blocks",
+        "A search over configurations whose errors come from K folds chooses differently with "
+        "probability at most that of one fold, if no true error moves by more than the drift.",
+        "thm:optimal-hypothesis-sel",
+        {"search_flip": choice.search_flip, "search_error": choice.search_error},
+    ),
+    Theorem(
+        "semi-replicable",
+        "One candidate for each dichotomy of a shared pool, then a replicable choice: the best "
+        "candidate is nearly as good as the best hypothesis of the class.",
+        "thm:semi-supervised-repl-ub-formal",
+        {"cover_distance": choice.cover_distance},
+    ),
+    Theorem(
+        "thresholds-proper",
+        "A threshold at a randomly chosen level of the distribution function, rounded to the "
+        "nearest cut, differs on more than gamma with the stated probability, atoms or not.",
+        "prop:thresholds-proper-formal",
+        {"threshold_flip": choice.threshold_flip, "threshold_error": choice.threshold_error},
+    ),
+    Theorem(
+        "realizable",
+        "Comparing the best training error with a shared random limit makes a realizable learner "
+        "replicable on every distribution.",
+        "thm:realizable-apx-repl",
+        {"realizable_flip": choice.realizable_flip, "realizable_error": choice.realizable_error},
+    ),
+    Theorem(
+        "finite-class",
+        "The first hypothesis in a shared random order within a shared random margin of the best "
+        "differs with probability at most 2 D (1 + ln N) / width.",
+        "thm:finite-class-replicable-learner",
+        {"order_flip": choice.order_flip, "order_error": choice.order_error},
+    ),
+    Theorem(
+        "finite-randomness",
+        "R shared global thresholds on one vote, then a replicable choice among them, by Markov's "
+        "inequality for each threshold.",
+        "thm:apx-repl-finite-r",
+        {"finite_randomness_flip": choice.finite_randomness_flip},
     ),
 )
 

@@ -1,0 +1,153 @@
+"""Realizable learning that is replicable on every distribution: a shared limit on the best error.
+
+The best training error is compared with a limit drawn uniformly from [0, ceiling] and shared
+between runs. Above it both runs give up alike; below it both hypotheses are nearly right, hence
+nearly equal. Proofs: docs/theory/realizable.md.
+"""
+
+import math
+
+import numpy as np
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import check_fraction, smallest_integer, upper_probability
+from replearn.bounds.vc import log_growth, realizable_tail
+
+__all__ = [
+    "best_ceiling",
+    "ceiling_flip_bound",
+    "realizable_flip_bound",
+    "smallest_sample_realizable",
+]
+
+_CEILINGS = 200
+
+
+def ceiling_flip_bound(n: int, ceiling: float) -> float:
+    """Probability that one run gives up and the other does not.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    ceiling : float
+        Largest value of the shared limit, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``1 / (ceiling sqrt(2 n))``, rounded up.
+
+    Examples
+    --------
+    >>> round(ceiling_flip_bound(20_000, 0.08), 4)
+    0.0625
+    """
+    checked_count(n, name="n", smallest=1)
+    check_fraction("ceiling", ceiling)
+    # theorem: realizable
+    return upper_probability(1.0 / (ceiling * math.sqrt(2.0 * n)))
+
+
+def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float:
+    """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    d : int
+        VC dimension.
+    gamma : float
+        Mass on which two hypotheses may differ, in (0, 1].
+    ceiling : float
+        Largest value of the shared limit.
+
+    Returns
+    -------
+    float
+        For every distribution, realizable or not.
+
+    Examples
+    --------
+    >>> round(realizable_flip_bound(50_000, 1, 0.2, 0.07), 4)
+    0.0456
+    """
+    check_fraction("gamma", gamma)
+    # theorem: realizable
+    slack = gamma / 2.0 - ceiling - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
+    if slack <= 0.0:
+        return 1.0
+    both_wrong = 2.0 * math.exp(-2.0 * n * slack * slack)
+    return upper_probability(ceiling_flip_bound(n, ceiling) + both_wrong)
+
+
+def best_ceiling(n: int, d: int, gamma: float) -> float:
+    """Ceiling with the smallest :func:`realizable_flip_bound`.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    d : int
+        VC dimension.
+    gamma : float
+        Mass on which two hypotheses may differ, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``gamma / 4`` when no ceiling gives a bound below 1.
+
+    Examples
+    --------
+    >>> best_ceiling(50_000, 1, 0.2)
+    0.07
+    """
+    check_fraction("gamma", gamma)
+    ceilings = [gamma / 2.0 * k / _CEILINGS for k in range(1, _CEILINGS)]
+    rhos = [realizable_flip_bound(n, d, gamma, ceiling) for ceiling in ceilings]
+    best = int(np.argmin(rhos))
+    return ceilings[best] if rhos[best] < 1.0 else gamma / 4.0
+
+
+def smallest_sample_realizable(
+    rho: float, gamma: float, alpha: float, beta: float, d: int
+) -> tuple[int, float]:
+    """Find the sample size and ceiling for a realizable learner that is replicable everywhere.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two hypotheses may differ on a mass above gamma, in (0, 1].
+    gamma : float
+        Mass on which two hypotheses may differ, in (0, 1].
+    alpha, beta : float
+        Error allowed in the realizable case and its failure probability, in (0, 1].
+    d : int
+        VC dimension.
+
+    Returns
+    -------
+    n : int
+        Sample size: n passes and n - 1 fails.
+    ceiling : float
+        Largest value of the shared limit.
+
+    Examples
+    --------
+    >>> smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 1)
+    (18238, 0.053500000000000006)
+    """
+    check_fraction("rho", rho)
+    check_fraction("beta", beta)
+
+    def passes(n: int) -> bool:
+        if realizable_tail(n, d, alpha) > beta:
+            return False
+        return realizable_flip_bound(n, d, gamma, best_ceiling(n, d, gamma)) <= rho
+
+    n = smallest_integer(passes, limit=10**12)
+    if n is None:
+        raise ValueError(f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows.")
+    return n, best_ceiling(n, d, gamma)

@@ -1,0 +1,227 @@
+"""Proper thresholds on one feature: choose a level of the distribution function, then a cut.
+
+A level in [0, 1] is drawn with density proportional to ``exp(-t * error of its cut)``, the
+randomness shared between runs; the cut of a level is the one whose empirical mass below is
+nearest. Nothing is assumed about atoms. Proofs: docs/theory/thresholds-proper.md.
+"""
+
+import math
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import (
+    check_fraction,
+    check_positive,
+    smallest_integer,
+    upper_probability,
+)
+from replearn.bounds.concentration import dkw_tail
+
+__all__ = [
+    "mean_cdf_distance",
+    "mean_cut_difference",
+    "smallest_sample_threshold",
+    "threshold_error_tail",
+    "threshold_flip_bound",
+    "threshold_scale",
+]
+
+# Splits of alpha between sampling error and exponential weights that are tried.
+_SPLITS = 64
+_LARGEST_SCALE = 1e9
+
+
+def mean_cdf_distance(n: int) -> float:
+    """Mean largest distance between the distribution functions of two samples of size n.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+
+    Returns
+    -------
+    float
+        At least ``E sup |F1 - F2|``, for every distribution.
+
+    Examples
+    --------
+    >>> round(mean_cdf_distance(10_000), 5)
+    0.01762
+    """
+    checked_count(n, name="n", smallest=1)
+    # theorem: thresholds-proper
+    return upper_probability((math.sqrt(math.pi * (n + 0.5)) - 1.0) / n)
+
+
+def mean_cut_difference(n: int, n_directions: int = 1) -> float:
+    """Mean half-range, over all cuts, of the difference of the errors in two samples.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    n_directions : {1, 2}
+        2 when "x > cut" and "x <= cut" are both candidates.
+
+    Returns
+    -------
+    float
+        An upper bound for every distribution.
+
+    Examples
+    --------
+    >>> round(mean_cut_difference(10_000), 5)
+    0.01596
+    """
+    checked_count(n, name="n", smallest=1)
+    checked_count(n_directions, name="n_directions", smallest=1, largest=2)
+    # theorem: thresholds-proper
+    return upper_probability(2.0 * n_directions * math.sqrt(2.0 * (n + 1) / math.pi) / n)
+
+
+def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) -> float:
+    """Probability that the thresholds of two runs differ on a mass above ``gamma``.
+
+    Parameters
+    ----------
+    t : float
+        Scale of the errors.
+    n : int
+        Rows of each sample.
+    gamma : float
+        Mass on which the rules may differ, in (0, 1].
+    n_directions : {1, 2}
+        2 when both directions are candidates.
+
+    Returns
+    -------
+    float
+        For every distribution, atoms or not.
+
+    Examples
+    --------
+    >>> round(threshold_flip_bound(40.0, 1_000_000, 0.2), 4)
+    0.1736
+    """
+    check_positive("t", t, zero=True)
+    check_fraction("gamma", gamma)
+    # theorem: thresholds-proper
+    levels = (max(t, 4.0 / gamma) + t) * mean_cdf_distance(n)
+    errors = 0.5 * t * mean_cut_difference(n, n_directions)
+    return upper_probability(levels + errors + 2.0 * dkw_tail(n, gamma / 12.0))
+
+
+def threshold_error_tail(t: float, n: int, alpha: float, n_directions: int = 1) -> float:
+    """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
+
+    Parameters
+    ----------
+    t : float
+        Scale of the errors.
+    n : int
+        Rows of the sample.
+    alpha : float
+        Excess error allowed, in (0, 1].
+    n_directions : {1, 2}
+        2 when both directions are candidates.
+
+    Returns
+    -------
+    float
+        Over sample and shared randomness.
+
+    Examples
+    --------
+    >>> round(threshold_error_tail(60.0, 1_000_000, 0.2), 4)
+    0.0014
+    """
+    check_positive("t", t)
+    check_fraction("alpha", alpha)
+    volume = 2.0 * t * n_directions / -math.expm1(-t)
+    best = 1.0
+    for split in range(1, _SPLITS):
+        slack = alpha / 4.0 * split / _SPLITS
+        # theorem: thresholds-proper
+        exponent = -t * (alpha - 4.0 * slack)
+        best = min(best, 2.0 * dkw_tail(n, slack) + volume * math.exp(exponent))
+    return upper_probability(best)
+
+
+def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) -> float | None:
+    """Smallest scale t at which the threshold is within ``alpha`` except with ``beta``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    alpha : float
+        Excess error allowed, in (0, 1].
+    beta : float
+        Failure probability, in (0, 1].
+    n_directions : {1, 2}
+        2 when both directions are candidates.
+
+    Returns
+    -------
+    float or None
+        None when no scale is enough at this sample size.
+
+    Examples
+    --------
+    >>> round(threshold_scale(1_000_000, 0.2, 0.1), 1)
+    34.3
+    """
+    check_fraction("beta", beta)
+    passing = 1.0 / alpha
+    while threshold_error_tail(passing, n, alpha, n_directions) > beta:
+        passing *= 2.0
+        if passing > _LARGEST_SCALE:
+            return None
+    failing = passing / 2.0
+    while passing - failing > 1e-9 * passing:
+        middle = (failing + passing) / 2.0
+        good = threshold_error_tail(middle, n, alpha, n_directions) <= beta
+        failing, passing = (failing, middle) if good else (middle, passing)
+    return passing
+
+
+def smallest_sample_threshold(
+    rho: float, gamma: float, alpha: float, beta: float, n_directions: int = 1
+) -> tuple[int, float]:
+    """Find the sample size and scale for a replicable and accurate threshold.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two rules may differ on a mass above gamma, in (0, 1].
+    gamma : float
+        Mass on which two rules may differ, in (0, 1].
+    alpha, beta : float
+        Excess error allowed, and its failure probability, in (0, 1].
+    n_directions : {1, 2}
+        2 when both directions are candidates.
+
+    Returns
+    -------
+    n : int
+        Sample size: n passes and n - 1 fails.
+    t : float
+        Scale to use with it.
+
+    Examples
+    --------
+    >>> n, t = smallest_sample_threshold(0.2, 0.2, 0.2, 0.1)
+    >>> n, round(t, 1)
+    (568711, 34.8)
+    """
+    check_fraction("rho", rho)
+
+    def passes(n: int) -> bool:
+        t = threshold_scale(n, alpha, beta, n_directions)
+        return t is not None and threshold_flip_bound(t, n, gamma, n_directions) <= rho
+
+    n = smallest_integer(passes, limit=10**15)
+    t = None if n is None else threshold_scale(n, alpha, beta, n_directions)
+    if n is None or t is None:
+        raise ValueError(f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.")
+    return n, t

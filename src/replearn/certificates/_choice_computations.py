@@ -1,0 +1,71 @@
+"""The numbers of replicable choices: thin doors to bounds, JSON values in and out."""
+
+from replearn import bounds
+
+
+def selection_sampled(t: float, n_hypotheses: int, m: int, drift: float) -> float:
+    """Probability that two choices on fresh samples differ."""
+    # theorem: hypothesis-selection
+    return bounds.selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift)
+
+
+def selection_error(t: float, n_hypotheses: int, m: int, alpha: float) -> float:
+    """Probability that the chosen hypothesis is worse than the best by more than alpha."""
+    # theorem: hypothesis-selection
+    return bounds.selection_error_tail_sampled(t, n_hypotheses, alpha, m)
+
+
+def search_flip(t: float, n_hypotheses: int, n_test: int, drift: float) -> float:
+    """Probability that two searches choose different configurations: that of one fold."""
+    # theorem: search-blocks
+    return bounds.selection_flip_bound_sampled(t, n_hypotheses, n_test, drift=drift)
+
+
+def search_error(t: float, n_hypotheses: int, n_test: int, alpha: float) -> float:
+    """Probability that the chosen configuration is worse than the best by more than alpha."""
+    pairs = n_hypotheses * (n_hypotheses - 1)
+    # theorem: search-blocks
+    return bounds.selection_error_tail_sampled(t, pairs + 1, alpha, n_test)
+
+
+def cover_distance(n_shared: int, d: int, beta: float) -> float:
+    """Mass by which the cover's best candidate may miss the best hypothesis."""
+    return bounds.cover_distance(n_shared, d, beta)  # theorem: semi-replicable
+
+
+def threshold_flip(t: float, n: int, gamma: float, n_directions: int) -> float:
+    """Probability that two thresholds differ on a mass above gamma."""
+    return bounds.threshold_flip_bound(t, n, gamma, n_directions)  # theorem: thresholds-proper
+
+
+def threshold_error(t: float, n: int, alpha: float, n_directions: int) -> float:
+    """Probability that the threshold is worse than the best by more than alpha."""
+    return bounds.threshold_error_tail(t, n, alpha, n_directions)  # theorem: thresholds-proper
+
+
+def realizable_flip(n: int, d: int, gamma: float, ceiling: float) -> float:
+    """Probability that two realizable learners differ on a mass above gamma."""
+    return bounds.realizable_flip_bound(n, d, gamma, ceiling)  # theorem: realizable
+
+
+def realizable_error(n: int, d: int, alpha: float) -> float:
+    """Probability that a consistent hypothesis has an error above alpha."""
+    return bounds.realizable_tail(n, d, alpha)  # theorem: realizable
+
+
+def order_flip(n_hypotheses: int, width: float, m: int) -> float:
+    """Probability that two choices by shared order and margin differ."""
+    return bounds.order_flip_bound(n_hypotheses, width, m)  # theorem: finite-class
+
+
+def order_error(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
+    """Probability that the choice is worse than the best by more than alpha."""
+    return bounds.order_error_tail(n_hypotheses, width, m, alpha)  # theorem: finite-class
+
+
+def finite_randomness_flip(
+    n_blocks: int, n_candidates: int, t: float, m: int, gamma: float
+) -> float:
+    """Probability that two models from finitely many bits differ on a mass above gamma."""
+    # theorem: finite-randomness
+    return bounds.finite_randomness_flip_bound(n_blocks, n_candidates, t, m, gamma)
