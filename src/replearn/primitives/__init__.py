@@ -19,6 +19,12 @@ from replearn.primitives.heavy_hitters import (
     find_one_heavy_hitter,
 )
 from replearn.primitives.labels import HeavyLabels, label_heavy_hitters
+from replearn.primitives.selection import (
+    Selection,
+    choice_scale,
+    choose_by_errors,
+    select_hypothesis,
+)
 from replearn.primitives.signs import Signs, estimate_signs
 
 __all__ = [
@@ -28,8 +34,11 @@ __all__ = [
     "HeavyLabels",
     "OneHeavyHitter",
     "PrimitiveCertificate",
+    "Selection",
     "Signs",
     "agreement_of_draws",
+    "choice_scale",
+    "choose_by_errors",
     "decide_coin",
     "decide_coins",
     "estimate_signs",
@@ -38,5 +47,6 @@ __all__ = [
     "label_heavy_hitters",
     "sample_correlated",
     "sample_correlated_stream",
+    "select_hypothesis",
     "smallest_throws",
 ]
