@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from replearn.certificates._json import pretty_json
@@ -73,13 +74,12 @@ class PrimitiveCertificate:
     @classmethod
     def issue(cls, task: str, key_fingerprint: str, **inputs: Input) -> PrimitiveCertificate:
         """Derive the promises of a task from its parameters."""
-        ledger = Ledger(None)
-        promises, reasons = _DERIVATIONS[task](ledger, **inputs)
+        steps, promises, reasons = _derive(task, tuple(inputs.items()))
         return cls(
             task=task,
             inputs=tuple(inputs.items()),
-            steps=tuple(ledger.steps),
-            promises=tuple(promises),
+            steps=steps,
+            promises=promises,
             certified=not reasons,
             reason="; ".join(reasons),
             key_fingerprint=key_fingerprint,
@@ -143,6 +143,16 @@ class PrimitiveCertificate:
     def __str__(self) -> str:
         verdict = "certified" if self.certified else f"NOT certified: {self.reason}"
         return "\n  ".join([f"{self.task}: {verdict}", *self.promises])
+
+
+@lru_cache(maxsize=256)
+def _derive(
+    task: str, inputs: tuple[tuple[str, Input], ...]
+) -> tuple[tuple[Step, ...], tuple[str, ...], tuple[str, ...]]:
+    """Derive once for equal parameters: many samples share one protocol."""
+    ledger = Ledger(None)
+    promises, reasons = _DERIVATIONS[task](ledger, **dict(inputs))
+    return tuple(ledger.steps), tuple(promises), tuple(reasons)
 
 
 def _close_step(written: Step, computed: Step) -> bool:

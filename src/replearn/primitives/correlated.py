@@ -17,8 +17,9 @@ from replearn.bounds._agreement import log_weight_agreement
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.primitives._certificate import PrimitiveCertificate, derivation
+from replearn.primitives._counting import PointIndex
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import n_rows, slice_rows
+from replearn.tables import n_rows, row_chunks, slice_rows
 
 __all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]
 
@@ -100,8 +101,8 @@ def sample_correlated(
     if weights.shape != (n,):
         raise ValueError(f"log_weights has shape {weights.shape} for {n} candidates.")
     chunks = (
-        (slice_rows(candidates, start, start + _CHUNK), weights[start : start + _CHUNK])
-        for start in range(0, n, _CHUNK)
+        (slice_rows(candidates, start, stop), weights[start:stop])
+        for start, stop in row_chunks(n, _CHUNK)
     )
     return sample_correlated_stream(chunks, key=key, deviation=deviation)
 
@@ -175,8 +176,6 @@ def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLik
     >>> round(agreement_of_draws(p, q), 6)
     0.8
     """
-    from replearn.primitives._counting import PointIndex
-
     mine, its = _checked(first[1]), _checked(second[1])
     place = PointIndex(as_points(first[0])).locate(as_points(second[0]))
     common = np.full(len(mine), -np.inf)
