@@ -1,0 +1,101 @@
+"""The container: a zip archive of a manifest that people can read and the models' state.
+
+The manifest says what the file is, which versions wrote it, which key it belongs to and what it
+promises; its digest covers itself and the models' state.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import os
+import tempfile
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from replearn.certificates._json import digest_of, pretty_json, read_object
+from replearn.exceptions import CertificateError
+
+FORMAT = "replearn-model"
+FORMAT_VERSION = 1
+_MANIFEST = "manifest.json"
+_MODELS = "models.skops"
+
+
+class ModelFileError(ValueError):
+    """A model file is damaged, was changed, or cannot be used here; the message says why."""
+
+
+def pack(manifest: dict[str, Any], models: bytes) -> bytes:
+    """Put manifest and models into one archive.
+
+    Examples
+    --------
+    >>> manifest, models = unpack(pack({"learner": "x"}, b"state"), "a.replearn")
+    >>> manifest["learner"], models
+    ('x', b'state')
+    """
+    content = {
+        "format": FORMAT,
+        "version": FORMAT_VERSION,
+        **manifest,
+        "models_sha256": hashlib.sha256(models).hexdigest(),
+    }
+    signed = {**content, "digest": digest_of(content)}
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr(_MANIFEST, pretty_json(signed))
+        archive.writestr(_MODELS, models)  # compressed already
+    return buffer.getvalue()
+
+
+def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
+    """Take an archive apart; whatever is not as `pack` wrote it is refused."""
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as archive:
+            if sorted(archive.namelist()) != [_MANIFEST, _MODELS]:
+                raise ModelFileError(f"{name} is not a replearn model file.")
+            text, models = archive.read(_MANIFEST), archive.read(_MODELS)
+        manifest = read_object(text.decode("utf-8"), "manifest")
+    except (zipfile.BadZipFile, UnicodeDecodeError, CertificateError, NotImplementedError) as error:
+        raise ModelFileError(f"{name} is not a replearn model file, or damaged: {error}") from None
+    _check_format(manifest, name)
+    _check_digests(manifest, models, name)
+    return manifest, models
+
+
+def _check_format(manifest: dict[str, Any], name: str) -> None:
+    if manifest.get("format") != FORMAT:
+        raise ModelFileError(f"{name} is not a replearn model file.")
+    version = manifest.get("version")
+    if version != FORMAT_VERSION:
+        raise ModelFileError(
+            f"{name} is a model file of version {version!r}; this library reads version "
+            f"{FORMAT_VERSION}. It was written by replearn {manifest.get('library_version')!r}."
+        )
+
+
+def _check_digests(manifest: dict[str, Any], models: bytes, name: str) -> None:
+    content = {item: value for item, value in manifest.items() if item != "digest"}
+    same_models = manifest.get("models_sha256") == hashlib.sha256(models).hexdigest()
+    if not same_models or manifest.get("digest") != digest_of(content):
+        raise ModelFileError(f"{name} was changed after it was written (digest).")
+
+
+def write_bytes_atomically(path: str | os.PathLike[str], data: bytes) -> None:
+    """Write a file so that a reader sees the old one or the new one, never half of it."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        # Models may hold training rows or a key: mkstemp's private mode is the right default.
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

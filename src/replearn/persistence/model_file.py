@@ -1,0 +1,219 @@
+"""Save a fitted learner, and load it elsewhere, without pickle and without the key."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import sklearn
+from sklearn.utils.validation import check_is_fitted
+
+from replearn._version import __version__
+from replearn.certificates import Certificate
+from replearn.exceptions import CertificateError
+from replearn.persistence._container import ModelFileError, pack, unpack, write_bytes_atomically
+from replearn.persistence._state import learner_class, put_together, read_document, take_apart
+from replearn.persistence._trust import load_trusted
+from replearn.randomness import ENCODING_VERSION, SharedKey
+
+
+@dataclass(frozen=True)
+class ModelDescription:
+    """What a model file says about itself; read without building any model.
+
+    Parameters
+    ----------
+    learner : str
+        Name of the learner's class.
+    certificate : Certificate
+        What the run promises; checked.
+    key_fingerprint : str
+        Tells which key the model belongs to.
+    includes_key : bool
+        Whether the key itself is inside.
+    library_version, sklearn_version, numpy_version : str
+        What wrote the file.
+    notes : dict
+        What the caller of `save` wanted to keep with the model.
+    """
+
+    learner: str
+    certificate: Certificate
+    key_fingerprint: str
+    includes_key: bool
+    library_version: str
+    sklearn_version: str
+    numpy_version: str
+    notes: dict[str, Any]
+
+
+def save(
+    model: Any,
+    path: str | os.PathLike[str],
+    *,
+    include_key: bool = False,
+    notes: dict[str, Any] | None = None,
+) -> None:
+    """Write a fitted learner to a file, whole or not at all.
+
+    Parameters
+    ----------
+    model : learner
+        Fitted.
+    path : path
+        Usually ends in ``.replearn``.
+    include_key : bool, default=False
+        Whether the shared key goes into the file. By default only its fingerprint does: whoever
+        predicts must bring the key.
+    notes : dict, default=None
+        JSON values to keep with the model; readable with `describe`.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import PointwiseReplicableClassifier
+    >>> from replearn.persistence import load, save
+    >>> X, y = make_classification(1500, random_state=0)
+    >>> model = PointwiseReplicableClassifier(n_partitions=1, shared_key="trial-2026").fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.replearn"
+    ...     save(model, path)
+    ...     again = load(path, shared_key="trial-2026")
+    >>> bool((again.predict(X) == model.predict(X)).all())
+    True
+    """
+    from skops import io as skops_io
+
+    if type(model) is not learner_class(type(model).__name__):
+        raise TypeError(f"cannot save a {type(model)!r}: only this library's own learners.")
+    check_is_fitted(model)
+    documents, rest = take_apart(model)
+    key = SharedKey(model.shared_key)
+    manifest = {
+        "learner": type(model).__name__,
+        "library_version": __version__,
+        "sklearn_version": sklearn.__version__,
+        "numpy_version": np.__version__,
+        "encoding": ENCODING_VERSION,
+        "key_fingerprint": key.fingerprint,
+        "key": key.export() if include_key else None,
+        "notes": notes or {},
+        "documents": documents,
+    }
+    models = skops_io.dumps(rest, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    write_bytes_atomically(path, pack(manifest, models))
+
+
+def load(
+    path: str | os.PathLike[str],
+    shared_key: str | bytes | int | SharedKey | None = None,
+    *,
+    trusted: Sequence[str] = (),
+    any_version: bool = False,
+) -> Any:
+    """Read a learner that `save` has written.
+
+    Parameters
+    ----------
+    path : path
+        The model file.
+    shared_key : str, bytes, int or SharedKey, default=None
+        The key of the run. Not needed if the file was saved with it.
+    trusted : sequence of str, default=()
+        Full names of types outside scikit-learn and this library that may be built.
+    any_version : bool, default=False
+        Load although another version of scikit-learn wrote the file; its models may then answer
+        differently, or not at all.
+
+    Returns
+    -------
+    learner
+        Predicts exactly as the one that was saved.
+
+    Raises
+    ------
+    ModelFileError
+        If the file is damaged, changed, of another version or key, or contains untrusted types.
+    """
+    name = os.fspath(path)
+    manifest, models = unpack(Path(path).read_bytes(), name)
+    _check_versions(manifest, name, any_version)
+    key = _check_key(manifest, shared_key, name)
+    values = _read_documents(manifest, name)
+    if values["certificate_"].key_fingerprint != key.fingerprint:
+        raise ModelFileError(f"{name} has a certificate that belongs to another key.")
+    values.update(load_trusted(models, trusted, name))
+    return put_together(manifest["learner"], values, key)
+
+
+def describe(path: str | os.PathLike[str]) -> ModelDescription:
+    """Say what a model file is and what it promises, without building its models.
+
+    Parameters
+    ----------
+    path : path
+        The model file.
+
+    Returns
+    -------
+    ModelDescription
+        The certificate has been computed again.
+    """
+    name = os.fspath(path)
+    manifest, _ = unpack(Path(path).read_bytes(), name)
+    certificate = _read_documents(manifest, name)["certificate_"]
+    copied = ("learner", "key_fingerprint", "library_version", "sklearn_version", "numpy_version")
+    return ModelDescription(
+        certificate=certificate,
+        includes_key=manifest["key"] is not None,
+        notes=manifest["notes"],
+        **{item: manifest[item] for item in copied},
+    )
+
+
+def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> None:
+    if manifest["encoding"] != ENCODING_VERSION:
+        raise ModelFileError(
+            f"{name} keys its thresholds by encoding {manifest['encoding']!r}, this library by "
+            f"{ENCODING_VERSION!r}: the answers would not be those of the other runs. Use replearn "
+            f"{manifest['library_version']}, or train again."
+        )
+    written, here = manifest["sklearn_version"], sklearn.__version__
+    if written.split(".")[:2] != here.split(".")[:2] and not any_version:
+        raise ModelFileError(
+            f"{name} was written with scikit-learn {written}, this is {here}, whose models may "
+            f"answer differently. Install scikit-learn {written}, train again, or take the risk: "
+            "load(path, any_version=True)."
+        )
+
+
+def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKey:
+    wanted = manifest["key_fingerprint"]
+    given = manifest["key"] if shared_key is None else shared_key
+    if given is None:
+        raise ModelFileError(
+            f"{name} needs its shared key (fingerprint {wanted}): load(path, shared_key=...)."
+        )
+    key = SharedKey(given)
+    if key.fingerprint != wanted:
+        raise ModelFileError(
+            f"{name} belongs to the key with fingerprint {wanted}; the given key has "
+            f"{key.fingerprint}."
+        )
+    return key
+
+
+def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
+    try:
+        values = {item: read_document(found) for item, found in manifest["documents"].items()}
+    except (CertificateError, KeyError, TypeError) as error:
+        raise ModelFileError(f"{name} is refused: {error}") from error
+    if not isinstance(values.get("certificate_"), Certificate) or "plan_" not in values:
+        raise ModelFileError(f"{name} has no certificate or no plan.")
+    return values
