@@ -1,0 +1,249 @@
+"""Which rows are asked, and which rows each run learns from.
+
+The test rows are drawn once and stay. For each pair the other rows are shuffled by the audit's key
+and two samples are cut from them. Everything follows from the key and the sizes, so that an audit
+that was interrupted continues with the same rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.randomness import SharedKey
+
+SAMPLES = ("disjoint", "bootstrap")
+LARGEST_TEST_SHARE = 0.3
+DEFAULT_TEST_ROWS = 2000
+"""Enough for twenty rows in the last percent; more rows cost prediction time."""
+
+SMALLEST_SAMPLE = 10
+
+
+@dataclass(frozen=True)
+class AuditDesign:
+    """How the audit cuts the file.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the file.
+    n_test : int
+        Test rows, drawn once.
+    n_pairs : int
+        Pairs of runs per contender.
+    train_size : int
+        Units (rows, or groups) that each run learns from.
+    sample : {"disjoint", "bootstrap"}
+        Whether the samples of a pair are cut from the file or drawn from it with replacement.
+    unit : {"rows", "groups"}
+        What is drawn.
+    n_pool : int
+        Units outside the test set.
+    key_fingerprint : str
+        Fingerprint of the key that drew the rows.
+    """
+
+    n_rows: int
+    n_test: int
+    n_pairs: int
+    train_size: int
+    sample: str
+    unit: str
+    n_pool: int
+    key_fingerprint: str
+
+    @property
+    def independent_pairs(self) -> bool:
+        """Whether no two pairs share a training row.
+
+        Then limits hold for fresh samples of the population; otherwise for random splits of this
+        file.
+        """
+        return self.sample == "disjoint" and 2 * self.train_size * self.n_pairs <= self.n_pool
+
+    @property
+    def limits_hold_for(self) -> str:
+        """For what the confidence limits hold, in words."""
+        if self.independent_pairs:
+            return "fresh samples of the population (no two pairs share a training row)"
+        how = "random splits" if self.sample == "disjoint" else "bootstrap samples"
+        return f"{how} of this file (pairs share training rows)"
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Positions of the test rows, and what is needed to draw the samples."""
+
+    test: NDArray[np.intp]
+    pool_units: NDArray[np.intp]
+    unit_of_row: NDArray[np.intp] | None  # None: a unit is a row
+
+    def of_units(self, units: NDArray[np.intp]) -> NDArray[np.intp]:
+        """Turn drawn units into row positions."""
+        if self.unit_of_row is None:
+            return units
+        order = np.argsort(self.unit_of_row, kind="stable")
+        first = np.searchsorted(self.unit_of_row[order], units, side="left")
+        last = np.searchsorted(self.unit_of_row[order], units, side="right")
+        parts = [order[a:b] for a, b in zip(first, last, strict=True)]
+        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+
+def draw_rows(
+    n_rows: int, test_size: int | float | None, groups: NDArray[Any] | None, key: SharedKey
+) -> Rows:
+    """Draw the test rows once; with groups, whole groups until enough rows are drawn.
+
+    Parameters
+    ----------
+    n_rows : int
+        Rows of the file.
+    test_size : int, float or None
+        Number or share of test rows; None: at most 2000 rows and 30 %.
+    groups : ndarray or None
+        Group of each row.
+    key : SharedKey
+        The audit's key.
+
+    Returns
+    -------
+    Rows
+        Test rows in file order; the rest is the pool.
+
+    Examples
+    --------
+    >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
+    >>> len(rows.test), len(rows.pool_units)
+    (20, 80)
+    """
+    wanted = n_test_rows(n_rows, test_size)
+    rng = np.random.default_rng(key.child("test rows").seed_for("permutation"))
+    if groups is None:
+        order = rng.permutation(n_rows)
+        return Rows(np.sort(order[:wanted]), np.sort(order[wanted:]), None)
+    names, unit_of_row = np.unique(groups, return_inverse=True)
+    order = rng.permutation(len(names))
+    sizes = np.bincount(unit_of_row)[order]
+    n_units = min(int(np.searchsorted(np.cumsum(sizes), wanted)) + 1, len(names) - 1)
+    test = np.flatnonzero(np.isin(unit_of_row, order[:n_units]))
+    return Rows(test, np.sort(order[n_units:]), unit_of_row.astype(np.intp))
+
+
+def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
+    """Turn a number, a share or None into a number of test rows.
+
+    Examples
+    --------
+    >>> n_test_rows(50_000, None), n_test_rows(1000, None), n_test_rows(1000, 0.1)
+    (2000, 300, 100)
+    """
+    if test_size is None:
+        wanted = min(DEFAULT_TEST_ROWS, int(LARGEST_TEST_SHARE * n_rows))
+    elif isinstance(test_size, Integral) and not isinstance(test_size, bool):
+        wanted = int(test_size)
+    elif isinstance(test_size, Real) and 0 < test_size < 1:
+        wanted = round(float(test_size) * n_rows)
+    else:
+        raise ValueError(
+            f"test_size={test_size!r} must be a number of rows or a share between 0 and 1."
+        )
+    if not 1 <= wanted <= n_rows - 2 * SMALLEST_SAMPLE:
+        raise ValueError(
+            f"test_size={test_size!r} gives {wanted} test rows of {n_rows}: at least 1 is needed, "
+            f"and {2 * SMALLEST_SAMPLE} rows must remain to learn from."
+        )
+    return wanted
+
+
+def make_design(
+    n_rows: int,
+    rows: Rows,
+    *,
+    n_pairs: int,
+    sample: str,
+    train_size: int | None,
+    key: SharedKey,
+) -> AuditDesign:
+    """Check the sizes and fix the design.
+
+    Examples
+    --------
+    >>> rows = draw_rows(100, 20, None, SharedKey("audit"))
+    >>> make = lambda **sizes: make_design(100, rows, sample="disjoint", key=SharedKey(0), **sizes)
+    >>> make(n_pairs=20, train_size=None).train_size
+    40
+    >>> make(n_pairs=2, train_size=20).independent_pairs
+    True
+    """
+    if sample not in SAMPLES:
+        raise ValueError(f"sample={sample!r} must be one of {SAMPLES}.")
+    if not isinstance(n_pairs, Integral) or n_pairs < 2:
+        raise ValueError(f"n_pairs={n_pairs!r} must be an integer of at least 2.")
+    pool = len(rows.pool_units)
+    unit = "rows" if rows.unit_of_row is None else "groups"
+    largest = pool // 2 if sample == "disjoint" else pool
+    size = largest if train_size is None else train_size
+    if not isinstance(size, Integral) or not SMALLEST_SAMPLE <= size <= largest:
+        raise ValueError(
+            f"train_size={train_size!r}: each run needs between {SMALLEST_SAMPLE} and {largest} "
+            f"{unit}; {pool} {unit} are outside the test set."
+        )
+    return AuditDesign(
+        n_rows=n_rows,
+        n_test=len(rows.test),
+        n_pairs=int(n_pairs),
+        train_size=int(size),
+        sample=sample,
+        unit=unit,
+        n_pool=pool,
+        key_fingerprint=key.fingerprint,
+    )
+
+
+def draw_pair(
+    design: AuditDesign, rows: Rows, key: SharedKey, pair: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Draw the training rows of one pair.
+
+    Where all pairs fit side by side, they are cut from one shuffle and share no row. Otherwise
+    the pool is shuffled anew for each pair: given the file, pairs are then independent draws.
+
+    Parameters
+    ----------
+    design : AuditDesign
+        Sizes.
+    rows : Rows
+        The pool.
+    key : SharedKey
+        The audit's key.
+    pair : int
+        Number of the pair.
+
+    Returns
+    -------
+    tuple of two ndarrays
+        Row positions.
+
+    Examples
+    --------
+    >>> key = SharedKey("audit")
+    >>> rows = draw_rows(100, 20, None, key)
+    >>> design = make_design(100, rows, n_pairs=3, sample="disjoint", train_size=None, key=key)
+    >>> one, two = draw_pair(design, rows, key, 0)
+    >>> len(one), len(two), len(set(one) & set(two))
+    (40, 40, 0)
+    """
+    size = design.train_size
+    if design.sample == "bootstrap":
+        rng = np.random.default_rng(key.child("pair", pair).seed_for("bootstrap"))
+        drawn = rng.choice(rows.pool_units, (2, size))
+        return rows.of_units(drawn[0]), rows.of_units(drawn[1])
+    shuffle, place = (0, pair) if design.independent_pairs else (pair, 0)
+    rng = np.random.default_rng(key.child("pair", shuffle).seed_for("permutation"))
+    order = rng.permutation(rows.pool_units)[2 * size * place :]
+    return rows.of_units(order[:size]), rows.of_units(order[size : 2 * size])

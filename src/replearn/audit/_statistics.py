@@ -1,0 +1,288 @@
+"""Estimates and confidence limits from flips of pairs.
+
+``flips`` has one line per pair and one column per test row; an entry is the probability, over
+shared thresholds, that the two runs of the pair differ on the row (0 or 1 without thresholds).
+
+Which limits are valid. Given the file and the test rows, pairs are independent draws: limits over
+pairs hold for random splits of this file, and for fresh samples of the population only if no two
+pairs share a training row. Test rows are a sample of the people who will be asked. All rows of a
+pair share the two training samples, so nothing here treats rows of a pair as independent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from replearn.bounds import binomial_limits, kl_lower, kl_upper
+
+Floats = NDArray[np.float64]
+FEW_ROWS = 30
+"""With fewer test rows that ever flip, the normal approximation over rows is not trusted."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A measured number with its confidence limits.
+
+    Parameters
+    ----------
+    value : float
+        The estimate.
+    lower, upper : float
+        Limits.
+    """
+
+    value: float
+    lower: float
+    upper: float
+
+    def to_dict(self) -> dict[str, float]:
+        """Return the three numbers as JSON values."""
+        return {"estimate": self.value, "lower": self.lower, "upper": self.upper}
+
+
+def mean_limits(flips: Floats, delta: float, clusters: NDArray[np.intp] | None = None) -> Estimate:
+    """Mean over pairs and rows with two-way limits.
+
+    Student's limits with the variance of pair means and the variance of row means added: pairs
+    and rows are both samples. Approximate: they need means that are nearly normal.
+
+    Parameters
+    ----------
+    flips : ndarray of shape (pairs, rows)
+        Numbers in [-1, 1].
+    delta : float
+        Probability that the limits fail.
+    clusters : ndarray of int or None
+        Group of each row, when rows of one group belong together.
+
+    Returns
+    -------
+    Estimate
+        The limits stay within what such numbers can be.
+
+    Examples
+    --------
+    >>> flips = np.tile([0.0, 0.1, 0.0, 0.1], (20, 25))
+    >>> found = mean_limits(flips, 0.05)
+    >>> round(found.value, 3), found.lower < 0.05 < found.upper
+    (0.05, True)
+    """
+    value = float(flips.mean())
+    by_pair, by_row = flips.mean(axis=1), _cluster_totals(flips.mean(axis=0), value, clusters)
+    parts = [(by_pair.var(ddof=1) / len(by_pair), len(by_pair) - 1)]
+    if len(by_row) > 1:
+        parts.append((by_row.var(ddof=1) * len(by_row) / flips.shape[1] ** 2, len(by_row) - 1))
+    variance = sum(v for v, _ in parts)
+    signed = bool((flips < 0).any())
+    lowest = -1.0 if signed else 0.0
+    if variance > 0:
+        freedom = variance**2 / sum(v**2 / f for v, f in parts)
+        reach = float(stats.t.ppf(1 - delta / 2, freedom)) * variance**0.5
+    else:
+        reach = 0.0
+    upper = value + reach
+    if not signed and np.count_nonzero(flips.any(axis=0)) < FEW_ROWS:
+        # Few rows flip at all: what other rows may do is limited by their number only.
+        upper = max(upper, float(kl_upper(value, len(by_row), delta / 2)))
+    return Estimate(value, float(max(lowest, value - reach)), float(min(1.0, upper)))
+
+
+def _cluster_totals(by_row: Floats, value: float, clusters: NDArray[np.intp] | None) -> Floats:
+    """Deviations summed within clusters; single rows are clusters of one."""
+    deviations = by_row - value
+    if clusters is None:
+        return deviations
+    _, places = np.unique(clusters, return_inverse=True)
+    return np.asarray(np.bincount(places, weights=deviations), dtype=np.float64)
+
+
+def strict_limits(flips: Floats, delta: float) -> Estimate:
+    """Mean over pairs and rows with limits that hold whatever the distribution of pairs.
+
+    Chernoff's inequality for as many independent numbers in [0, 1] as there are pairs
+    (theorem: binomial-limits): wide, because a rare pair might flip every row.
+
+    Parameters
+    ----------
+    flips : ndarray of shape (pairs, rows)
+        Numbers in [0, 1].
+    delta : float
+        Probability that the limits fail.
+
+    Returns
+    -------
+    Estimate
+        Mean and limits.
+
+    Examples
+    --------
+    >>> strict = strict_limits(np.full((20, 100), 0.02), 0.05)
+    >>> round(strict.upper, 2)
+    0.23
+    """
+    value = float(flips.mean())
+    trials = min(flips.shape)
+    return Estimate(
+        value,
+        float(kl_lower(value, trials, delta / 2)),
+        float(kl_upper(value, trials, delta / 2)),
+    )
+
+
+def row_limits(flips: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
+    """Flip frequency of each row with limits that hold for each row separately.
+
+    Parameters
+    ----------
+    flips : ndarray of shape (pairs, rows)
+        Numbers in [0, 1]; independent over pairs.
+    delta : float
+        Probability that the limits of one row fail.
+
+    Returns
+    -------
+    frequency, lower, upper : ndarray of shape (rows,)
+        Clopper-Pearson limits for flips that are 0 or 1, otherwise Chernoff's.
+
+    Examples
+    --------
+    >>> frequency, lower, upper = row_limits(np.zeros((20, 1)), 0.05)
+    >>> float(lower[0]), round(float(upper[0]), 3)
+    (0.0, 0.168)
+    """
+    pairs = len(flips)
+    frequency = flips.mean(axis=0)
+    if np.isin(flips, (0.0, 1.0)).all():
+        lower, upper = binomial_limits(flips.sum(axis=0), pairs, delta)
+        return frequency, np.asarray(lower), np.asarray(upper)
+    frequency = np.clip(frequency, 0.0, 1.0)
+    lower = np.maximum(kl_lower(frequency, pairs, delta / 2), 0.0)
+    return frequency, lower, np.asarray(kl_upper(frequency, pairs, delta / 2))
+
+
+def quantile_limits(flips: Floats, q: float, delta: float) -> Estimate:
+    """Quantile over rows of the rows' flip probabilities.
+
+    The observed quantile overstates the true one, because rows with bad luck gather at the top.
+    The limits allow for that, however rows depend on each other: with limits that fail for each
+    row with probability delta * a, more than a share a of them fails with probability at most
+    delta (Markov), so that the true q-quantile lies between the (q - a)-quantile of the lower and
+    the (q + a)-quantile of the upper limits. For the maximum: a union bound over rows.
+
+    Parameters
+    ----------
+    flips : ndarray of shape (pairs, rows)
+        Numbers in [0, 1]; independent over pairs.
+    q : float
+        Which quantile; 1 is the largest.
+    delta : float
+        Probability that the limits fail.
+
+    Returns
+    -------
+    Estimate
+        Observed quantile and limits of the true one.
+
+    Examples
+    --------
+    >>> found = quantile_limits(np.zeros((20, 1000)), 0.9, 0.05)
+    >>> found.value, found.lower, round(found.upper, 2)
+    (0.0, 0.0, 0.28)
+    """
+    n_rows = flips.shape[1]
+    slack = (1.0 - q) / 2.0 if (1.0 - q) / 2.0 * n_rows >= 1 else 1.0 / n_rows
+    whole = q + slack >= 1.0
+    # "At most a share a fails" means "none fails" once a is below one row.
+    per_row = delta / n_rows if whole else delta * slack
+    frequency, lower, upper = row_limits(flips, per_row)
+    low, high = (q, q) if whole else (q - slack, q + slack)
+    return Estimate(
+        _order_statistic(frequency, q), _order_statistic(lower, low), _order_statistic(upper, high)
+    )
+
+
+def _order_statistic(values: Floats, q: float) -> float:
+    return float(np.quantile(values, q, method="inverted_cdf"))
+
+
+def tail_mean(flips: Floats, share: float) -> Estimate:
+    """Mean flip probability of the least stable rows, bracketed.
+
+    ``upper`` is what these pairs show for the rows that they themselves pick: too large on
+    average. ``lower`` picks the rows by one half of the pairs and judges them by the other: too
+    small on average, because it may pick the wrong rows. The estimate lies in the middle.
+
+    Parameters
+    ----------
+    flips : ndarray of shape (pairs, rows)
+        Numbers in [0, 1].
+    share : float
+        Which share of rows.
+
+    Returns
+    -------
+    Estimate
+        Expectations bracket the truth; these are no confidence limits.
+
+    Examples
+    --------
+    >>> found = tail_mean(np.tile([0.0, 0.0, 0.5, 0.0], (4, 1)), 0.25)
+    >>> found.lower, found.upper
+    (0.5, 0.5)
+    """
+    count = max(1, round(share * flips.shape[1]))
+    even, odd = flips[0::2].mean(axis=0), flips[1::2].mean(axis=0)
+    crossed = 0.5 * (_mean_of_top(even, odd, count) + _mean_of_top(odd, even, count))
+    whole = flips.mean(axis=0)
+    seen = _mean_of_top(whole, whole, count)
+    return Estimate(0.5 * (crossed + seen), min(crossed, seen), seen)
+
+
+def _mean_of_top(pick: Floats, judge: Floats, count: int) -> float:
+    # A stable sort, so that ties do not depend on the machine.
+    return float(judge[np.argsort(-pick, kind="stable")[:count]].mean())
+
+
+def reliability(predicted: Floats, observed: Floats, edges: tuple[float, ...]) -> list[dict]:
+    """Predicted against observed flip probability, bin by bin.
+
+    Parameters
+    ----------
+    predicted, observed : ndarray of the same shape (pairs, ..., rows)
+        What one run estimated, and whether the other run did answer differently.
+    edges : tuple of float
+        Inner edges of the bins.
+
+    Returns
+    -------
+    list of dict
+        ``from``, ``to``, ``count``, ``predicted`` and ``observed`` of each bin that is not empty.
+
+    Examples
+    --------
+    >>> bins = reliability(np.array([[0.0, 0.4]]), np.array([[0.0, 1.0]]), (0.1,))
+    >>> [b["observed"] for b in bins]
+    [0.0, 1.0]
+    """
+    bounds = (0.0, *edges, 1.0)
+    places = np.digitize(predicted.ravel(), edges)
+    flat_predicted, flat_observed = predicted.ravel(), observed.ravel()
+    table = []
+    for place in range(len(edges) + 1):
+        here = places == place
+        if here.any():
+            table.append(
+                {
+                    "from": bounds[place],
+                    "to": bounds[place + 1],
+                    "count": int(here.sum()),
+                    "predicted": float(flat_predicted[here].mean()),
+                    "observed": float(flat_observed[here].mean()),
+                }
+            )
+    return table
