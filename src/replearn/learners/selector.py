@@ -1,0 +1,162 @@
+"""Which of several models goes live: a replicable choice among models that exist already."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from replearn._sklearn_compat import Interval, fit_context
+from replearn.learners._inputs import check_labels
+from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.primitives import select_hypothesis
+from replearn.randomness import SharedKey
+
+
+def _chosen_has(method: str):
+    def check(selector: Any) -> bool:
+        return hasattr(getattr(selector, "selected_", None), method)
+
+    return check
+
+
+class ReplicableSelector(ClassifierMixin, BaseEstimator):
+    """Choose one of several existing models, the same on a fresh sample except with rho.
+
+    Last year's model, the vendor's, a rule of thumb: they are fixed, the evaluation sample is
+    not. Nothing is trained here, so nothing is assumed about how the models were made.
+
+    Parameters
+    ----------
+    candidates : mapping of str to fitted classifier or callable
+        Models with ``predict(X)``, or functions of X that return labels. The choice is keyed by
+        the names: both runs must call the same model by the same name. scikit-learn's ``clone``
+        unfits estimators: wrap them in ``sklearn.frozen.FrozenEstimator`` where that happens.
+    rho : float, default=0.1
+        Probability that two runs choose different models.
+    alpha, beta : float, default=0.1, 0.05
+        Excess error over the best candidate, and its failure probability.
+    t : float, default=None
+        Scale of the errors against the shared random numbers; None: see
+        `replearn.primitives.choice_scale`.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
+
+    Attributes
+    ----------
+    selected_ : object
+        The chosen model.
+    selected_name_ : str
+        Its name.
+    selection_ : Selection
+        Errors of all candidates, scale and margin.
+    certificate_ : PrimitiveCertificate
+        What is promised, by which theorem.
+    classes_ : ndarray
+        The labels of the evaluation sample.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.learners import ReplicableSelector
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 1))
+    >>> y = X[:, 0] + 0.1 * rng.standard_normal(20_000) > 0.5
+    >>> models = {"last year's": lambda X: X[:, 0] > 0.7, "vendor's": lambda X: X[:, 0] > 0.5}
+    >>> choice = ReplicableSelector(models, rho=0.1, alpha=0.1, shared_key="k").fit(X, y)
+    >>> choice.selected_name_, choice.certificate_.certified
+    ("vendor's", True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "candidates": [Mapping],
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "beta": [Interval(Real, 0, 1, closed="right")],
+        "t": [Interval(Real, 0, None, closed="left"), None],
+        "shared_key": [str, bytes, int, SharedKey],
+    }
+
+    def __init__(self, candidates, *, rho=0.1, alpha=0.1, beta=0.05, t=None, shared_key=0):
+        self.candidates = candidates
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.t = t
+        self.shared_key = shared_key
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike):
+        """Choose a model by its errors on a sample that none of them was trained on.
+
+        Parameters
+        ----------
+        X : container of rows
+            The evaluation sample, as the candidates take it.
+        y : array-like of shape (n,)
+            Its labels.
+
+        Returns
+        -------
+        self : object
+            The fitted selector.
+        """
+        forget_fit(self)
+        _, classes = check_labels(X, y, None)
+        chosen = select_hypothesis(
+            self.candidates,
+            X,
+            np.asarray(y),
+            key=SharedKey(self.shared_key),
+            rho=self.rho,
+            alpha=self.alpha,
+            beta=self.beta,
+            t=self.t,
+        )
+        self.classes_ = classes
+        self.selection_ = chosen
+        self.selected_, self.selected_name_ = chosen.candidate, chosen.name
+        self.certificate_ = chosen.certificate
+        warn_if_not_certified(chosen.certificate, depth=3)
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Answer by the chosen model.
+
+        Parameters
+        ----------
+        X : container of rows
+            As the chosen model takes it.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        check_is_fitted(self)
+        return np.asarray(getattr(self.selected_, "predict", self.selected_)(X))
+
+    @available_if(_chosen_has("predict_proba"))
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Probabilities of the chosen model, where it gives them.
+
+        Parameters
+        ----------
+        X : container of rows
+            As the chosen model takes it.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            What the chosen model says.
+        """
+        return self.selected_.predict_proba(X)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "selected_")

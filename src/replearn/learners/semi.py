@@ -1,0 +1,242 @@
+"""Semi-replicable learning: candidates from a shared unlabelled pool, then a replicable choice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn._sklearn_compat import Interval, fit_context, validate_data
+from replearn.bounds import cover_distance
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.hypotheses import HypothesisClass, Stumps
+from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.primitives import choice_scale, select_hypothesis
+from replearn.primitives._candidates import names_digest
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey
+
+
+class SemiReplicableClassifier(SingleRuleClassifier):
+    """Two labs that share an unlabelled pool learn the identical rule.
+
+    One candidate for each way in which the class can label the pool, then a choice by empirical
+    error and shared random numbers. The rule itself is the same in both labs (equal, same hash,
+    same text), except with probability ``rho``.
+
+    Parameters
+    ----------
+    hypotheses : HypothesisClass, default=None
+        The class; None: decision stumps over all features.
+    rho : float, default=0.1
+        Probability that two runs return different rules.
+    alpha, beta : float, default=0.1, 0.05
+        Excess error over the best of the class, and its failure probability.
+    candidates : sequence of Hypothesis, default=None
+        A list in place of the class, for classes too large to enumerate. The promise of accuracy
+        is then relative to the best of the list, and no pool is needed.
+    t : float, default=None
+        Scale of the errors against the shared random numbers; None: from the other parameters,
+        the number of rows and the number of candidates.
+    classes : array-like, default=None
+        The two labels; None: those found in ``y``.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        The rule, a frozen value: equal and of equal hash in two runs that agree.
+    certificate_ : PrimitiveCertificate
+        What is promised, by which theorem.
+    selection_ : Selection
+        Errors of all candidates, scale and margin of the choice.
+    classes_ : ndarray
+        The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.learners import SemiReplicableClassifier
+    >>> from replearn.hypotheses import Thresholds
+    >>> rng = np.random.default_rng(0)
+    >>> pool, X = rng.random((100, 1)), rng.random((120_000, 1))
+    >>> y = (X[:, 0] > 0.6) ^ (rng.random(len(X)) < 0.1)
+    >>> one, two = (
+    ...     SemiReplicableClassifier(Thresholds(">"), rho=0.3, alpha=0.25, shared_key="k").fit(
+    ...         X[rows], y[rows], X_shared=pool
+    ...     )
+    ...     for rows in (slice(60_000), slice(60_000, None))
+    ... )
+    >>> one.hypothesis_ == two.hypothesis_, one.certificate_.certified
+    (True, True)
+    >>> print(one.rule())
+    True if x0 > 0.6, else False
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hypotheses": [HypothesisClass, None],
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "beta": [Interval(Real, 0, 1, closed="right")],
+        "candidates": [Sequence, None],
+        "t": [Interval(Real, 0, None, closed="left"), None],
+        "classes": ["array-like", None],
+        "shared_key": [str, bytes, int, SharedKey],
+    }
+
+    def __init__(
+        self,
+        hypotheses=None,
+        *,
+        rho=0.1,
+        alpha=0.1,
+        beta=0.05,
+        candidates=None,
+        t=None,
+        classes=None,
+        shared_key=0,
+    ):
+        self.hypotheses = hypotheses
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.candidates = candidates
+        self.t = t
+        self.classes = classes
+        self.shared_key = shared_key
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
+        """Choose a rule.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            This run's own rows.
+        y : array-like of shape (n,)
+            Their labels, two kinds.
+        X_shared : array-like of shape (u, n_features), default=None
+            The unlabelled pool, the same rows in all runs (in any order). Needed unless
+            ``candidates`` is given.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        return self._fit_rule(X, y, X_shared=X_shared)
+
+    def _learn(
+        self, X: NDArray[np.float64], y: NDArray[np.bool_], *, X_shared: Any
+    ) -> dict[str, Any]:
+        candidates, n_shared, d = self._candidates(X, X_shared)
+        key = SharedKey(self.shared_key)
+        count = len(candidates)
+        alpha, beta = selection_budget(self.alpha, self.beta, n_shared, d)
+        t = self.t
+        if t is None:
+            t = choice_scale(count, len(y), self.rho, alpha or self.alpha / 2, beta)
+        chosen = select_hypothesis(
+            candidates, X, y, key=key, rho=self.rho, alpha=self.alpha, beta=self.beta, t=t
+        )
+        names = getattr(candidates, "identity", None)
+        certificate = PrimitiveCertificate.issue(
+            "semi-replicable rule",
+            key.fingerprint,
+            n=len(y),
+            n_shared=n_shared,
+            d=d,
+            n_hypotheses=count,
+            t=float(t),
+            rho=float(self.rho),
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+            candidates=chosen.certificate.inputs[-1][1]
+            if names is None
+            else names_digest(names, count),
+        )
+        return {
+            "hypothesis_": chosen.candidate,
+            "certificate_": certificate,
+            "selection_": chosen,
+        }
+
+    def _candidates(self, X: NDArray[np.float64], X_shared: Any) -> tuple[Any, int, int | None]:
+        """Return the candidates, the size of the pool and the VC dimension."""
+        if self.candidates is not None:
+            return list(self.candidates), 0, None
+        if X_shared is None:
+            raise ValueError(
+                "X_shared is missing: give fit(X, y, X_shared=pool) the unlabelled rows that all "
+                "runs share, or give candidates."
+            )
+        pool = validate_data(self, X_shared, reset=False, dtype=np.float64)
+        made = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
+        return made.cover(pool), len(pool), made.vc_dimension
+
+
+def selection_budget(
+    alpha: float, beta: float, n_shared: int, d: int | None
+) -> tuple[float | None, float]:
+    """Return what the cover leaves of alpha and beta for the choice; None: nothing of alpha.
+
+    Examples
+    --------
+    >>> selection_budget(0.1, 0.05, 0, None)
+    (0.1, 0.05)
+    >>> selection_budget(0.1, 0.05, 10, 3)
+    (None, 0.025)
+    """
+    if d is None:
+        return alpha, beta
+    # theorem: semi-replicable
+    rest = alpha - cover_distance(n_shared, d, beta / 2)
+    return (rest if rest > 0 else None), beta / 2
+
+
+@derivation("semi-replicable rule")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    n_shared: int,
+    d: int | None,
+    n_hypotheses: int,
+    t: float,
+    rho: float,
+    alpha: float,
+    beta: float,
+    candidates: str,
+) -> tuple[list[str], list[str]]:
+    data = {"t": t, "n_hypotheses": n_hypotheses, "m": n}
+    flip = ledger.add("selection_sampled", "hypothesis-selection", drift=0.0, **data)
+    reasons = above_budget("rho", flip, rho)
+    rest, share, best = alpha, beta, "the best candidate's"
+    if d is not None:
+        distance = ledger.add(
+            "cover_distance", "semi-replicable", n_shared=n_shared, d=d, beta=beta / 2
+        )
+        rest, share, best = alpha - distance, beta / 2, "the best of the class's"
+    promises = [
+        f"Two runs on fresh samples of {n} rows, with one shared pool, return different rules with "
+        f"probability at most {rounded_up(flip)}.",
+        CONDITIONS,
+    ]
+    if rest <= 0:
+        reasons.append(
+            f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
+            f"{beta:g}): share more rows"
+        )
+        return promises, reasons
+    tail = ledger.add("selection_error", "hypothesis-selection", alpha=rest, **data)
+    failure = min(1.0, tail + (beta - share))
+    promises.append(
+        f"The error exceeds {best} by more than {alpha:g} with probability at most "
+        f"{rounded_up(failure)}."
+    )
+    return promises, reasons + above_budget("beta", failure, beta)
