@@ -20,7 +20,7 @@ from replearn.persistence._container import ModelFileError
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",
-    "replearn.learners.table_encoder.TableEncoder",
+    "replearn.tables.encoder.TableEncoder",
 )
 CHECKED_TYPES = (
     "sklearn.tree._tree.Tree",

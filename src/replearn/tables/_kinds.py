@@ -1,0 +1,224 @@
+"""What kind of column it is: numbers, dates, texts, ids; and its cells as that kind.
+
+The kind decides how a cell is written canonically, and so which threshold a row gets. It is
+therefore written down (in the model file, in a columns file, in the learner's digest) and applied
+to other files as it stands, never guessed again.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+NUMBER, TEXT, ID, DATE = "number", "text", "id", "date"
+DATE_FORMATS = {
+    DATE: (
+        "%Y-%m-%d",
+        "%Y-%m-%d %H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M:%S%.f",
+        "%Y-%m-%dT%H:%M:%S%.fZ",
+        "%Y-%m-%d %H:%M",
+        "%Y/%m/%d",
+    ),
+    "date d.m.y": ("%d.%m.%Y", "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S"),
+    "date m/d/y": ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
+    "date d/m/y": ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
+}
+KINDS = (NUMBER, *DATE_FORMATS, TEXT, ID)
+
+MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
+"""Cells that count as missing in text files, blanks around them apart."""
+
+MOSTLY = 0.95
+"""From this share of readable cells on, a column is taken for numbers (dates) with mistakes."""
+
+LOOKED_AT_FIRST = 200
+FEWEST_ROWS_FOR_IDS = 50
+FEWEST_LEVELS_FOR_NAMED_IDS = 50
+
+_LARGEST_EXACT = float(1 << 53)
+_ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z]I[dD]$", re.IGNORECASE)
+_CAMEL = re.compile(r"[a-z]I[dD]$")
+
+
+def is_date(kind: str) -> bool:
+    """Tell whether a kind is one of the dates.
+
+    Examples
+    --------
+    >>> is_date("date d.m.y"), is_date("text")
+    (True, False)
+    """
+    return kind in DATE_FORMATS
+
+
+def guess_kind(texts: Any) -> str:
+    """Guess the kind of a column of texts (not whether it is an id).
+
+    Parameters
+    ----------
+    texts : polars.Series of str
+        Cells, missing ones null.
+
+    Returns
+    -------
+    str
+        One of ``KINDS``.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> guess_kind(pl.Series(["1.5", None, "2"])), guess_kind(pl.Series(["01234", "99999"]))
+    ('number', 'text')
+    """
+    known = texts.drop_nulls()
+    if not len(known):
+        return TEXT
+    for kind in (NUMBER, *DATE_FORMATS):
+        for cells in (known.head(LOOKED_AT_FIRST), known):
+            if _share_read(cells, kind) < MOSTLY:
+                break
+        else:
+            return TEXT if kind == NUMBER and _are_codes(known) else kind
+    return TEXT
+
+
+def _share_read(cells: Any, kind: str) -> float:
+    return 1 - cells_as(cells, kind).null_count() / len(cells)
+
+
+def _are_codes(cells: Any) -> bool:
+    """Digits that are no quantity: leading zeros (postcodes), or too long for a number."""
+    if cells.str.contains(r"^0\d").any():
+        return True
+    numbers = cells_as(cells, NUMBER)
+    return bool((numbers.abs() >= _LARGEST_EXACT).any()) and not cells.str.contains(r"[.eE]").any()
+
+
+def cells_as(texts: Any, kind: str) -> Any:
+    """Read cells as a kind; what cannot be read is null.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> cells_as(pl.Series(["1", "x", "inf"]), "number").to_list()
+    [1.0, None, None]
+    """
+    import polars as pl
+
+    if kind == NUMBER:
+        numbers = texts.cast(pl.Float64, strict=False)
+        return numbers.set(~numbers.is_finite(), None)
+    if kind not in DATE_FORMATS:
+        return texts
+    dates = pl.Series(texts.name, [None] * len(texts), dtype=pl.Datetime("us"))
+    for form in DATE_FORMATS[kind]:
+        if not dates.null_count():
+            break
+        read = texts.str.to_datetime(form, strict=False, time_unit="us")
+        dates = read if dates.null_count() == len(dates) else dates.zip_with(~dates.is_null(), read)
+    return dates
+
+
+def typed_kind(column: Any) -> str | None:
+    """Return the kind of a column that has a type already; None if it is no cell's type.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> typed_kind(pl.Series([1, 2])), typed_kind(pl.Series([True])), typed_kind(pl.Series([[1]]))
+    ('number', 'text', None)
+    """
+    kind = column.dtype
+    if kind.is_integer() and len(column) and _is_large(column):
+        return TEXT
+    if kind.is_numeric() or str(kind).startswith("Duration"):
+        return NUMBER
+    if str(kind).startswith("Date"):
+        return DATE
+    simple = ("String", "Boolean", "Categorical", "Enum", "Time", "Null")
+    return TEXT if str(kind).startswith(simple) else None
+
+
+def _is_large(column: Any) -> bool:
+    top, bottom = column.max(), column.min()
+    return top is not None and max(abs(top), abs(bottom)) >= _LARGEST_EXACT
+
+
+def typed_cells_as(column: Any, kind: str) -> Any:
+    """Read the cells of a column that has a type as a kind; None where the two do not go together.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> typed_cells_as(pl.Series([True, None]), "text").to_list()
+    ['True', None]
+    >>> typed_cells_as(pl.Series(["2020-01-31"]), "number") is None
+    True
+    """
+    import polars as pl
+
+    found = typed_kind(column)
+    if kind in (TEXT, ID):
+        return _as_texts(column) if found is not None else None
+    if str(column.dtype) == "String" and found is not None:
+        read = cells_as(column, kind)
+        return read if column.is_null().all() or not read.is_null().all() else None
+    if kind == NUMBER and found == NUMBER:
+        number = column.dt.total_microseconds() / 1e6 if _is_duration(column) else column
+        number = number.cast(pl.Float64)
+        return number.set(~number.is_finite(), None)
+    if is_date(kind) and found == DATE:
+        zone = getattr(column.dtype, "time_zone", None)
+        column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else column
+        return column.cast(pl.Datetime("us"))
+    return None
+
+
+def _is_duration(column: Any) -> bool:
+    return str(column.dtype).startswith("Duration")
+
+
+def _as_texts(column: Any) -> Any:
+    """Write cells as texts, truth values as Python and pandas write them."""
+    import polars as pl
+
+    texts = column.cast(pl.String)
+    if str(column.dtype) == "Boolean":
+        return texts.str.to_titlecase()
+    return texts
+
+
+def looks_like_id(name: str, cells: Any, kind: str) -> bool:
+    """Tell whether a column numbers or names the rows instead of describing them.
+
+    Parameters
+    ----------
+    name : str
+        The column's name.
+    cells : polars.Series
+        Its cells, as ``kind``.
+    kind : str
+        Number or text; nothing else can be an id.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> looks_like_id("row", pl.Series(range(100)).cast(pl.Float64), "number")
+    True
+    >>> looks_like_id("income", pl.Series(range(0, 10_000, 100)).cast(pl.Float64), "number")
+    False
+    """
+    known = cells.drop_nulls()
+    if kind not in (NUMBER, TEXT) or len(known) < FEWEST_ROWS_FOR_IDS:
+        return False
+    levels = known.n_unique()
+    named = bool(_ID_NAME.search(name.lower()) or _CAMEL.search(name))
+    if kind == NUMBER:
+        whole = bool((known == known.floor()).all())
+        counted = levels == len(known) == known.max() - known.min() + 1
+        return whole and (counted or (named and levels > FEWEST_LEVELS_FOR_NAMED_IDS))
+    if named:
+        return levels > FEWEST_LEVELS_FOR_NAMED_IDS
+    single_words = not known.head(LOOKED_AT_FIRST).str.contains(r"\s").any()
+    return levels == len(known) == len(cells) and single_words

@@ -1,0 +1,153 @@
+"""CSV and its relatives: bytes to a frame of texts, with messages that name the mistake."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import zlib
+from pathlib import Path
+from typing import Any
+
+from replearn.tables._kinds import MISSING
+
+SEPARATORS = (",", ";", "\t", "|")
+_HEADER_CHARACTERS = 1 << 20
+_NO_TABLES = {
+    b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
+    b"%PDF": "a PDF document",
+    b"PAR1": "a Parquet file; name it .parquet",
+    b"ARROW1": "a Feather file; name it .feather",
+    b"\x1f\x8b": "compressed; name it .csv.gz",
+    b"\xd0\xcf\x11\xe0": "an old Excel workbook; save the sheet as CSV",
+}
+
+
+class TableFileError(ValueError):
+    """A file is not a table that can be read; the message says why and what to do."""
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file, unpacked if its name ends in .gz."""
+    data = path.read_bytes()
+    if path.suffix.lower() != ".gz":
+        return data
+    try:
+        return gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise TableFileError(f"{path} is not a whole gzip file: {error}.") from None
+
+
+def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> Any:
+    """Read a text file as a polars frame whose cells are texts, missing ones null."""
+    import polars as pl
+
+    text = _decode(read_bytes(path), path, encoding)
+    separator = separator or _separator(text)
+    names = _header(text, separator, path)
+    try:
+        frame = pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
+    except pl.exceptions.PolarsError as error:
+        raise TableFileError(
+            f"{path} is not a table: {_ragged_line(text, separator, len(names)) or _first(error)}."
+        ) from None
+    if frame.width != len(names):
+        raise TableFileError(
+            f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
+        )
+    frame.columns = names
+    cells = pl.all().str.strip_chars()
+    if separator == ";":  # where people write decimal commas
+        cells = cells.str.replace(r"^([+-]?\d+),(\d+)$", "$1.$2")
+    frame = frame.with_columns(pl.when(~cells.is_in(MISSING)).then(cells).name.keep())
+    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
+    if not frame.height:
+        raise TableFileError(f"{path} has column names but no rows.")
+    return frame
+
+
+def _decode(data: bytes, path: Path, encoding: str | None) -> str:
+    kind = next((what for start, what in _NO_TABLES.items() if data.startswith(start)), None)
+    if kind:
+        raise TableFileError(f"{path} is not a text table, but {kind}.")
+    if not data.strip(b"\xef\xbb\xbf \t\r\n"):
+        raise TableFileError(f"{path} is empty.")
+    if encoding is None:
+        encoding = "utf-16" if data[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    try:
+        text = data.decode(encoding)
+    except LookupError:
+        raise TableFileError(f"encoding {encoding!r} is not known; try latin-1.") from None
+    except UnicodeError as error:
+        place = getattr(error, "start", 0)
+        raise TableFileError(
+            f"{path} is not {encoding.removesuffix('-sig')}: byte {data[place]:#04x} at place "
+            f"{place}. Name its encoding, for example --encoding latin-1."
+        ) from None
+    text = text.removeprefix("\ufeff").lstrip("\r\n")
+    if "\0" in text:
+        raise TableFileError(f"{path} is not a text table: it contains zero bytes.")
+    if text.lstrip()[:1] in ("<", "{"):
+        raise TableFileError(f"{path} is not a table of separated values, but markup or JSON.")
+    return text
+
+
+def _separator(text: str) -> str:
+    """Take the separator that cuts the header into most cells; the comma in case of a tie."""
+    return max(SEPARATORS, key=lambda mark: len(_first_record(text, mark)))
+
+
+def _first_record(text: str, separator: str) -> list[str]:
+    lines = io.StringIO(text[:_HEADER_CHARACTERS], newline="")
+    try:
+        return next(csv.reader(lines, delimiter=separator), [])
+    except csv.Error:
+        return []
+
+
+def _header(text: str, separator: str, path: Path) -> list[str]:
+    names = [name.strip() for name in _first_record(text, separator)]
+    if not any(names):
+        raise TableFileError(f"{path} has no column names in its first line.")
+    if all(_is_number(name) for name in names):
+        raise TableFileError(
+            f"{path} has numbers in its first line ({', '.join(names[:3])}, ...), not column "
+            "names. Add a line of names."
+        )
+    names = [name or f"unnamed {place}" for place, name in enumerate(names, start=1)]
+    check_names(names, path)
+    return names
+
+
+def check_names(names: list[str], path: Path) -> None:
+    """Refuse column names that occur more than once."""
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise TableFileError(
+            f"{path} has column names that occur more than once: {', '.join(twice[:5])}. Rename "
+            "them."
+        )
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _ragged_line(text: str, separator: str, width: int) -> str | None:
+    """Find the first row that has more cells than the header."""
+    try:
+        reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+        for row in reader:
+            if len(row) > width:
+                return f"line {reader.line_num} has {len(row)} cells, the header has {width}"
+    except csv.Error as error:
+        return f"line {reader.line_num}: {error}"
+    return None
+
+
+def _first(error: Exception) -> str:
+    return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")

@@ -1,0 +1,254 @@
+"""Mixed tables for any classifier: numbers, dates, categories and free text as one matrix.
+
+It is meant to stand inside a base learner, where it is fitted on one block at a time, because
+everything learned from data belongs there. Each row is treated on its own.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+
+from replearn.tables._kinds import DATE, NUMBER, TEXT, is_date
+from replearn.tables.rows import n_rows
+
+Fitted = dict[str, Any]
+"""What was learned about one column, in plain values: a model file needs no other types."""
+
+WORD_BUCKETS = 64
+WORDS_OF_FREE_TEXT = 3.0
+"""From so many words per cell on, a text is read by its words instead of as a category."""
+
+_DAY = np.timedelta64(1, "D")
+_EPOCH = np.datetime64("1970-01-01", "us")
+
+
+class TableEncoder(TransformerMixin, BaseEstimator):
+    """Turn a frame of mixed columns into numbers.
+
+    Parameters
+    ----------
+    columns : mapping of str to str, default=None
+        Kind of each column: "number", "date", "text" or "id" (left out). None: by the frame's
+        types.
+    for_trees : bool, default=False
+        False, for linear models: numbers are centred and scaled, missing ones marked; categories
+        become indicators. True: numbers stay as they are, missing ones NaN; categories become
+        codes.
+    most_levels : int, default=40
+        Categories of a column that are told apart, the most frequent ones (six times as many for
+        trees); all others are one.
+
+    Attributes
+    ----------
+    fitted_columns_ : list of dict
+        What was learned about each column.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from replearn.tables.encoder import TableEncoder
+    >>> people = pd.DataFrame({"age": [30.0, 50.0, None], "town": ["Ulm", "Rom", "Ulm"]})
+    >>> TableEncoder().fit_transform(people)
+    array([[-1.,  0.,  0.,  1.],
+           [ 1.,  0.,  1.,  0.],
+           [ 0.,  1.,  0.,  1.]])
+    >>> TableEncoder(for_trees=True).fit_transform(people)
+    array([[30.,  1.],
+           [50.,  0.],
+           [nan,  1.]])
+    """
+
+    def __init__(
+        self,
+        columns: Mapping[str, str] | None = None,
+        *,
+        for_trees: bool = False,
+        most_levels: int = 40,
+    ):
+        self.columns = columns
+        self.for_trees = for_trees
+        self.most_levels = most_levels
+
+    def fit(self, X: Any, y: Any = None) -> TableEncoder:
+        """Learn scales and categories from the rows of one block.
+
+        Parameters
+        ----------
+        X : pandas or polars frame
+            The rows.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        TableEncoder
+            Itself.
+        """
+        kinds = dict(self.columns) if self.columns is not None else _kinds_of(X)
+        self.fitted_columns_: list[Fitted] = []
+        for name, kind in kinds.items():
+            if kind == NUMBER:
+                self.fitted_columns_.append({"name": name, **_learn_scales([_numbers(X[name])])})
+            elif is_date(kind):
+                self.fitted_columns_.append(
+                    {"name": name, "date": True, **_learn_scales(_parts_of_dates(X[name]))}
+                )
+            elif kind == TEXT:
+                self.fitted_columns_.append({"name": name, **self._learn_texts(_texts(X[name]))})
+        if not self.fitted_columns_:
+            raise ValueError("the table has no column that can be learned from (only ids).")
+        self.n_features_in_ = len(X.columns)
+        return self
+
+    def _learn_texts(self, texts: list[str | None]) -> Fitted:
+        known = [text for text in texts if text is not None]
+        if known and np.mean([len(text.split()) for text in known]) >= WORDS_OF_FREE_TEXT:
+            return {"words": True}
+        most = self.most_levels * 6 if self.for_trees else self.most_levels
+        # Ties are broken by the text itself: the order of the rows must not matter.
+        ranked = sorted(Counter(known).items(), key=lambda item: (-item[1], item[0]))
+        return {"levels": sorted(level for level, _ in ranked[:most])}
+
+    def transform(self, X: Any) -> NDArray[np.float64]:
+        """Turn rows into numbers.
+
+        Parameters
+        ----------
+        X : pandas or polars frame
+            The rows.
+
+        Returns
+        -------
+        ndarray of float64
+            One row for each.
+        """
+        parts: list[NDArray[np.float64]] = []
+        for fitted in self.fitted_columns_:
+            parts += self._encode(X[fitted["name"]], fitted)
+        return np.column_stack(parts) if parts else np.zeros((n_rows(X), 0))
+
+    def _encode(self, column: Any, fitted: Fitted) -> Iterable[NDArray[np.float64]]:
+        if "words" in fitted:
+            return [_count_words(_texts(column))]
+        if "levels" in fitted:
+            encode = _codes if self.for_trees else _indicators
+            return [encode(_texts(column), fitted["levels"])]
+        values = _parts_of_dates(column) if "date" in fitted else [_numbers(column)]
+        if self.for_trees:
+            return values
+        return [
+            part
+            for column in zip(values, fitted["scales"], strict=True)
+            for part in _scaled(*column)
+        ]
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = True
+        tags.input_tags.categorical = True
+        return tags
+
+
+def _kinds_of(X: Any) -> dict[str, str]:
+    kinds = {"b": NUMBER, "i": NUMBER, "u": NUMBER, "f": NUMBER, "M": DATE}
+    return {name: kinds.get(np.asarray(X[name]).dtype.kind, TEXT) for name in X.columns}
+
+
+def _numbers(column: Any) -> NDArray[np.float64]:
+    values = np.asarray(column)
+    if values.dtype != object:
+        return values.astype(np.float64)
+    known = [np.nan if gone else cell for cell, gone in _cells(column)]
+    return np.array(known, dtype=np.float64)
+
+
+def _texts(column: Any) -> list[str | None]:
+    return [None if gone else str(cell) for cell, gone in _cells(column)]
+
+
+def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
+    """Yield each cell of a pandas or polars column, and whether it is missing."""
+    missing = column.isna() if hasattr(column, "isna") else column.is_null()
+    return zip(column.to_list(), missing.to_list(), strict=True)
+
+
+def _parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
+    """Return days since 1970, month, weekday and hour."""
+    instants = np.asarray(column).astype("datetime64[us]")
+    missing = np.isnat(instants)
+    days = instants.astype("datetime64[D]")
+    whole = (days - _EPOCH.astype("datetime64[D]")) / _DAY
+    parts = [
+        (instants - _EPOCH) / _DAY,
+        (instants.astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.float64),
+        (whole + 3) % 7,
+        (instants - days) / np.timedelta64(1, "h"),
+    ]
+    return [np.where(missing, np.nan, part) for part in parts]
+
+
+def _learn_scales(columns: list[NDArray[np.float64]]) -> Fitted:
+    return {"scales": [_learn_scale(values) for values in columns]}
+
+
+def _learn_scale(values: NDArray[np.float64]) -> list[float]:
+    """Return mean, standard deviation, and whether some are missing."""
+    known = values[~np.isnan(values)]
+    if not len(known):
+        return [0.0, 1.0, float(len(values) > 0)]
+    with np.errstate(over="ignore"):
+        mean, spread = float(known.mean()), float(known.std())
+    usable = np.isfinite(mean) and np.isfinite(spread) and spread > 0
+    return [mean if usable else 0.0, spread if usable else 1.0, float(len(known) < len(values))]
+
+
+def _scaled(values: NDArray[np.float64], scale: list[float]) -> list[NDArray[np.float64]]:
+    mean, spread, with_missing = scale
+    missing = np.isnan(values)
+    centred = np.where(missing, 0.0, (values - mean) / spread)
+    return [centred, missing.astype(np.float64)] if with_missing else [centred]
+
+
+def _indicators(texts: list[str | None], levels: list[str]) -> NDArray[np.float64]:
+    places = _places(texts, levels)
+    result = np.zeros((len(texts), len(levels) + 1))
+    result[np.arange(len(texts)), places] = 1.0
+    return result[:, : len(levels)]
+
+
+def _codes(texts: list[str | None], levels: list[str]) -> NDArray[np.float64]:
+    codes = _places(texts, levels).astype(np.float64)
+    codes[codes == len(levels)] = -1.0
+    codes[[text is None for text in texts]] = np.nan
+    return codes
+
+
+def _places(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
+    """Return the place of each text among the levels; behind the last if it is none of them."""
+    place = {level: number for number, level in enumerate(levels)}
+    other = len(levels)
+    return np.fromiter((place.get(text, other) for text in texts), np.intp, len(texts))  # type: ignore[arg-type]
+
+
+def _count_words(texts: list[str | None]) -> NDArray[np.float64]:
+    """Count hashed words, damped; the last column is the number of words."""
+    counts = np.zeros((len(texts), WORD_BUCKETS + 1))
+    for row, text in enumerate(texts):
+        for bucket in _word_buckets(text or ""):
+            counts[row, bucket] += 1.0
+    counts[:, -1] = counts[:, :-1].sum(axis=1)
+    return np.log1p(counts)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_buckets(text: str) -> tuple[int, ...]:
+    return tuple(zlib.crc32(word.encode()) % WORD_BUCKETS for word in text.lower().split())

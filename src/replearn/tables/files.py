@@ -1,0 +1,201 @@
+"""Tables from files: CSV, TSV, Parquet, Feather, gz, with the kinds of their columns."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replearn.tables._kinds import (
+    ID,
+    KINDS,
+    TEXT,
+    cells_as,
+    guess_kind,
+    looks_like_id,
+    typed_cells_as,
+    typed_kind,
+)
+from replearn.tables._text_files import TableFileError, check_names, read_texts
+
+TEXT_SUFFIXES = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
+TYPED_SUFFIXES = {
+    ".parquet": "read_parquet",
+    ".pq": "read_parquet",
+    ".feather": "read_ipc",
+    ".arrow": "read_ipc",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """What a file holds.
+
+    Parameters
+    ----------
+    frame : polars.DataFrame
+        Numbers as float64, dates as instants, everything else as text; missing cells are null.
+    columns : dict of str to str
+        The kind of each column: "number", "date" (with its order, as in "date d.m.y"), "text" or
+        "id".
+    remarks : tuple of str
+        What a reader should know: ids, cells that could not be read.
+    """
+
+    frame: Any
+    columns: dict[str, str]
+    remarks: tuple[str, ...] = ()
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    columns: Mapping[str, str] | None = None,
+    *,
+    encoding: str | None = None,
+) -> Table:
+    r"""Read a table from a file.
+
+    Parameters
+    ----------
+    path : path
+        ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
+        ``.feather`` or ``.arrow``.
+    columns : mapping of str to str, default=None
+        The kinds of the columns that are wanted, as another table's ``columns``. None: all, and
+        their kinds are guessed from the whole file.
+    encoding : str, default=None
+        Of text files; None: UTF-8, or UTF-16 if the file says so.
+
+    Returns
+    -------
+    Table
+        The frame, the kinds, and remarks.
+
+    Raises
+    ------
+    TableFileError
+        If the file is not a table, or lacks a column; the message says what to do.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> from replearn.tables.files import read_table
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "people.csv"
+    ...     _ = path.write_text("age,town,since\n41,Ulm,2020-01-31\nNA,Rom,2021-02-01\n")
+    ...     table = read_table(path)
+    >>> table.columns
+    {'age': 'number', 'town': 'text', 'since': 'date'}
+    >>> table.frame["age"].to_list()
+    [41.0, None]
+    """
+    source = Path(path)
+    frame = _read(source, encoding)
+    kinds = dict(columns) if columns is not None else _guess_kinds(frame, source)
+    _check_wanted(kinds, frame, source)
+    remarks = []
+    cells = {}
+    for name, kind in kinds.items():
+        cells[name], lost = _cells_of(frame[name], kind, source)
+        if lost:
+            remarks.append(f"column {name!r}: {lost}")
+        if columns is None and looks_like_id(name, cells[name], kind):
+            kinds[name] = ID
+            cells[name] = _cells_of(frame[name], ID, source)[0]
+            remarks.append(f"column {name!r} looks like an id of the row and is not learned from")
+    return Table(type(frame)(cells), kinds, tuple(remarks))
+
+
+def _read(path: Path, encoding: str | None) -> Any:
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    last = (
+        suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
+    )
+    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES]
+    if last not in known or (last in TYPED_SUFFIXES and suffixes[-1] == ".gz"):
+        raise TableFileError(
+            f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
+            "with .gz."
+        )
+    if not path.is_file():
+        raise TableFileError(f"{path} does not exist, or is not a file.")
+    _need_polars()
+    if last in TEXT_SUFFIXES:
+        return read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
+    return _read_typed(path, TYPED_SUFFIXES[last])
+
+
+def _need_polars() -> None:
+    try:
+        import polars  # noqa: F401
+    except ModuleNotFoundError:
+        raise TableFileError(
+            "Reading files needs polars: pip install 'replicable-learn[cli]'."
+        ) from None
+
+
+def _read_typed(path: Path, reader: str) -> Any:
+    import polars as pl
+
+    try:
+        frame = getattr(pl, reader)(path.read_bytes())
+    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
+        text = next(iter(str(error).splitlines()), "")
+        raise TableFileError(f"{path} is not a whole file of its kind: {text}.") from None
+    check_names(frame.columns, path)
+    if not frame.width:
+        raise TableFileError(f"{path} is empty.")
+    if not frame.height:
+        raise TableFileError(f"{path} has column names but no rows.")
+    return frame
+
+
+def _guess_kinds(frame: Any, path: Path) -> dict[str, str]:
+    kinds = {}
+    for column in frame:
+        kind = typed_kind(column)
+        if kind is None:
+            raise TableFileError(
+                f"{path}: column {column.name!r} has cells of type {column.dtype}, which is no "
+                "table's. Leave it out, or make it a number or a text."
+            )
+        is_text = kind == TEXT and str(column.dtype) == "String"
+        kinds[column.name] = guess_kind(column) if is_text else kind
+    return kinds
+
+
+def _check_wanted(kinds: Mapping[str, str], frame: Any, path: Path) -> None:
+    missing = [name for name in kinds if name not in frame.columns]
+    if missing:
+        raise TableFileError(
+            f"{path} has no column {missing[0]!r}. It has {', '.join(frame.columns[:20])}."
+        )
+    unknown = {kind for kind in kinds.values() if kind not in KINDS}
+    if unknown:
+        raise TableFileError(
+            f"columns of kind {sorted(unknown)} are not known; known kinds: {', '.join(KINDS)}."
+        )
+
+
+def _cells_of(column: Any, kind: str, path: Path) -> tuple[Any, str | None]:
+    """Return the cells as their kind, and a remark on those that could not be read."""
+    is_text = str(column.dtype) == "String"
+    cells = cells_as(column, kind) if is_text else typed_cells_as(column, kind)
+    if cells is None:
+        raise TableFileError(
+            f"{path}: column {column.name!r} has type {column.dtype}, but {kind!r} is wanted."
+        )
+    lost = (cells.is_null() & ~column.is_null()).arg_true()
+    if not len(lost):
+        return cells, None
+    if len(lost) == column.len() - column.null_count():
+        raise TableFileError(
+            f"{path}: column {column.name!r} has no cell that is a {kind} (the first: "
+            f"{str(column[lost[0]])[:40]!r})."
+        )
+    return cells, (
+        f"{len(lost)} cells are no {kind} and count as missing (row {lost[0] + 1}: "
+        f"{str(column[lost[0]])[:40]!r})"
+    )
