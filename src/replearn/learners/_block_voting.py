@@ -95,6 +95,7 @@ class BlockVotingClassifier(VotePredictions):
             "certificate_": certificate,
             "classes_": classes,
             "estimators_": estimators,
+            "_dtype": getattr(X, "dtype", None),
             "_panel": Panel(estimators, np.arange(max(2, len(classes))), made.n_partitions),
         }
 

@@ -98,6 +98,22 @@ def warn_if_preprocessed(X: Any) -> None:
         )
 
 
+def warn_if_precision_changed(X: Any, fitted: Any) -> None:
+    """Warn when points come in another float precision than the training rows did.
+
+    ``float32(0.1)`` is another number than ``0.1``: such points have thresholds of their own.
+    """
+    dtype = getattr(X, "dtype", None)
+    if dtype == fitted or getattr(dtype, "kind", None) != "f" or fitted != np.float64:
+        return
+    warnings.warn(
+        f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
+        "so another threshold, than in a float64 table. Use one precision, or decimals=6.",
+        PreprocessingWarning,
+        stacklevel=5,
+    )
+
+
 def _scaler_marks(X: Any) -> str | None:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or len(X) < _MARK_ROWS:
         return None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
-from replearn.learners._inputs import check_features
+from replearn.learners._inputs import check_features, warn_if_precision_changed
 from replearn.learners._rule import gumbel_answers, hard_answers, law_values, mean_law
 from replearn.randomness import SharedKey, as_points
 
@@ -235,8 +235,12 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return SharedKey(self.shared_key).child("vote")
 
     def _points(self, X: Any, points: Any) -> Any:
-        # Ids are taken as they are; only measured features are rounded.
-        return as_points(X, decimals=self.plan_.decimals) if points is None else as_points(points)
+        if points is not None:
+            # Ids are taken as they are; only measured features are rounded.
+            return as_points(points)
+        if self.plan_.decimals is None:
+            warn_if_precision_changed(X, self._dtype)
+        return as_points(X, decimals=self.plan_.decimals)
 
     def _uniforms(self, X: Any, points: Any) -> NDArray[np.float64]:
         return self._vote_key().uniforms(self._points(X, points))
