@@ -4,7 +4,7 @@ import warnings
 
 import numpy as np
 import pytest
-from joblib import parallel_config
+from joblib import Parallel, delayed, parallel_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -65,6 +65,22 @@ def test_template_is_not_fitted():
     assert template.random_state is None
 
 
+def test_parameters_that_can_change_are_not_shared():
+    weights = {0: 1.0, 1: 2.0}
+    models = fit_blocks(LogisticRegression(class_weight=weights), X, Y, BLOCKS, KEYS)
+    assert len({id(model.class_weight) for model in models} | {id(weights)}) == 7
+
+
+def test_a_fitted_template_leaves_nothing_in_the_models():
+    template = Recorder().fit(X, Y)
+    template.leftover_ = 1.0
+    plain = LogisticRegression()
+    plain.leftover_ = 1.0
+    for estimator in (template, plain):
+        models = fit_blocks(estimator, X, Y, BLOCKS, KEYS)
+        assert not any(hasattr(model, "leftover_") for model in models)
+
+
 def test_one_class_in_a_block_becomes_a_constant():
     labels = np.where(np.isin(np.arange(120), BLOCKS[2]), "no", np.where(Y == 1, "yes", "no"))
     models = fit_blocks(LogisticRegression(), X, labels, BLOCKS, KEYS)
@@ -78,7 +94,7 @@ def test_one_class_in_a_block_becomes_a_constant():
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_error_keeps_its_type_and_names_the_block(n_jobs, monkeypatch):
-    monkeypatch.setattr(fitting, "SERIAL_SECONDS", -1.0)
+    monkeypatch.setattr(fitting, "_workers_pay", lambda *_: True)
     names = [f"block {block} of partition 3" for block in range(6)]
     limit = max(X[rows[0], 0] for rows in BLOCKS)  # only the block changed below fails
     rows = [*BLOCKS[:4], np.concatenate([[X[:, 0].argmax()], BLOCKS[4]]), BLOCKS[5]]
@@ -123,7 +139,7 @@ def test_lengths_must_agree():
 @pytest.mark.parametrize("backend", ["threading", "loky"])
 def test_models_do_not_depend_on_workers(backend, monkeypatch):
     serial = fit_blocks(LogisticRegression(), X, Y, BLOCKS, KEYS)
-    monkeypatch.setattr(fitting, "SERIAL_SECONDS", -1.0)
+    monkeypatch.setattr(fitting, "_workers_pay", lambda *_: True)
     with parallel_config(backend), warnings.catch_warnings():
         warnings.simplefilter("default")
         parallel = fit_blocks(LogisticRegression(), X, Y, BLOCKS, KEYS, n_jobs=2)
@@ -132,9 +148,26 @@ def test_models_do_not_depend_on_workers(backend, monkeypatch):
         np.testing.assert_array_equal(one.coef_, other.coef_)
 
 
-def test_workers_are_used_only_when_they_pay():
+@pytest.mark.parametrize("running", [True, False])
+def test_workers_are_used_only_when_they_pay(running, monkeypatch):
+    monkeypatch.setattr(fitting, "_workers_run", lambda: running)
+    assert fitting._workers_pay([0.01, 0.01], 100) is running
     assert not fitting._workers_pay([0.001, 0.001], 100)
     assert not fitting._workers_pay([9.0], 100)
     assert fitting._workers_pay([9.0, 0.5], 100)
     assert fitting._batch_size(0.001, 128, 2) == 16
     assert fitting._batch_size(5.0, 128, 2) == 1
+
+
+def test_running_processes_are_seen(monkeypatch):
+    with parallel_config("loky"):
+        monkeypatch.setattr(fitting.reusable_executor, "_executor", None)
+        assert not fitting._workers_run()
+        monkeypatch.undo()
+        Parallel(n_jobs=2)(delayed(abs)(number) for number in range(2))
+        assert fitting._workers_run()
+
+
+def test_threads_need_no_start():
+    with parallel_config("threading"):
+        assert fitting._workers_run()
