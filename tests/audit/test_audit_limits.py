@@ -153,7 +153,7 @@ def audited(seed, learner, n_rows, y=None, **sizes):
 
 def test_independent_pairs_give_limits_for_the_population():
     """Per row (exact) and for the mean (Student's): known flip probabilities are covered."""
-    n, trials = 25, 120
+    n, trials = 25, 60
     row_hits, mean_hits = 0, 0
     for seed in range(trials):
         X, _, result = audited(seed, MeanCut(), 1100, n_pairs=20, train_size=n, test_size=100)
@@ -169,7 +169,7 @@ def test_independent_pairs_give_limits_for_the_population():
 
 def test_halves_of_one_file_give_limits_for_that_file_only():
     """A majority learner: given the file, the votes in one half are hypergeometric."""
-    n_rows, trials = 250, 120
+    n_rows, trials = 250, 60
     file_hits = 0
     for seed in range(trials):
         _, y, result = audited(

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.audit._checks import checked_codes
 from replearn.audit._columns import cells, make_subgroups
 from replearn.audit._contenders import Contender, make_contenders
 from replearn.audit._design import AuditDesign, draw_rows, make_design
@@ -115,6 +116,7 @@ def audit(  # noqa: PLR0913
     """
     start = time.monotonic()
     _check_shares(rho=rho, delta=delta)
+    ignored = checked_codes(ignore)
     codes, classes = check_labels(X, y, None)
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
@@ -154,7 +156,7 @@ def audit(  # noqa: PLR0913
         cells=tuple(map(tuple, values)),
         delta=delta,
         rho=rho,
-        ignore=tuple(ignore),
+        ignore=ignored,
         pairs_wanted=n_pairs,
         wall_seconds=time.monotonic() - start,
     )

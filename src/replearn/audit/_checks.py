@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from replearn.audit._findings import Check, NotApplicable
@@ -286,3 +288,11 @@ CHECKS: list[Check] = [
     ),
 ]
 """All findings, by code."""
+
+
+def checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
+    """Refuse codes that do not exist: a typing error would hide nothing and nobody would notice."""
+    known = [check.code for check in CHECKS]
+    if isinstance(ignore, str) or not set(ignore) <= set(known):
+        raise ValueError(f"ignore={ignore!r} must be a list of codes; known are {known}.")
+    return tuple(ignore)
