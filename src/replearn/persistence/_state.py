@@ -32,6 +32,8 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             documents[name] = {"kind": kind, "content": read_object(value.to_json(), kind)}
         elif isinstance(value, ThresholdLaw):
             documents[name] = {"kind": "ThresholdLaw", "content": value.to_dict()}
+        elif isinstance(value, np.dtype):
+            documents[name] = {"kind": "dtype", "content": value.str}
         elif name not in (_KEY, _PANEL):
             rest[name] = value
     return documents, rest
@@ -42,10 +44,11 @@ def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
     kind = learner_class(learner)
     model = kind.__new__(kind)
     expected = set(kind._get_param_names())
-    strange = [name for name in values if name not in expected and not _is_fitted_name(name)]
+    # Fitted attributes are new names: one that the class has already would replace a method.
+    strange = [name for name in values if name not in expected and hasattr(kind, name)]
     missing = sorted(expected - {_KEY} - set(values))
     if strange or missing:
-        raise ModelFileError(f"{learner} has no attributes {strange}, or lacks {missing}.")
+        raise ModelFileError(f"the file would replace {strange} of {learner}, or lacks {missing}.")
     vars(model).update(values)
     model.shared_key = key
     made, estimators = model.plan_, model.estimators_
@@ -61,10 +64,12 @@ def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
 
 
 def read_document(item: dict[str, Any]) -> Any:
-    """Read a plan, a certificate or a law; each computes its numbers again."""
+    """Read a plan, a certificate, a law or a type; the first two compute their numbers again."""
     kind, content = item["kind"], item["content"]
     if kind == "ThresholdLaw":
         return ThresholdLaw.from_dict(content)
+    if kind == "dtype":
+        return np.dtype(content)
     if kind == "Plan":
         return Plan.from_json(canonical_json(content))
     if kind == "Certificate":
@@ -80,7 +85,3 @@ def learner_class(name: str) -> Any:
     if not isinstance(kind, type) or not issubclass(kind, BlockVotingClassifier):
         raise ModelFileError(f"{name!r} is no learner of this library that has model files.")
     return kind
-
-
-def _is_fitted_name(name: str) -> bool:
-    return name.endswith("_") and not name.startswith("_")

@@ -1,0 +1,218 @@
+"""From a file and a few options to features, labels, ids and groups."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.randomness import SharedKey
+from replearn.tables._kinds import ID, NUMBER, is_date
+from replearn.tables._text_files import TableFileError
+from replearn.tables.files import Table, read_table
+
+MOST_CLASSES = 50
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What is learned from.
+
+    Parameters
+    ----------
+    X : polars.DataFrame
+        The feature columns.
+    y : ndarray
+        Labels.
+    columns : dict of str to str
+        Kinds of the feature columns.
+    target_kind : str
+        Kind of the target column.
+    groups : ndarray or None
+        Group of each row.
+    remarks : tuple of str
+        What the person should know.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    columns: dict[str, str]
+    target_kind: str
+    groups: NDArray[Any] | None
+    remarks: tuple[str, ...]
+
+
+def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say what is learned from."""
+    parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather")
+    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label to predict")
+    parser.add_argument(
+        "--id", metavar="COLUMN", help="names the person: not learned from, keys the threshold"
+    )
+    parser.add_argument(
+        "--together", metavar="COLUMN", help="rows that share its value stay in one block"
+    )
+    parser.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (repeat at will)"
+    )
+    parser.add_argument(
+        "--columns", metavar="FILE", help="kinds of the columns, written by fit --save-columns"
+    )
+    add_encoding(parser)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add the option for text files that are not UTF-8."""
+    parser.add_argument("--encoding", help="of text files, as latin-1 (default: utf-8)")
+
+
+def read_sample(args: argparse.Namespace) -> Sample:
+    """Read the file and take it apart as the options say."""
+    kinds = None if args.columns is None else read_columns(args.columns)
+    table = read_table(args.data, kinds, encoding=args.encoding)
+    for option in (args.target, args.id, args.together, *args.drop):
+        if option is not None:
+            _check_column(option, table, args.data)
+    labels, kept, remarks = _labels(table, args.target, args.data)
+    aside = {args.target, args.id, args.together, *args.drop}
+    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
+    if not columns:
+        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    frame = table.frame.filter(kept)
+    groups = None if args.together is None else _groups(frame[args.together], args)
+    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in aside if n)]
+    return Sample(
+        X=frame.select(list(columns)),
+        y=labels,
+        columns=columns,
+        target_kind=table.columns[args.target],
+        groups=groups,
+        remarks=(*about, *remarks),
+    )
+
+
+def _check_column(name: str, table: Table, path: str) -> None:
+    if name in table.columns:
+        return
+    close = difflib.get_close_matches(name.lower(), [n.lower() for n in table.columns], n=1)
+    meant = [f" Did you mean {n!r}?" for n in table.columns if close and n.lower() == close[0]]
+    known = ", ".join(list(table.columns)[:20])
+    raise TableFileError(f"{path} has no column {name!r}.{''.join(meant)} It has {known}.")
+
+
+def _labels(table: Table, target: str, path: str) -> tuple[NDArray[Any], Any, list[str]]:
+    column = table.frame[target]
+    known = ~column.is_null()
+    column = column.filter(known)
+    remarks = []
+    if len(column) < len(known):
+        remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
+    _check_classes(column, table.columns[target], target, path)
+    values = column.to_numpy()
+    if table.columns[target] == NUMBER:
+        return values.astype(np.int64), known, remarks
+    return np.array(values.tolist()), known, remarks
+
+
+def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
+    found = column.n_unique()
+    if found == 0:
+        problem = "has no known value"
+    elif is_date(kind):
+        problem = "holds dates, which are no classes"
+    elif found == 1:
+        problem = f"has one class only ({column[0]!r}); there is nothing to predict"
+    elif kind == NUMBER and not bool((column == column.floor()).all()):
+        problem = "holds numbers that are not whole: a quantity, not classes; cut it into classes"
+    elif found > MOST_CLASSES:
+        problem = (
+            f"has {found} different values; a classifier needs few (at most {MOST_CLASSES}). Is it "
+            "a quantity, or an id?"
+        )
+    else:
+        return
+    raise TableFileError(f"{path}: target {target!r} {problem}.")
+
+
+def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
+    if column.null_count():
+        raise TableFileError(f"{args.data}: column {args.together!r} has rows without a value.")
+    return np.array([str(value) for value in column.to_list()])
+
+
+def read_columns(path: str) -> dict[str, str]:
+    """Read the kinds of columns that ``fit --save-columns`` has written."""
+    try:
+        kinds = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise TableFileError(f"{path} is not a columns file: {error}.") from None
+    texts = isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())
+    if not texts or not kinds:
+        raise TableFileError(f'{path} is not a columns file: {{"name": "kind", ...}} is expected.')
+    return kinds
+
+
+def read_key(path: str | None) -> SharedKey | None:
+    """Read a key file: one line of text, or what ``replearn key new`` wrote."""
+    if path is None:
+        return None
+    try:
+        text = Path(path).read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a key file: it is not text.") from None
+    if not text or len(text.splitlines()) > 1:
+        raise ValueError(f"{path} is not a key file: one line of text is expected.")
+    return SharedKey(text)
+
+
+def to_pandas(frame: Any) -> Any:
+    """Hand a frame to somebody's own pipeline: as pandas where it is installed."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return frame
+    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def _pandas_column(column: Any) -> Any:
+    is_text = str(column.dtype) == "String"
+    return np.array(column.to_list(), dtype=object) if is_text else column.to_numpy()
+
+
+def read_points(
+    path: str, notes: Mapping[str, Any], encoding: str | None
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Read the rows to be answered, as a model's notes say: features, ids, remarks."""
+    wanted = dict(notes["columns"])
+    name = notes.get("id")
+    if name is not None:
+        wanted[name] = ID
+    table = read_table(path, wanted, encoding=encoding)
+    frame = table.frame.select(list(notes["columns"]))
+    X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
+    if name is None:
+        return X, None, table.remarks
+    ids = table.frame[name]
+    if ids.null_count():
+        row = int(ids.is_null().arg_true()[0]) + 1
+        raise TableFileError(f"{path}: row {row} has no {name!r}, which keys its threshold.")
+    return X, ids.to_list(), table.remarks
+
+
+def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArray[Any] | None:
+    """Read the target of a file; None where it has none, or not for every row."""
+    try:
+        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
+    except TableFileError:
+        return None
+    if column.null_count():
+        return None
+    values = column.to_numpy()
+    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())

@@ -1,0 +1,114 @@
+"""``replearn fit``: train a replicable classifier on a file, and write it down."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+from replearn.certificates._json import pretty_json, write_atomically
+from replearn.cli._console import DONE, put, put_json, say, say_all
+from replearn.cli._data import Sample, add_sample_arguments, read_key, read_sample, to_pandas
+from replearn.cli._models import HELP, base_model, takes_columns_itself
+from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.persistence import save
+from replearn.planning import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    add_sample_arguments(parser)
+    parser.add_argument("--key-file", required=True, metavar="FILE", help="the shared key")
+    parser.add_argument("--plan", metavar="FILE", help="the plan that the labs share")
+    parser.add_argument("--rho", type=float, help="without a plan: promise (default: 0.1)")
+    parser.add_argument("--max-fits", type=int, help="without a plan: compute budget")
+    parser.add_argument("--model", default="logreg", metavar="NAME", help=HELP)
+    parser.add_argument("--out", required=True, metavar="FILE", help="model file, as m.replearn")
+    parser.add_argument("--certificate", metavar="FILE", help="write the certificate as JSON")
+    parser.add_argument("--save-columns", metavar="FILE", help="write the kinds of the columns")
+    parser.add_argument("--include-key", action="store_true", help="put the key into the model")
+    parser.add_argument("--jobs", type=int, metavar="N", help="workers")
+    parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
+    parser.add_argument("--json", action="store_true", help="print the result as JSON")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, save, print what is promised."""
+    key = read_key(args.key_file)
+    shared = _read_plan(args)
+    _check_folders(args.out, args.certificate, args.save_columns)
+    sample = read_sample(args)
+    say_all(sample.remarks, quiet=args.quiet)
+    base = base_model(args.model, sample.columns)
+    if isinstance(base, BlockVotingClassifier):
+        raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
+    own = takes_columns_itself(base)
+    if shared is None:
+        asked = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
+    else:
+        asked = {"plan": shared}
+    learner = PointwiseReplicableClassifier(
+        base, **asked, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
+    )
+    learner.fit(to_pandas(sample.X) if own else sample.X, sample.y, groups=sample.groups)
+    _write(args, learner, sample, _notes(args, sample, own))
+    _print(args, learner, sample)
+    return DONE
+
+
+def _read_plan(args: argparse.Namespace) -> Plan | None:
+    if args.plan is None:
+        return None
+    if args.rho is not None or args.max_fits is not None:
+        raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
+    return Plan.load(args.plan)
+
+
+def _check_folders(*paths: str | None) -> None:
+    """Complain before the training, not after it."""
+    for path in paths:
+        if path is not None and not Path(path).absolute().parent.is_dir():
+            raise ValueError(f"{path}: the folder does not exist.")
+
+
+def _notes(args: argparse.Namespace, sample: Sample, own: bool) -> dict[str, Any]:
+    return {
+        "columns": sample.columns,
+        "target": args.target,
+        "target_kind": sample.target_kind,
+        "id": args.id,
+        "frame": "pandas" if own else "polars",
+    }
+
+
+def _write(args: argparse.Namespace, learner: Any, sample: Sample, notes: dict[str, Any]) -> None:
+    save(learner, args.out, include_key=args.include_key, notes=notes)
+    if args.certificate:
+        learner.certificate_.save(args.certificate)
+    if args.save_columns:
+        kinds = {**sample.columns, args.target: sample.target_kind}
+        aside = {name: "id" for name in (args.id, args.together) if name is not None}
+        write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
+    if not args.quiet:
+        say(f"model written to {args.out}")
+
+
+def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+    certificate = learner.certificate_
+    if not args.json:
+        put(str(certificate))
+        return
+    put_json(
+        {
+            "model": args.out,
+            "rows": len(sample.y),
+            "classes": learner.classes_.tolist(),
+            "columns": sample.columns,
+            "remarks": list(sample.remarks),
+            "certified": certificate.certified,
+            "rho": certificate.claim.rho,
+            "key_fingerprint": certificate.key_fingerprint,
+            "certificate": certificate.to_dict(),
+        }
+    )

@@ -1,0 +1,53 @@
+"""``replearn key``: make a key that two labs share, or show which one a file holds."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from replearn.cli._console import DONE, put, put_json, say
+from replearn.cli._data import read_key
+from replearn.randomness import SharedKey
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
+    new = actions.add_parser("new", help="make a secret key")
+    new.add_argument("--out", metavar="FILE", help="write it to a file that only you can read")
+    new.add_argument("--json", action="store_true")
+    show = actions.add_parser("show", help="show the fingerprint of a key file")
+    show.add_argument("file")
+    show.add_argument("--json", action="store_true")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Make or show a key."""
+    if args.action == "show":
+        key = read_key(args.file)
+        assert key is not None
+        found = {"fingerprint": key.fingerprint}
+        put_json(found) if args.json else put(key.fingerprint)
+        return DONE
+    key = SharedKey.generate()
+    if args.out:
+        _write_private(args.out, key.export() + "\n")
+        say(f"key with fingerprint {key.fingerprint} written to {args.out}")
+        if args.json:
+            put_json({"fingerprint": key.fingerprint, "file": args.out})
+    elif args.json:
+        put_json({"fingerprint": key.fingerprint, "key": key.export()})
+    else:
+        put(key.export())
+        say(f"fingerprint {key.fingerprint}; give the key to the other lab, and to nobody else")
+    return DONE
+
+
+def _write_private(path: str, text: str) -> None:
+    """Write a new file for its owner only; a key that exists is never overwritten."""
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise ValueError(f"{path} exists; a key is not overwritten.") from None
+    with os.fdopen(handle, "w", encoding="utf-8") as stream:
+        stream.write(text)
