@@ -1,7 +1,15 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
 from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
+from replearn.learners.threshold import ReplicableThresholdClassifier
 
-__all__ = ["PointwiseReplicableClassifier", "ReplicableSelector", "SemiReplicableClassifier"]
+__all__ = [
+    "PointwiseReplicableClassifier",
+    "ReplicableSearchCV",
+    "ReplicableSelector",
+    "ReplicableThresholdClassifier",
+    "SemiReplicableClassifier",
+]

@@ -19,6 +19,13 @@ from replearn.primitives.heavy_hitters import (
     find_one_heavy_hitter,
 )
 from replearn.primitives.labels import HeavyLabels, label_heavy_hitters
+from replearn.primitives.quantiles import (
+    Cuts,
+    QuantileGrid,
+    cuts_of_sample,
+    draw_level,
+    quantile_grid,
+)
 from replearn.primitives.selection import (
     Selection,
     choice_scale,
@@ -30,21 +37,26 @@ from replearn.primitives.signs import Signs, estimate_signs
 __all__ = [
     "CoinDecision",
     "CorrelatedDraw",
+    "Cuts",
     "HeavyHitters",
     "HeavyLabels",
     "OneHeavyHitter",
     "PrimitiveCertificate",
+    "QuantileGrid",
     "Selection",
     "Signs",
     "agreement_of_draws",
     "choice_scale",
     "choose_by_errors",
+    "cuts_of_sample",
     "decide_coin",
     "decide_coins",
+    "draw_level",
     "estimate_signs",
     "find_heavy_hitters",
     "find_one_heavy_hitter",
     "label_heavy_hitters",
+    "quantile_grid",
     "sample_correlated",
     "sample_correlated_stream",
     "select_hypothesis",

@@ -1,0 +1,181 @@
+"""Folds, names, scale and promise of a replicable search over configurations."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from replearn.bounds import selection_scale
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.certificates.registry import theorem
+from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
+from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+def keyed_folds(
+    key: SharedKey, X: Any, codes: NDArray[np.intp], cv: int, n_repeats: int
+) -> tuple[NDArray[np.intp], list[tuple[NDArray[np.intp], NDArray[np.intp]]]]:
+    """Return the rows in keyed order, and (train, test) positions in that order for every fold.
+
+    Surplus rows are in no fold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.randomness import SharedKey
+    >>> order, folds = keyed_folds(SharedKey(0), np.arange(10.0)[:, None], np.zeros(10), 3, 2)
+    >>> [(len(train), len(test)) for train, test in folds]
+    [(6, 3), (6, 3), (6, 3), (6, 3), (6, 3), (6, 3)]
+    """
+    size = len(codes) // cv
+    if size < 1:
+        raise ValueError(f"cv={cv} folds need at least {cv} rows, got n_samples={len(codes)}.")
+    points = as_points(X)
+    order = key.child("rows").order(points, codes)
+    place = np.empty(len(order), dtype=np.intp)
+    place[order] = np.arange(len(order))
+    folds = []
+    for repeat in range(n_repeats):
+        # theorem: content-keyed-partition
+        blocks = [place[b] for b in make_blocks(key, points, codes, cv, size, partition=repeat)]
+        folds += [
+            (np.concatenate([*blocks[:fold], *blocks[fold + 1 :]]), blocks[fold])
+            for fold in range(cv)
+        ]
+    return order, folds
+
+
+def in_order(value: Any, order: NDArray[np.intp]) -> Any:
+    """Return a parameter of ``fit`` in keyed order, if it has one entry for each row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> in_order([0.1, 0.2], np.array([1, 0])), in_order("balanced", np.array([1, 0]))
+    ([0.2, 0.1], 'balanced')
+    """
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(order):
+        return value
+    return take_rows(value, order)
+
+
+def seeded(estimator: Any, key: SharedKey) -> Any:
+    """Return a clone whose random states follow from the key.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from replearn.randomness import SharedKey
+    >>> seeded(DecisionTreeClassifier(), SharedKey(0)).random_state is None
+    False
+    """
+    model = clone(estimator)
+    set_seeds(model, keyed_seeds(random_state_names(model), key.child("seed")))
+    return model
+
+
+def configured(estimator: Any, params: Mapping[str, Any], key: SharedKey) -> Any:
+    """Return a seeded clone with these parameters, or with them on the estimator inside it.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import BaggingClassifier
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from replearn.randomness import SharedKey
+    >>> bag = BaggingClassifier(DecisionTreeClassifier())
+    >>> configured(bag, {"max_depth": 3}, SharedKey(0)).estimator.max_depth
+    3
+    """
+    model = seeded(estimator, key)
+    known = model.get_params(deep=True)
+    return model.set_params(
+        **{name if name in known else f"estimator__{name}": value for name, value in params.items()}
+    )
+
+
+def configuration_name(params: Mapping[str, Any]) -> str:
+    """Return what a configuration is, whatever the order of its parameters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> configuration_name({"b": np.float64(0.5), "a": None})
+    'a=None, b=0.5'
+    """
+    plain = {
+        name: value.item() if hasattr(value, "item") else value for name, value in params.items()
+    }
+    return ", ".join(f"{name}={_ADDRESS.sub('', repr(plain[name]))}" for name in sorted(plain))
+
+
+def search_scale(
+    count: int, n_test: int, rho: float, alpha: float, beta: float, drift: float | None
+) -> float:
+    """Return the scale t: the largest that keeps rho if that is accurate enough, else alpha's.
+
+    Examples
+    --------
+    >>> round(search_scale(18, 5000, 0.1, 0.05, 0.05, None), 1)
+    174.4
+    """
+    if count == 1:
+        return 0.0
+    if drift is not None:
+        spread = drift + math.sqrt(math.log(count) / n_test)
+        stable = 2.0 * math.atanh(min(rho, 1.0 - 1e-12)) / spread * (1.0 - 1e-11)
+        error = theorem("search-blocks").quantity("search_error")
+        if error(t=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
+            return stable
+    pairs = count * (count - 1)
+    accurate = selection_scale(pairs + 1, alpha, beta, n_test)
+    return math.log(pairs / beta) / alpha if accurate is None else accurate
+
+
+@derivation("search over configurations")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    n_test: int,
+    n_hypotheses: int,
+    t: float,
+    drift: float | None,
+    rho: float,
+    alpha: float,
+    beta: float,
+    **shared: Any,
+) -> tuple[list[str], list[str]]:
+    data = {"t": t, "n_hypotheses": n_hypotheses, "n_test": n_test}
+    tail = ledger.add("search_error", "search-blocks", alpha=alpha, **data)
+    promises = [
+        "The chosen configuration's error, averaged over the models of the folds, exceeds the best "
+        f"one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
+        CONDITIONS,
+    ]
+    reasons = above_budget("beta", tail, beta)
+    if n_hypotheses == 1:
+        return promises, reasons
+    if drift is None:
+        reasons.append(
+            "nothing is known about how much a configuration's error moves between trainings on "
+            "two samples: give drift= as an assumption, or measure how often fresh samples agree"
+        )
+        return promises, reasons
+    flip = ledger.add("search_flip", "search-blocks", drift=drift, **data)
+    promises.append(
+        f"Two runs on fresh samples of {n} rows choose different configurations with probability "
+        f"at most {rounded_up(flip)}, if no configuration's true error moves by more than "
+        f"{drift:g} between two trainings."
+    )
+    return promises, above_budget("rho", flip, rho) + reasons

@@ -1,0 +1,252 @@
+"""A replicable threshold on one feature: proper, agnostic, right with atoms."""
+
+from __future__ import annotations
+
+import math
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn._sklearn_compat import Interval, StrOptions, fit_context
+from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.hypotheses import Hypothesis, make_box
+from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey
+
+_HALVINGS = 60
+
+
+class ReplicableThresholdClassifier(SingleRuleClassifier):
+    """Learn a cut on one feature that hardly moves on a fresh sample.
+
+    A level of the feature's distribution function is drawn by the errors of its cuts and shared
+    random numbers; the rule is the cut nearest to that level. Two runs return rules that differ on
+    a mass of at most ``gamma``, except with probability ``rho``, whatever the distribution.
+
+    Parameters
+    ----------
+    rho : float, default=0.1
+        Probability that the rules of two runs differ on a mass above gamma.
+    gamma : float, default=0.1
+        Mass on which the rules of two runs may differ.
+    alpha, beta : float, default=0.1, 0.05
+        Excess error over the best threshold, and its failure probability.
+    feature : int or str, default=None
+        Which column, by place or name; None when there is only one.
+    direction : {"both", ">", "<="}, default="both"
+        Whether the second class lies above the cut, below it, or on the side that is better.
+    t : float, default=None
+        Scale of the errors against the shared random numbers; None: from the other parameters and
+        the number of rows.
+    classes : array-like, default=None
+        The two labels; None: those found in ``y``.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        The rule, a frozen value.
+    threshold_ : float
+        The cut: a value of the sample, or -inf.
+    level_ : float
+        The shared level that it was rounded from.
+    certificate_ : PrimitiveCertificate
+        What is promised, by which theorem.
+    classes_ : ndarray
+        The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.learners import ReplicableThresholdClassifier
+    >>> rng = np.random.default_rng(0)
+    >>> X = np.round(rng.normal(50, 10, (1_500_000, 1)))
+    >>> y = (X[:, 0] > 60) ^ (rng.random(len(X)) < 0.1)
+    >>> one, two = (
+    ...     ReplicableThresholdClassifier(
+    ...         rho=0.2, gamma=0.2, alpha=0.2, beta=0.1, direction=">", shared_key="k"
+    ...     ).fit(X[rows], y[rows])
+    ...     for rows in (slice(750_000), slice(750_000, None))
+    ... )
+    >>> one.rule(), one.hypothesis_ == two.hypothesis_, one.certificate_.certified
+    ('True if x0 > 65, else False', True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "gamma": [Interval(Real, 0, 1, closed="right")],
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "beta": [Interval(Real, 0, 1, closed="right")],
+        "feature": [Integral, str, None],
+        "direction": [StrOptions({"both", ">", "<="})],
+        "t": [Interval(Real, 0, None, closed="neither"), None],
+        "classes": ["array-like", None],
+        "shared_key": [str, bytes, Integral, SharedKey],
+    }
+
+    def __init__(
+        self,
+        *,
+        rho=0.1,
+        gamma=0.1,
+        alpha=0.1,
+        beta=0.05,
+        feature=None,
+        direction="both",
+        t=None,
+        classes=None,
+        shared_key=0,
+    ):
+        self.rho = rho
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.feature = feature
+        self.direction = direction
+        self.t = t
+        self.classes = classes
+        self.shared_key = shared_key
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike):
+        """Draw a cut.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The rows; only one column is used.
+        y : array-like of shape (n,)
+            Labels, two kinds.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        return self._fit_rule(X, y)
+
+    def _learn(self, X: NDArray[np.float64], y: NDArray[np.bool_], **shared: Any) -> dict[str, Any]:
+        feature = self._column(X.shape[1])
+        n_directions = 2 if self.direction == "both" else 1
+        t = self.t
+        if t is None:
+            t = level_scale(len(y), self.rho, self.gamma, self.alpha, self.beta, n_directions)
+        key = SharedKey(self.shared_key)
+        cuts = cuts_of_sample(X[:, feature], y)
+        level, value, direction = draw_cut(cuts, t, self.direction, key)
+        certificate = PrimitiveCertificate.issue(
+            "replicable threshold",
+            key.fingerprint,
+            n=len(y),
+            t=float(t),
+            n_directions=n_directions,
+            feature=feature,
+            rho=float(self.rho),
+            gamma=float(self.gamma),
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+        )
+        return {
+            "hypothesis_": threshold_rule(feature, value, direction),
+            "threshold_": value,
+            "level_": level,
+            "certificate_": certificate,
+        }
+
+    def _column(self, n_features: int) -> int:
+        if self.feature is None:
+            if n_features > 1:
+                raise ValueError(f"feature is None, but X has {n_features} columns: choose one.")
+            return 0
+        if isinstance(self.feature, str):
+            names = list(getattr(self, "feature_names_in_", []))
+            if self.feature not in names:
+                raise ValueError(f"feature={self.feature!r} is not among the columns {names}.")
+            return names.index(self.feature)
+        if not -n_features <= self.feature < n_features:
+            raise ValueError(f"feature={self.feature} is not one of the {n_features} columns.")
+        return int(self.feature) % n_features
+
+
+def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[float, float, str]:
+    """Return the level, the cut and the direction that are drawn.
+
+    Examples
+    --------
+    >>> cuts = cuts_of_sample([1.0, 2.0, 3.0], [True, False, False])
+    >>> draw_cut(cuts, 1000.0, "both", SharedKey("k"))[1:]
+    (1.0, '<=')
+    """
+    directions = [">", "<="] if direction == "both" else [direction]
+    above = cuts.errors
+    assert above is not None
+    errors = np.array([above if side == ">" else 1.0 - above for side in directions])
+    level, place, rule = draw_level(cuts, t=t, key=key.child("threshold"), errors=errors)
+    return level, float(cuts.values[place]), directions[rule]
+
+
+def threshold_rule(feature: int, value: float, direction: str) -> Hypothesis:
+    """Return the rule "feature > value" or "feature <= value" as a hypothesis.
+
+    Examples
+    --------
+    >>> print(threshold_rule(0, 41.5, "<="))
+    x0 <= 41.5
+    """
+    bounds = (value, math.inf) if direction == ">" else (-math.inf, value)
+    return make_box([(feature, *bounds)])
+
+
+def level_scale(
+    n: int, rho: float, gamma: float, alpha: float, beta: float, n_directions: int
+) -> float:
+    """Return the scale t: the largest that keeps rho if that is accurate enough, else alpha's.
+
+    Examples
+    --------
+    >>> round(level_scale(10**6, 0.2, 0.2, 0.2, 0.1, 1), 1)
+    46.1
+    """
+    # theorem: thresholds-proper
+    stable, too_large = 0.0, 1e9
+    for _ in range(_HALVINGS):
+        middle = (stable + too_large) / 2
+        good = threshold_flip_bound(middle, n, gamma, n_directions) <= rho
+        stable, too_large = (middle, too_large) if good else (stable, middle)
+    if stable > 0 and threshold_error_tail(stable, n, alpha, n_directions) <= beta:
+        return stable
+    accurate = threshold_scale(n, alpha, beta, n_directions)
+    return math.log(4.0 / (alpha * beta)) / alpha if accurate is None else accurate
+
+
+@derivation("replicable threshold")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    t: float,
+    n_directions: int,
+    rho: float,
+    gamma: float,
+    alpha: float,
+    beta: float,
+    **shared: Any,
+) -> tuple[list[str], list[str]]:
+    data = {"t": t, "n": n, "n_directions": n_directions}
+    flip = ledger.add("threshold_flip", "thresholds-proper", gamma=gamma, **data)
+    tail = ledger.add("threshold_error", "thresholds-proper", alpha=alpha, **data)
+    promises = [
+        f"The rules of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} with "
+        f"probability at most {rounded_up(flip)}, ties or not.",
+        f"The error exceeds that of the best threshold by more than {alpha:g} with probability at "
+        f"most {rounded_up(tail)}.",
+        CONDITIONS,
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

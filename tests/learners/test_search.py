@@ -1,0 +1,184 @@
+"""The replicable search: GridSearchCV's face, keyed choice, honest certificate."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn.bounds import smallest_sample_selection
+from replearn.learners import ReplicableSearchCV
+from replearn.learners._folds import search_scale
+
+quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+
+
+class OneFeature(ClassifierMixin, BaseEstimator):
+    """Answer by one binary feature; nothing is learned."""
+
+    def __init__(self, feature=0):
+        self.feature = feature
+
+    def fit(self, X, y):
+        self.classes_ = np.array([0, 1])
+        return self
+
+    def predict(self, X):
+        return np.asarray(X)[:, self.feature].astype(int)
+
+
+def _near_ties(n, seed, n_features=8, error=0.3):
+    """Features that are all right with the same probability."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, n)
+    return (y[:, None] ^ (rng.random((n, n_features)) < error)).astype(float), y
+
+
+@parametrize_with_checks([ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2)])
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@quiet
+def test_the_face_of_grid_search():
+    X, y = _near_ties(600, 0)
+    grid = {"max_depth": [1, 3], "min_samples_leaf": [1, 20]}
+    ours = ReplicableSearchCV(DecisionTreeClassifier(), grid, shared_key=1).fit(X, y)
+    theirs = GridSearchCV(DecisionTreeClassifier(), grid).fit(X, y)
+    assert set(theirs.cv_results_) == set(ours.cv_results_)
+    assert ours.best_params_ == ours.cv_results_["params"][ours.best_index_]
+    assert ours.best_score_ == ours.cv_results_["mean_test_score"][ours.best_index_]
+    assert ours.n_splits_ == 5
+    np.testing.assert_array_equal(ours.predict(X), ours.best_estimator_.predict(X))
+    assert ours.predict_proba(X).shape == (600, 2)
+    assert ours.score(X, y) == ours.best_estimator_.score(X, y)
+    assert ours.best_estimator_.get_params()["max_depth"] == ours.best_params_["max_depth"]
+
+
+@quiet
+def test_neither_rows_nor_grid_have_an_order():
+    X, y = _near_ties(900, 0)
+    order = np.random.default_rng(1).permutation(900)
+    found = set()
+    for rows, depths in ((slice(None), [1, 2, 3]), (order, [3, 1, 2])):
+        search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": depths}, t=20.0)
+        search.fit(X[rows], y[rows])
+        found.add((search.best_params_["max_depth"], search.best_score_))
+    assert len(found) == 1
+
+
+@quiet
+def test_fresh_samples_agree_where_grid_search_does_not():
+    grid = {"feature": list(range(8))}
+    ours = theirs = 0
+    for pair in range(12):
+        samples = [_near_ties(3000, (7, pair, run)) for run in range(2)]
+        model = ReplicableSearchCV(OneFeature(), grid, alpha=0.2, cv=2, shared_key=pair)
+        mine = {model.fit(*sample).best_params_["feature"] for sample in samples}
+        plain = GridSearchCV(OneFeature(), grid, cv=2)
+        its = {plain.fit(*sample).best_params_["feature"] for sample in samples}
+        ours, theirs = ours + (len(mine) == 1), theirs + (len(its) == 1)
+    assert ours >= 8
+    assert theirs <= 5
+
+
+@quiet
+def test_a_clearly_better_configuration_wins():
+    rng = np.random.default_rng(0)
+    X, y = _near_ties(4000, 0)
+    X[:, 3] = y ^ (rng.random(4000) < 0.05)
+    for key in range(5):
+        search = ReplicableSearchCV(OneFeature(), {"feature": list(range(8))}, shared_key=key)
+        assert search.fit(X, y).best_params_ == {"feature": 3}
+
+
+@quiet
+def test_refit_with_another_learner_or_not_at_all():
+    X, y = _near_ties(1500, 0)
+    X += 0.1 * np.random.default_rng(0).standard_normal(X.shape)
+    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
+    search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, refit=replicable)
+    search.fit(X, y)
+    assert isinstance(search.best_estimator_, PointwiseReplicableClassifier)
+    assert search.best_estimator_.estimator.max_depth == search.best_params_["max_depth"]
+    bare = clone(search).set_params(refit=False).fit(X, y)
+    assert bare.best_params_ == search.best_params_
+    assert not hasattr(bare, "predict")
+    assert not hasattr(bare, "best_estimator_")
+
+
+@quiet
+def test_pipelines_frames_and_lists_of_grids():
+    X, y = _near_ties(400, 0)
+    frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(8)])
+    grid = [
+        {"logisticregression__C": [0.1, 1.0]},
+        {"logisticregression__l1_ratio": [0.0], "logisticregression__C": [10.0]},
+    ]
+    search = ReplicableSearchCV(make_pipeline(StandardScaler(), LogisticRegression()), grid)
+    search.fit(frame, np.where(y, "yes", "no"))
+    assert len(search.cv_results_["params"]) == 3
+    assert set(search.predict(frame)) <= {"yes", "no"}
+    assert list(search.feature_names_in_) == list(frame.columns)
+
+
+def test_without_drift_nothing_is_certified():
+    X, y = _near_ties(3000, 0)
+    with pytest.warns(NotCertifiedWarning, match="give drift="):
+        search = ReplicableSearchCV(OneFeature(), {"feature": [0, 1]}, alpha=0.2).fit(X, y)
+    search.certificate_.check()
+    assert not search.certificate_.certified
+
+
+def test_certified_under_the_assumption_of_no_drift():
+    m, _ = smallest_sample_selection(0.3, 0.3, 0.2, 3 * 2 + 1)
+    X, y = _near_ties(2 * m, 0, n_features=3)
+    model = ReplicableSearchCV(
+        OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, drift=0.0, cv=2
+    )
+    model.fit(X, y)
+    model.certificate_.check()
+    assert model.certificate_.certified
+    assert "if no configuration's true error moves" in str(model.certificate_)
+    assert model.certificate_.value("search_flip") <= 0.3
+    again = clone(model).set_params(n_repeats=2).fit(X, y)
+    assert again.certificate_.value("search_flip") == model.certificate_.value("search_flip")
+    assert not again.certificate_.comparable(model.certificate_)
+
+
+def test_the_scale_follows_from_numbers_alone():
+    assert search_scale(1, 100, 0.1, 0.1, 0.05, None) == 0
+    assert search_scale(18, 50, 0.1, 0.05, 0.05, None) == pytest.approx(np.log(306 / 0.05) / 0.05)
+    assert search_scale(18, 10**7, 0.1, 0.1, 0.05, 0.0) > search_scale(
+        18, 10**7, 0.1, 0.1, 0.05, None
+    )
+
+
+def test_errors():
+    X, y = _near_ties(30, 0)
+    with pytest.raises(ValueError, match="'cv' parameter"):
+        ReplicableSearchCV(OneFeature(), {"feature": [0]}, cv=1).fit(X, y)
+    with pytest.raises(ValueError, match="at least 40 rows"):
+        ReplicableSearchCV(OneFeature(), {"feature": [0]}, cv=40).fit(X, y)
+    with pytest.raises(ValueError, match="Parameter grid"):
+        ReplicableSearchCV(OneFeature(), {"feature": []}).fit(X, y)
+
+
+@quiet
+def test_weights_travel_with_their_rows():
+    X, y = _near_ties(400, 0)
+    weights = np.where(X[:, 0] == 1, 1.0, 0.0)  # only rows of one kind count
+    tree = DecisionTreeClassifier(max_depth=1)
+    search = ReplicableSearchCV(tree, {"max_depth": [1]}, cv=2)
+    search.fit(X, y, sample_weight=weights)
+    assert search.best_estimator_.tree_.weighted_n_node_samples[0] == weights.sum()
+    expected = clone(tree).fit(X, y, sample_weight=weights).predict(X)
+    np.testing.assert_array_equal(search.predict(X), expected)
