@@ -1,13 +1,17 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
+from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
 from replearn.learners.threshold import ReplicableThresholdClassifier
 
 __all__ = [
+    "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
+    "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",

@@ -133,7 +133,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         return self._fit_rule(X, y, X_shared=X_shared)
 
     def _learn(
-        self, X: NDArray[np.float64], y: NDArray[np.bool_], *, X_shared: Any
+        self, X: NDArray[np.float64], y: NDArray[np.bool_], *, X_shared: Any = None, **shared: Any
     ) -> dict[str, Any]:
         candidates, n_shared, d = self._candidates(X, X_shared)
         key = SharedKey(self.shared_key)

@@ -12,6 +12,12 @@ from replearn.primitives.correlated import (
     sample_correlated,
     sample_correlated_stream,
 )
+from replearn.primitives.finite_class import (
+    CheaperChoice,
+    OrderedChoice,
+    learn_finite_class,
+    smallest_sample_choice,
+)
 from replearn.primitives.heavy_hitters import (
     HeavyHitters,
     OneHeavyHitter,
@@ -35,12 +41,14 @@ from replearn.primitives.selection import (
 from replearn.primitives.signs import Signs, estimate_signs
 
 __all__ = [
+    "CheaperChoice",
     "CoinDecision",
     "CorrelatedDraw",
     "Cuts",
     "HeavyHitters",
     "HeavyLabels",
     "OneHeavyHitter",
+    "OrderedChoice",
     "PrimitiveCertificate",
     "QuantileGrid",
     "Selection",
@@ -56,9 +64,11 @@ __all__ = [
     "find_heavy_hitters",
     "find_one_heavy_hitter",
     "label_heavy_hitters",
+    "learn_finite_class",
     "quantile_grid",
     "sample_correlated",
     "sample_correlated_stream",
     "select_hypothesis",
+    "smallest_sample_choice",
     "smallest_throws",
 ]

@@ -1,0 +1,194 @@
+"""Realizable learning that is replicable on every distribution, realizable or not."""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn._sklearn_compat import HasMethods, Interval, fit_context
+from replearn.bounds import best_ceiling
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.hypotheses import Constant, HypothesisClass, Stumps
+from replearn.learners._folds import seeded
+from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey
+
+
+class RealizableReplicableClassifier(SingleRuleClassifier):
+    """Empirical risk minimisation that gives up replicably where no hypothesis is good.
+
+    If the smallest training error exceeds a random limit that the runs share, every point is
+    answered with the second class; otherwise by the best hypothesis. Two runs differ on a mass of
+    at most ``gamma``, except with probability ``rho``, on every distribution; the error is small
+    where some hypothesis makes none.
+
+    Parameters
+    ----------
+    hypotheses : HypothesisClass or classifier, default=None
+        The class, whose exact minimiser is used; None: decision stumps over all features. With a
+        classifier its training error takes the place of the smallest one, and nothing is
+        certified.
+    rho : float, default=0.1
+        Probability that the models of two runs differ on a mass above gamma.
+    gamma : float, default=0.2
+        Mass on which two models may differ.
+    alpha, beta : float, default=0.1, 0.05
+        Error in the realizable case, and its failure probability.
+    ceiling : float, default=None
+        Largest value of the shared limit; None: the best for gamma and the number of rows.
+    classes : array-like, default=None
+        The two labels; None: those found in ``y``.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis or classifier
+        The model; the constant if the limit was exceeded.
+    training_error_ : float
+        Smallest training error.
+    limit_ : float
+        The shared limit.
+    gave_up_ : bool
+        Whether the training error exceeded it.
+    certificate_ : PrimitiveCertificate
+        What is promised, by which theorem.
+    classes_ : ndarray
+        The labels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.learners import RealizableReplicableClassifier
+    >>> from replearn.hypotheses import Thresholds
+    >>> X = np.random.default_rng(0).random((20_000, 1))
+    >>> model = RealizableReplicableClassifier(Thresholds(">"), shared_key="k")
+    >>> model.fit(X, X[:, 0] > 0.25).rule(), model.certificate_.certified
+    ('True if x0 > 0.25, else False', True)
+    >>> model.fit(X, X[:, 0] % 0.5 > 0.25).gave_up_
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hypotheses": [HypothesisClass, HasMethods(["fit", "predict"]), None],
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "gamma": [Interval(Real, 0, 1, closed="right")],
+        "alpha": [Interval(Real, 0, 1, closed="right")],
+        "beta": [Interval(Real, 0, 1, closed="right")],
+        "ceiling": [Interval(Real, 0, 1, closed="right"), None],
+        "classes": ["array-like", None],
+        "shared_key": [str, bytes, Integral, SharedKey],
+    }
+
+    def __init__(
+        self,
+        hypotheses=None,
+        *,
+        rho=0.1,
+        gamma=0.2,
+        alpha=0.1,
+        beta=0.05,
+        ceiling=None,
+        classes=None,
+        shared_key=0,
+    ):
+        self.hypotheses = hypotheses
+        self.rho = rho
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.ceiling = ceiling
+        self.classes = classes
+        self.shared_key = shared_key
+
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike):
+        """Learn, or give up alike.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The rows.
+        y : array-like of shape (n,)
+            Labels, two kinds.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        return self._fit_rule(X, y)
+
+    def _learn(self, X: NDArray[np.float64], y: NDArray[np.bool_], **shared: Any) -> dict[str, Any]:
+        key = SharedKey(self.shared_key)
+        made = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
+        exact = isinstance(made, HypothesisClass)
+        model = made.erm(X, y) if exact else _trained(made, X, y, key)
+        error = float(np.mean(np.asarray(model.predict(X)).astype(bool) != y))
+        d = made.vc_dimension if exact else None
+        ceiling = self.ceiling
+        if ceiling is None:
+            ceiling = self.gamma / 4 if d is None else best_ceiling(len(y), d, self.gamma)
+        # theorem: realizable
+        limit = ceiling * float(key.child("limit").uniforms([0])[0])
+        certificate = PrimitiveCertificate.issue(
+            "realizable rule",
+            key.fingerprint,
+            n=len(y),
+            d=d,
+            ceiling=float(ceiling),
+            rho=float(self.rho),
+            gamma=float(self.gamma),
+            alpha=float(self.alpha),
+            beta=float(self.beta),
+        )
+        return {
+            "hypothesis_": Constant(True) if error > limit else model,
+            "training_error_": error,
+            "limit_": limit,
+            "gave_up_": error > limit,
+            "certificate_": certificate,
+        }
+
+
+def _trained(estimator: Any, X: NDArray[np.float64], y: NDArray[np.bool_], key: SharedKey) -> Any:
+    """Train a clone on the rows in keyed order."""
+    if y.all() or not y.any():
+        return Constant(bool(y[0]))
+    order = key.child("rows").order(X, y)
+    return seeded(estimator, key).fit(X[order], y[order])
+
+
+@derivation("realizable rule")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    d: int | None,
+    ceiling: float,
+    rho: float,
+    gamma: float,
+    alpha: float,
+    beta: float,
+) -> tuple[list[str], list[str]]:
+    if d is None:
+        reason = (
+            "the learner is no exact minimiser over a class of known VC dimension: measure how "
+            "often models of fresh samples differ"
+        )
+        return ["Nothing is promised."], [reason]
+    flip = ledger.add("realizable_flip", "realizable", n=n, d=d, gamma=gamma, ceiling=ceiling)
+    tail = ledger.add("realizable_error", "realizable", n=n, d=d, alpha=alpha)
+    promises = [
+        f"The models of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} "
+        f"with probability at most {rounded_up(flip)}, on every distribution.",
+        f"If some hypothesis makes no error, the error exceeds {alpha:g} with probability at most "
+        f"{rounded_up(tail)}; otherwise nothing is promised about the error.",
+        CONDITIONS,
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

@@ -1,0 +1,201 @@
+"""Learn a finite class by shared random order and shared random margin (Bun et al. 2023).
+
+The first candidate, in an order that the runs share, whose error is at most the smallest one plus
+a shared random margin. Beside `select_hypothesis` it has no failure probability in its cost;
+`smallest_sample_choice` says which of the two needs fewer rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.bounds import order_width, smallest_sample_order, smallest_sample_selection
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.primitives._candidates import (
+    candidate_count,
+    error_counts,
+    name_points,
+    named_candidates,
+    names_digest,
+)
+from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._inputs import fraction
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey
+
+__all__ = ["CheaperChoice", "OrderedChoice", "learn_finite_class", "smallest_sample_choice"]
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedChoice:
+    """The candidate that came first among the good ones.
+
+    Parameters
+    ----------
+    index : int
+        Its place in the list.
+    candidate : object
+        The candidate; None for a matrix of predictions.
+    name : object
+        What it is called.
+    errors : ndarray
+        Empirical errors of all candidates.
+    margin : float
+        The shared margin above the smallest error.
+    certificate : PrimitiveCertificate
+        What is promised.
+    """
+
+    index: int
+    candidate: Any
+    name: Any
+    errors: NDArray[np.float64]
+    margin: float
+    certificate: PrimitiveCertificate
+
+
+class CheaperChoice(NamedTuple):
+    """Which of the two choices needs fewer rows.
+
+    Parameters
+    ----------
+    method : str
+        ``"select_hypothesis"`` or ``"learn_finite_class"``.
+    n_select : int
+        Rows of `select_hypothesis` (exponential mechanism).
+    n_order : int
+        Rows of `learn_finite_class` (shared order).
+    """
+
+    method: str
+    n_select: int
+    n_order: int
+
+
+def smallest_sample_choice(
+    rho: float, alpha: float, beta: float, n_hypotheses: int
+) -> CheaperChoice:
+    """Return the rows that both ways to choose need, and which is cheaper.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two runs may choose differently.
+    alpha, beta : float
+        Excess error allowed and its failure probability.
+    n_hypotheses : int
+        Number of candidates.
+
+    Examples
+    --------
+    >>> smallest_sample_choice(0.1, 0.1, 0.05, 20)
+    CheaperChoice(method='select_hypothesis', n_select=263097, n_order=2009719)
+    >>> smallest_sample_choice(0.1, 0.1, 1e-30, 20).method
+    'learn_finite_class'
+    """
+    select = smallest_sample_selection(rho, alpha, beta, n_hypotheses)[0]
+    order = smallest_sample_order(rho, alpha, beta, n_hypotheses)[0]
+    method = "select_hypothesis" if select <= order else "learn_finite_class"
+    return CheaperChoice(method, select, order)
+
+
+def learn_finite_class(
+    candidates: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    key: SharedKey,
+    names: Any = None,
+    rho: float = 0.1,
+    alpha: float = 0.1,
+    beta: float = 0.05,
+    width: float | None = None,
+) -> OrderedChoice:
+    """Choose the first good candidate in a shared random order.
+
+    Parameters
+    ----------
+    candidates : mapping, Cover, Rules, matrix of predictions, or sequence
+        As for `select_hypothesis`.
+    X : container of rows, None, or iterable of (X, y) chunks when y is None
+        The sample.
+    y : array-like, default=None
+        Labels.
+    key : SharedKey
+        The same in both runs.
+    names : container of rows, default=None
+        What the candidates are; not needed for mappings, covers and hypotheses.
+    rho : float, default=0.1
+        Probability that two runs may choose differently.
+    alpha, beta : float, default=0.1, 0.05
+        Excess error allowed and its failure probability.
+    width : float, default=None
+        Largest margin; None: the largest that keeps alpha and beta, or ``alpha / 2``.
+
+    Returns
+    -------
+    OrderedChoice
+
+    Examples
+    --------
+    >>> X = np.random.default_rng(0).random(4000)
+    >>> rules = {"young": lambda x: x < 0.2, "half": lambda x: x < 0.5}
+    >>> chosen = learn_finite_class(rules, X, X < 0.5, key=SharedKey("k"))
+    >>> chosen.name, chosen.certificate.certified
+    ('half', False)
+    """
+    for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
+        fraction(name, value)
+    plain, names = named_candidates(candidates, names)
+    count = candidate_count(plain)
+    wrong, n = error_counts(plain, X, y)
+    if width is None:
+        width = order_width(count, alpha, beta, n) or alpha / 2
+    margin = float(key.child("margin").uniforms([0])[0]) * width
+    errors = wrong / n
+    # theorem: finite-class
+    good = np.flatnonzero(errors <= errors.min() + margin)
+    ranks = key.child("order").hashes(name_points(names, count).take(good))
+    index = int(good[np.argmin(ranks)])
+    certificate = PrimitiveCertificate.issue(
+        "learn finite class",
+        key.fingerprint,
+        n=n,
+        n_hypotheses=count,
+        width=float(width),
+        rho=float(rho),
+        alpha=float(alpha),
+        beta=float(beta),
+        candidates=names_digest(names, count),
+    )
+    candidate = None if isinstance(plain, np.ndarray) else plain[index]
+    return OrderedChoice(index, candidate, names[index], errors, margin, certificate)
+
+
+@derivation("learn finite class")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    n_hypotheses: int,
+    width: float,
+    rho: float,
+    alpha: float,
+    beta: float,
+    candidates: str,
+) -> tuple[list[str], list[str]]:
+    data = {"n_hypotheses": n_hypotheses, "width": width, "m": n}
+    flip = ledger.add("order_flip", "finite-class", **data)
+    tail = ledger.add("order_error", "finite-class", alpha=alpha, **data)
+    promises = [
+        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
+        f"most {rounded_up(flip)}.",
+        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
+        f"probability at most {rounded_up(tail)}.",
+        CONDITIONS,
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
