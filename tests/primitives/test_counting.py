@@ -7,7 +7,7 @@ from scipy import sparse
 from replearn.exceptions import UnsupportedValueError
 from replearn.primitives import _counting
 from replearn.primitives._counting import PointIndex, count_points
-from replearn.randomness import as_points
+from replearn.randomness import SharedKey, as_points
 
 
 def as_dict(found):
@@ -73,12 +73,14 @@ def test_infinite_numbers_are_refused(backend):
         count_points(np.array([[1.0], [np.inf]]))
 
 
-def test_rows_that_share_a_mixed_word_are_told_apart(monkeypatch):
+def test_rows_that_share_a_hash_are_told_apart(monkeypatch):
     """Were all hashes equal, counting would still be exact."""
     monkeypatch.setattr(_counting, "_polars", lambda: None)
     X = np.random.default_rng(3).integers(0, 2, (100, 3)).astype(float)
     expected = as_dict(count_points(X))
-    monkeypatch.setattr(_counting, "_mix", lambda words, kinds: np.zeros(len(words), np.uint64))
+    monkeypatch.setattr(
+        SharedKey, "hashes", lambda self, points, **_: np.zeros(len(points), np.uint64)
+    )
     assert as_dict(count_points(X)) == expected
 
 
@@ -96,8 +98,6 @@ def test_index_finds_points_exactly():
 
 
 def test_index_does_not_trust_its_hash(monkeypatch):
-    from replearn.randomness import SharedKey
-
     monkeypatch.setattr(
         SharedKey, "hashes", lambda self, points, **_: np.zeros(len(points), np.uint64)
     )

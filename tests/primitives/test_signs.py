@@ -63,7 +63,7 @@ def test_joint_draws_have_the_right_marginals():
     flips = np.zeros((1000, 2))
     flips[:500, 0] = 1
     width = sign_width(1000, 2, 0.3, joint=True)
-    ones = int(round(500 * (1 + width / 2)))
+    ones = round(500 * (1 + width / 2))
     flips[:ones, 1] = 1
     share = 2 * ones / 1000 - 1
     expected = np.sin(np.pi / 4 * (1 + share / width)) ** 2

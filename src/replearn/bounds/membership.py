@@ -143,15 +143,35 @@ def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     """
     checked_count(n, name="n", smallest=1)
     # theorem: heavy-membership
-    bound = _formula(n, law)
+    bound = quick_membership_bound(n, law)
     if n * law.high <= _EXACT_COUNTS:
         counts = np.arange(min(n, math.ceil(n * law.high)) + 1)
         bound = min(bound, largest_mean_difference(law.probabilities(counts, n), n))
     return upper_probability(bound)
 
 
-def _formula(n: int, law: MembershipLaw) -> float:
-    """Bound for any n: only splits of more than n low occurrences can differ."""
+def quick_membership_bound(n: int, law: MembershipLaw) -> float:
+    """Closed formula for any n, at least `membership_flip_bound`, which planners can afford.
+
+    Only splits of more than n low occurrences can differ.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    law : MembershipLaw
+        Law of the threshold.
+
+    Returns
+    -------
+    float
+        May exceed 1.
+
+    Examples
+    --------
+    >>> round(quick_membership_bound(100_000, MembershipLaw.standard(0.01)), 4)
+    0.024
+    """
     if law.kind == "sqrt":
         width = math.sqrt(n) * (math.sqrt(law.high) - math.sqrt(law.low))
         first = max(1, math.floor(n * law.low * (1.0 - 1e-12)))

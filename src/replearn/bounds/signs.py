@@ -110,7 +110,7 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
     if bound(n, n_coins, 1.0) > rho:
         return None
     passing, failing = 1.0, 0.0
-    while passing - failing > 1e-4 * passing:
+    while passing - failing > max(1e-4 * passing, 1e-7):
         middle = (passing + failing) / 2.0
         if middle > 0.0 and bound(n, n_coins, middle) <= rho:
             passing = middle

@@ -1,6 +1,6 @@
 """Which statement about the error holds for a design: the certificate never says more."""
 
-from replearn.certificates._design import Design
+from replearn.certificates._design import Design, HeavyStage
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 
@@ -12,6 +12,8 @@ def accuracy_of(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
     if design.law is not None:
         factor = ledger.add("error_factor", "accuracy-factor", law=design.law)
     if not request.asks_accuracy:
+        if design.heavy is not None and design.heavy.alpha is not None:
+            return _heavy_accuracy(design.heavy, design.n, ledger, factor)
         return True, _mean_error_statement(design, factor)
     slack = 0.0
     if design.atoms > 0:
@@ -35,6 +37,45 @@ def accuracy_of(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
     if needed > size:
         return False, f"{asked} needs {needed} {design.unit} per block, there are {size}"
     return True, _excess_statement(design, factor)
+
+
+def _heavy_accuracy(stage: HeavyStage, n: int, ledger: Ledger, factor: float) -> tuple[bool, str]:
+    """Excess over the mean error of the blocks: heavy labels, missed points, light points."""
+    assert stage.alpha is not None
+    assert stage.beta is not None
+    assert stage.mass is not None
+    assert stage.clear is not None
+    law = {"kind": stage.kind, "low": stage.low, "high": stage.high}
+    missed = ledger.add("missed_points", "heavy-membership", n=n, mass=stage.mass, **law)
+    wrong = ledger.add(
+        "label_errors",
+        "heavy-labels",
+        n_labels=stage.n_labels,
+        alpha=stage.clear,
+        band=stage.band,
+        n_points=int((1.0 + 1e-12) / stage.low),
+    )
+    light = ledger.add(
+        "light_tail",
+        "light-point-deviation",
+        alpha=stage.alpha,
+        clear=stage.clear,
+        mass=stage.mass,
+    )
+    total = ledger.add(
+        "heavy_error", "sample-reuse", missed_points=missed, label_errors=wrong, light_tail=light
+    )
+    times = "" if factor <= 1.0 else f"{rounded_up(factor)} times "
+    case = " (realizable case)" if stage.clear == 1.0 else ""
+    statement = (
+        f"the error is at most {times}the mean error of the block models plus {stage.alpha:g}{case}"
+    )
+    if total > stage.beta:
+        return False, (
+            f"asked for beta = {stage.beta:g} that {statement}, but with these heavy points it "
+            f"is beta = {rounded_up(total)}"
+        )
+    return True, f"Except with probability {rounded_up(total)} {statement}."
 
 
 def _mean_error_statement(design: Design, factor: float) -> str:

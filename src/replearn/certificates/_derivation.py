@@ -98,12 +98,19 @@ def derive(design: Design) -> Derivation:
         notion=request.notion,
         rho=rho,
         gamma=gamma,
-        alpha=request.alpha if request.asks_accuracy and enough else None,
-        beta=request.beta if request.asks_accuracy and enough else None,
+        **_accuracy_items(design, enough),
         runs=request.runs,
         assumptions=tuple(assumption(code) for code in _assumption_codes(design)),
     )
     return Derivation(claim, tuple(ledger.steps), not reasons, "; ".join(reasons), accuracy)
+
+
+def _accuracy_items(design: Design, enough: bool) -> dict[str, float | None]:
+    """Alpha and beta of the claim: only what was asked for, and only if it is reached."""
+    asked = design.request if design.request.asks_accuracy else design.heavy
+    if asked is None or not enough:
+        return {"alpha": None, "beta": None}
+    return {"alpha": asked.alpha, "beta": asked.beta}
 
 
 def promised(design: Design) -> tuple[float, float | None]:

@@ -73,6 +73,13 @@ class HeavyStage:
         The label threshold is uniform on [-band, band].
     kind : str
         ``"sqrt"`` or ``"uniform"``: the scale in which the membership threshold is uniform.
+    alpha, beta : float or None
+        Accuracy that the stage is there for: excess over the mean error of the block models, and
+        the probability that it is larger.
+    clear : float or None
+        Labels of heavy points whose mean is at least so far from 0 are right; 1: realizable.
+    mass : float or None
+        Every point of this mass shall be found.
 
     Examples
     --------
@@ -85,6 +92,16 @@ class HeavyStage:
     n_labels: int
     band: float = 1.0
     kind: str = "sqrt"
+    alpha: float | None = None
+    beta: float | None = None
+    clear: float | None = None
+    mass: float | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the accuracy it is there for is stated in full, or not at all."""
+        stated = [item is None for item in (self.alpha, self.beta, self.clear, self.mass)]
+        return all(stated) or not any(stated)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the stage as JSON values."""
@@ -225,6 +242,14 @@ class Design:
             (
                 self.heavy is not None and (not binary or self.unit == "groups"),
                 "a heavy stage is for two classes and independent rows",
+            ),
+            (
+                self.heavy is not None and not self.heavy.is_whole,
+                "a heavy stage has all of alpha, beta, clear and mass, or none of them",
+            ),
+            (
+                self.heavy is not None and self.heavy.alpha is not None and self.vote == "soft",
+                "alpha of a heavy stage is for hard votes",
             ),
             (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
             (

@@ -1,8 +1,9 @@
 """The numbers of the primitives' certificates: thin doors to bounds, JSON values in and out."""
 
-from replearn.bounds import selection_flip_bound
+from replearn.bounds import selection_flip_bound, some_missed_point_bound
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure
+from replearn.bounds.heavy_accuracy import heavy_light_tail
 from replearn.bounds.heavy_sets import SetLaw, false_members_below, found_from, set_flip_bound
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.one_heavy import one_heavy_flip_bound, one_heavy_least_mass
@@ -54,6 +55,22 @@ def heavy_found_from(n: int, kind: str, low: float, high: float, beta: float) ->
 def heavy_none_below(n: int, kind: str, low: float, high: float, beta: float) -> float:
     """Mass below which no point is a member."""
     return false_members_below(n, _law(kind, low, high), beta)  # theorem: heavy-membership
+
+
+def missed_points(n: int, kind: str, low: float, high: float, mass: float) -> float:
+    """Probability that any point of this mass is not a member."""
+    return some_missed_point_bound(n, _law(kind, low, high), mass)  # theorem: heavy-membership
+
+
+def light_tail(alpha: float, clear: float, mass: float) -> float:
+    """Probability that the thresholds of light points cost more than the labels leave of alpha."""
+    # theorem: light-point-deviation (section "beside heavy points")
+    return heavy_light_tail(alpha, clear, mass)
+
+
+def heavy_error(missed_points: float, label_errors: float, light_tail: float) -> float:
+    """Probability that any of the three goes wrong."""
+    return min(1.0, missed_points + label_errors + light_tail)  # theorem: sample-reuse
 
 
 def label_errors(n_labels: int, alpha: float, band: float, n_points: int) -> float:

@@ -133,7 +133,7 @@ _ENTRIES = (
         "One sample may serve membership, heavy labels and votes: the flip probability is at most "
         "membership + max(labels, votes).",
         "ours",
-        {"flip_bound_reuse": compute.flip_bound_reuse},
+        {"flip_bound_reuse": compute.flip_bound_reuse, "heavy_error": primitive.heavy_error},
     ),
     Theorem(
         "heavy-membership",
@@ -144,6 +144,7 @@ _ENTRIES = (
             "membership_flip": compute.membership_flip,
             "found_from": primitive.heavy_found_from,
             "none_below": primitive.heavy_none_below,
+            "missed_points": primitive.missed_points,
         },
     ),
     Theorem(
@@ -202,7 +203,7 @@ _ENTRIES = (
         "The error exceeds its mean over the thresholds by t with probability at most "
         "exp(-2 t^2 / q), q the sum of squared masses of the light points.",
         "thm:countable-tail-bound",
-        {"error_slack": compute.error_slack},
+        {"error_slack": compute.error_slack, "light_tail": primitive.light_tail},
     ),
     Theorem(
         "approximate-direct",

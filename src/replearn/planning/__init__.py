@@ -2,7 +2,17 @@
 
 from replearn.planning._columns import Columns
 from replearn.planning._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+from replearn.planning._heavy import heavy_rows_needed, heavy_stage
 from replearn.planning._plan import Plan
 from replearn.planning._planner import plan
 
-__all__ = ["BlocksDisplay", "Columns", "FlipCurveDisplay", "Plan", "PromiseDisplay", "plan"]
+__all__ = [
+    "BlocksDisplay",
+    "Columns",
+    "FlipCurveDisplay",
+    "Plan",
+    "PromiseDisplay",
+    "heavy_rows_needed",
+    "heavy_stage",
+    "plan",
+]

@@ -4,6 +4,7 @@ import dataclasses
 from typing import Any
 
 from replearn.certificates import HeavyStage
+from replearn.planning._heavy import heavy_rows_needed
 from replearn.planning._plan import Plan
 from replearn.planning._policy import MIN_BLOCK
 from replearn.planning._promises import Promise
@@ -134,6 +135,8 @@ def plan(  # noqa: PLR0913
 
 def _with_way_out(made: Plan, wish: Wish) -> Plan:
     """Add what this n can promise, and which blocks and rows the request needs."""
+    if wish.heavy is not None and wish.heavy.alpha is not None and wish.request.rho is not None:
+        return _with_heavy_way_out(made, wish.heavy, wish.request.rho)
     free = dataclasses.replace(wish, n_blocks=None, max_fits=None)
     reachable = Plan(design_for(free, made.n)).claim
     return dataclasses.replace(
@@ -143,3 +146,17 @@ def _with_way_out(made: Plan, wish: Wish) -> Plan:
         needed_n=needed_sample(free),
         needed_blocks=Promise(free, made.n).smallest_blocks(),
     )
+
+
+def _with_heavy_way_out(made: Plan, stage: HeavyStage, rho: float) -> Plan:
+    """Add the rows at which a heavy stage made for them would keep its accuracy."""
+    assert stage.alpha is not None
+    assert stage.beta is not None
+    needed = heavy_rows_needed(
+        rho=rho,
+        alpha=stage.alpha,
+        beta=stage.beta,
+        realizable=stage.clear == 1.0,
+        paper=stage.kind == "uniform",
+    )
+    return dataclasses.replace(made, reachable_rho=made.claim.rho, needed_n=needed)

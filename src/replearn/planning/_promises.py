@@ -164,10 +164,21 @@ class Promise:
             return wish.law.n_blocks if self.meets(wish.law.n_blocks, wish.law) else None
         if target is None:
             return 1
+        if self._hopeless(target):
+            return None
         try:
             return self._search_blocks(target)
         except ValueError:  # more blocks than the bounds can handle
             return None
+
+    def _hopeless(self, target: float) -> bool:
+        """Whether the heavy stage alone exceeds the target, so that no blocks help."""
+        stage, n = self.wish.heavy, self.n
+        if stage is None or n is None or self.wish.request.notion != "pointwise":
+            return False
+        law = bounds.MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
+        labels = bounds.label_flip_bound(stage.n_labels, stage.band)
+        return bounds.membership_flip_bound(n, law) + labels > target
 
     def _search_blocks(self, target: float) -> int | None:
         wish, runs = self.wish, self.wish.request.runs

@@ -1,7 +1,7 @@
 """How often each point occurs, exactly, and which points of another table are among them.
 
 Rows are grouped by their true columns where polars can do so (arrays of numbers, polars frames),
-otherwise by the words of their canonical encoding. Nothing rests on a hash being free of
+otherwise by a 64-bit hash of their canonical encoding. Nothing rests on a hash being free of
 collisions: hashes only bring candidates together, and candidates are compared word by word.
 """
 
@@ -15,11 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import n_rows, take_rows
+from replearn.tables import n_rows, row_chunks, take_rows
 
 _INDEX_KEY = SharedKey("replearn point index")
-_MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
-_ROTATION = np.uint64(29)
+_CELLS_AT_A_TIME = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,7 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
         values, counts = _group_frame(frame, at_least)
         values = values.to_numpy().astype(X.dtype) if isinstance(X, np.ndarray) else values
     else:
-        words, kinds = as_points(X, decimals=decimals).encoded()
-        rows, counts = _group_words(words, kinds)
+        rows, counts = _group_points(as_points(X, decimals=decimals))
         kept = counts >= at_least
         values, counts = take_rows(X, rows[kept]), counts[kept]
     points = as_points(values, decimals=decimals)
@@ -120,35 +118,40 @@ def _group_frame(frame: Any, at_least: int) -> tuple[Any, NDArray[np.int64]]:
     return found.select(names), found[count].to_numpy().astype(np.int64)
 
 
-def _group_words(
-    words: NDArray[np.uint64], kinds: NDArray[np.uint8]
-) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Sort by a mixed word; rows that share one but differ are told apart by all their words."""
-    n = len(words)
+def _group_points(points: Points) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Sort by a hash; rows that share one but differ are told apart by all their words."""
+    n = len(points)
     if n == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
-    mixed = _mix(words, kinds)
-    order = np.argsort(mixed, kind="stable")
-    same_hash = mixed[order][1:] == mixed[order][:-1]
-    first, second = order[1:][same_hash], order[:-1][same_hash]
-    if not _equal(words, kinds, first, words, kinds, second).all():
-        rows = np.ascontiguousarray(np.column_stack([words, kinds.astype(np.uint64)]))
-        packed = rows.view([("", rows.dtype)] * rows.shape[1]).ravel()
-        _, firsts, counts = np.unique(packed, return_index=True, return_counts=True)
-        return firsts.astype(np.intp), counts.astype(np.int64)
-    starts = np.flatnonzero(np.concatenate([[True], ~same_hash]))
+    hashes = _INDEX_KEY.hashes(points)
+    order = np.argsort(hashes, kind="stable")
+    same = hashes[order][1:] == hashes[order][:-1]
+    if not _all_equal(points, order[1:][same], order[:-1][same]):
+        return _group_words(*points.encoded())
+    starts = np.flatnonzero(np.concatenate([[True], ~same]))
     counts = np.diff(np.append(starts, n)).astype(np.int64)
     return order[starts].astype(np.intp), counts
 
 
-def _mix(words: NDArray[np.uint64], kinds: NDArray[np.uint8]) -> NDArray[np.uint64]:
-    mixed = np.zeros(len(words), dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        for column in range(words.shape[1]):
-            mixed ^= words[:, column] + kinds[:, column].astype(np.uint64)
-            mixed *= _MULTIPLIER
-            mixed ^= mixed >> _ROTATION
-    return mixed
+def _all_equal(points: Points, rows: NDArray[np.intp], others: NDArray[np.intp]) -> bool:
+    """Compare pairs of rows word by word, a few at a time."""
+    size = max(1, _CELLS_AT_A_TIME // max(1, points.n_columns))
+    for start, stop in row_chunks(len(rows), size):
+        first = points.take(rows[start:stop]).encoded()
+        second = points.take(others[start:stop]).encoded()
+        if not np.array_equal(first[0], second[0]) or not np.array_equal(first[1], second[1]):
+            return False
+    return True
+
+
+def _group_words(
+    words: NDArray[np.uint64], kinds: NDArray[np.uint8]
+) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
+    """Group by all words: what is left when hashes collide."""
+    rows = np.ascontiguousarray(np.column_stack([words, kinds.astype(np.uint64)]))
+    packed = rows.view([("", rows.dtype)] * rows.shape[1]).ravel()
+    _, firsts, counts = np.unique(packed, return_index=True, return_counts=True)
+    return firsts.astype(np.intp), counts.astype(np.int64)
 
 
 def _equal(words: Any, kinds: Any, rows: Any, others: Any, other_kinds: Any, places: Any) -> Any:

@@ -205,12 +205,10 @@ def label_heavy_hitters(  # noqa: PLR0913
     which = np.where(heavy.core, len(designs) - 1, 0)
     used = np.array([k for k, _, _ in designs], dtype=np.int64)[which]
     ones = first_labels(sample, codes, heavy.locate(sample), used, key)
-    uniforms = key.child("heavy label").uniforms(heavy.points)
-    levels = np.empty(len(heavy), dtype=np.int64)
+    uniforms, answers = np.empty(len(heavy)), np.empty(len(heavy), dtype=np.intp)
     for number, (k, band, _) in enumerate(designs):
-        # theorem: heavy-labels
-        levels[which == number] = label_law(k, band).table[ones[which == number]]
-    answers = below_levels(uniforms, levels).astype(np.intp)
+        at = which == number
+        uniforms[at], answers[at] = decide_labels(heavy.points.take(at), ones[at], k, band, key)
     certificate = _certificate(heavy.notion, designs, clear, rho, beta, gamma, key)
     return HeavyLabels(found[answers], ones, used, uniforms, found, certificate)
 
@@ -287,6 +285,41 @@ def first_labels(
     taken = by_member[place < np.repeat(n_labels, counts)]
     ones = np.bincount(member[taken], weights=codes[taken], minlength=len(n_labels))
     return np.rint(ones).astype(np.int64)
+
+
+def decide_labels(
+    points: Points, ones: NDArray[np.int64], k: int, band: float, key: SharedKey
+) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+    """Compare the ones among k labels with each point's shared threshold.
+
+    Parameters
+    ----------
+    points : Points
+        The members.
+    ones : ndarray of int
+        How many of the k labels were 1.
+    k : int
+        Labels used.
+    band : float
+        Half-width of the threshold.
+    key : SharedKey
+        The learner's key.
+
+    Returns
+    -------
+    uniforms : ndarray of float
+        The shared numbers.
+    answers : ndarray of int
+        0 or 1.
+
+    Examples
+    --------
+    >>> decide_labels(as_points([5, 6]), np.array([0, 9]), 9, 1.0, SharedKey(0))[1]
+    array([0, 1])
+    """
+    uniforms = key.child("heavy label").uniforms(points)
+    # theorem: heavy-labels
+    return uniforms, below_levels(uniforms, label_law(k, band).table[ones]).astype(np.intp)
 
 
 def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
