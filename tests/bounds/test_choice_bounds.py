@@ -1,0 +1,159 @@
+"""Covers, thresholds, realizable, finite class, finite randomness: against exact small worlds."""
+
+from itertools import combinations
+from math import comb, exp, log, sqrt
+
+import numpy as np
+import pytest
+
+from replearn.bounds import (
+    best_ceiling,
+    ceiling_flip_bound,
+    cover_distance,
+    finite_randomness_flip_bound,
+    mean_cdf_distance,
+    mean_cut_difference,
+    order_error_tail,
+    order_flip_bound,
+    order_width,
+    realizable_flip_bound,
+    realizable_tail,
+    smallest_sample_order,
+    smallest_sample_realizable,
+    smallest_sample_threshold,
+    threshold_error_tail,
+    threshold_flip_bound,
+    threshold_scale,
+)
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
+def test_mean_distance_of_two_samples_against_all_arrangements(n):
+    total = 0
+    for mine in combinations(range(2 * n), n):
+        steps = np.full(2 * n, -1)
+        steps[list(mine)] = 1
+        total += np.abs(np.cumsum(steps)).max() / n
+    exact = total / comb(2 * n, n)
+    assert exact <= mean_cdf_distance(n) <= 1.8 / sqrt(n)
+
+
+def test_mean_distance_is_not_far_from_the_truth():
+    rng = np.random.default_rng(0)
+    n = 400
+    rows = np.argsort(rng.random((400, 2 * n)), axis=1) < n
+    found = np.abs(np.cumsum(np.where(rows, 1, -1), axis=1)).max(axis=1).mean() / n
+    assert found <= mean_cdf_distance(n) <= 1.6 * found
+
+
+@pytest.mark.parametrize("directions", [1, 2])
+@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
+def test_mean_difference_of_errors_holds_on_noise(directions, share):
+    rng = np.random.default_rng(1)
+    n, values = 300, []
+    for _ in range(300):
+        curves = []
+        for _ in range(2):
+            x, y = rng.random(n), rng.random(n) < share
+            cuts = np.linspace(0, 1, 200)
+            below = x[None] <= cuts[:, None]
+            curves.append(((below & y) | (~below & ~y)).mean(axis=1))
+        difference = curves[0] - curves[1]
+        half = np.ptp(difference) / 2
+        values.append(half if directions == 1 else np.abs(difference).max())
+    assert np.mean(values) <= mean_cut_difference(n, directions)
+
+
+def test_thresholds_pass_at_n_and_fail_below():
+    n, t = smallest_sample_threshold(0.3, 0.3, 0.3, 0.2)
+    assert threshold_flip_bound(t, n, 0.3) <= 0.3
+    assert threshold_error_tail(t, n, 0.3) <= 0.2
+    before = threshold_scale(n - 1, 0.3, 0.2)
+    assert threshold_flip_bound(before, n - 1, 0.3) > 0.3
+
+
+def test_thresholds_get_better_with_more_rows_and_worse_with_more_wishes():
+    flips = [threshold_flip_bound(30.0, n, 0.2) for n in (10**4, 10**5, 10**6)]
+    assert flips == sorted(flips, reverse=True)
+    assert threshold_flip_bound(30.0, 10**6, 0.1) > threshold_flip_bound(30.0, 10**6, 0.2)
+    assert threshold_flip_bound(30.0, 10**6, 0.2, 2) > threshold_flip_bound(30.0, 10**6, 0.2, 1)
+    assert threshold_scale(100, 0.05, 0.05) is None
+    assert threshold_scale(10**6, 0.1, 0.05) > threshold_scale(10**6, 0.2, 0.05)
+
+
+def test_cover_distance_is_the_turning_point_of_the_tail():
+    for u, d, beta in ((100, 1, 0.05), (1000, 7, 0.025), (20, 3, 0.1)):
+        distance = cover_distance(u, d, beta)
+        if distance < 1:
+            assert realizable_tail(u, d, distance) <= beta
+            assert realizable_tail(u, d, distance * 0.98) > beta
+    assert cover_distance(5, 3, 0.01) == 1.0
+    assert cover_distance(4000, 3, 0.05) < cover_distance(1000, 3, 0.05)
+
+
+def test_realizable_numbers():
+    n, ceiling = smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 3)
+    assert realizable_flip_bound(n, 3, 0.2, ceiling) <= 0.1
+    assert realizable_flip_bound(n - 1, 3, 0.2, best_ceiling(n - 1, 3, 0.2)) > 0.1
+    assert realizable_flip_bound(100, 3, 0.2, 0.1) == 1.0
+    assert ceiling_flip_bound(200, 0.5) == pytest.approx(1 / (0.5 * 20))
+    grid = [realizable_flip_bound(n, 3, 0.2, c) for c in np.linspace(0.001, 0.099, 300)]
+    assert realizable_flip_bound(n, 3, 0.2, ceiling) <= min(grid) * 1.01
+
+
+def test_the_decision_bound_holds_for_the_least_stable_best_error():
+    # One hypothesis: the best error is a binomial mean, as variable as Efron and Stein allow.
+    rng = np.random.default_rng(0)
+    n, ceiling = 50, 1.0
+    one, two = rng.binomial(n, 0.5, (2, 200_000)) / n
+    assert 0.75 < np.abs(one - two).mean() / ceiling_flip_bound(n, ceiling) < 1
+
+
+def test_shared_order_against_exact_integration():
+    # Given two vectors of errors: average over the margin of 1 - |both| / |either|.
+    rng = np.random.default_rng(0)
+    width = 0.2
+    margins = (np.arange(2000) + 0.5) / 2000 * width
+    for _ in range(30):
+        count = int(rng.integers(2, 200))
+        first = rng.random(count) * 0.3
+        second = first + rng.uniform(-0.01, 0.01, count)
+        spread = np.ptp(first - second)
+        good = [e[:, None] <= e.min() + margins for e in (first, second)]
+        differ = 1 - (good[0] & good[1]).sum(axis=0) / (good[0] | good[1]).sum(axis=0)
+        assert differ.mean() <= spread * (1 + log(count)) / width
+
+
+def test_shared_order_numbers():
+    m, width = smallest_sample_order(0.2, 0.2, 0.1, 50)
+    assert order_flip_bound(50, width, m) <= 0.2
+    assert order_error_tail(50, width, m, 0.2) <= 0.1
+    assert order_flip_bound(50, order_width(50, 0.2, 0.1, m - 1), m - 1) > 0.2
+    assert order_width(50, 0.05, 0.1, 10) is None
+    assert order_error_tail(1, 0.3, 10, 0.2) == 0
+    assert order_error_tail(5, 0.3, 10, 0.2) == 1
+    assert order_error_tail(5, 0.1, 1000, 0.2) == pytest.approx(4 * exp(-5))
+
+
+def test_finite_randomness_needs_the_square_of_everything():
+    few = finite_randomness_flip_bound(10_000, 4, 10.0, 10**6, 0.2)
+    many = finite_randomness_flip_bound(1_000_000, 4, 10.0, 10**6, 0.2)
+    assert many < few <= 1
+    assert finite_randomness_flip_bound(1_000_000, 8, 10.0, 10**6, 0.2) > many
+    assert finite_randomness_flip_bound(32, 8, 30.0, 10**4, 0.1) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        (lambda: cover_distance(0, 1, 0.1), "n_shared"),
+        (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
+        (lambda: mean_cut_difference(10, 3), "n_directions"),
+        (lambda: ceiling_flip_bound(10, 0.0), "ceiling"),
+        (lambda: order_flip_bound(10, 0.0, 5), "width"),
+        (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),
+    ],
+)
+def test_errors_name_the_parameter(call, name):
+    with pytest.raises(ValueError, match=name):
+        call()

@@ -1,0 +1,142 @@
+"""Learners that choose, at their planned sizes and against distributions made to break them."""
+
+import warnings
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.base import clone
+
+from replearn import NotCertifiedWarning
+from replearn.bounds import (
+    cover_distance,
+    realizable_flip_bound,
+    smallest_sample_realizable,
+    smallest_sample_selection,
+)
+from replearn.hypotheses import Boxes, Stumps, Thresholds
+from replearn.learners import (
+    RealizableReplicableClassifier,
+    ReplicableSelector,
+    SemiReplicableClassifier,
+)
+
+FALSE_ALARM = 1e-8
+pytestmark = pytest.mark.statistical
+
+
+def _semi(hypotheses, pool, alpha, rho=0.3):
+    """A learner for this pool, and the number of labelled rows that it plans."""
+    rest = alpha - cover_distance(len(pool), hypotheses.vc_dimension, 0.05)
+    n, _ = smallest_sample_selection(rho, rest, 0.05, len(hypotheses.cover(pool)))
+    return SemiReplicableClassifier(hypotheses, rho=rho, alpha=alpha, beta=0.1), n
+
+
+def _identical_pairs(model, n, draw, pool, pairs):
+    alike = []
+    for pair in range(pairs):
+        rng = np.random.default_rng((5, pair))
+        one, two = (
+            clone(model).set_params(shared_key=pair).fit(*draw(rng, n), X_shared=pool)
+            for _ in range(2)
+        )
+        assert one.certificate_.certified
+        same = one.hypothesis_ == two.hypothesis_ and hash(one.hypothesis_) == hash(two.hypothesis_)
+        alike.append(same and one.rule() == two.rule())
+    return sum(alike)
+
+
+@pytest.mark.parametrize("kind", ["noise", "one good feature"])
+def test_stumps_over_thirty_features_are_identical(kind):
+    def draw(rng, n):
+        X = rng.random((n, 30))
+        flips = rng.random(n) < (0.5 if kind == "noise" else 0.2)
+        return X, (X[:, 4] > 0.5) ^ flips
+
+    pool = np.random.default_rng(0).random((300, 30))
+    model, n = _semi(Stumps(30), pool, alpha=0.4)
+    pairs = 20
+    alike = _identical_pairs(model, n, draw, pool, pairs)
+    assert alike >= binom.ppf(FALSE_ALARM, pairs, 0.7)
+
+
+def test_boxes_in_the_plane_are_identical():
+    def draw(rng, n):
+        X = rng.random((n, 2))
+        return X, ((X > 0.2) & (X < 0.8)).all(axis=1) ^ (rng.random(n) < 0.2)
+
+    pool = np.random.default_rng(0).random((60, 2))
+    model, n = _semi(Boxes(2), pool, alpha=0.6)
+    pairs = 12
+    assert _identical_pairs(model, n, draw, pool, pairs) >= binom.ppf(FALSE_ALARM, pairs, 0.7)
+
+
+def test_accuracy_of_the_semi_replicable_rule_against_the_true_best():
+    pool = np.random.default_rng(0).random((300, 1))
+    model, n = _semi(Thresholds(">"), pool, alpha=0.3)
+    bad = 0
+    for run in range(60):
+        rng = np.random.default_rng((6, run))
+        X = rng.random((n, 1))
+        y = (X[:, 0] > 0.35) ^ (rng.random(n) < 0.1)
+        chosen = clone(model).set_params(shared_key=run).fit(X, y, X_shared=pool).hypothesis_
+        new = np.linspace(0, 1, 20_001)[:, None]
+        bad += 0.8 * np.mean(chosen.predict(new) != (new[:, 0] > 0.35)) > 0.3
+    assert bad <= binom.isf(FALSE_ALARM, 60, 0.1)
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.05, 0.08, 0.5])
+def test_realizable_learner_is_replicable_on_every_distribution(noise):
+    # The best error lies below, inside and above the range of the shared limit.
+    rho, gamma = 0.2, 0.3
+    n, ceiling = smallest_sample_realizable(rho, gamma, 0.1, 0.05, 1)
+    assert realizable_flip_bound(n, 1, gamma, ceiling) <= rho
+    pairs, far, rng = 150, 0, np.random.default_rng(7)
+    new = np.linspace(0, 1, 5001)[:, None]
+    for pair in range(pairs):
+        answers = []
+        for _ in range(2):
+            X = rng.random((n, 1))
+            y = (X[:, 0] > 0.5) ^ (rng.random(n) < noise)
+            model = RealizableReplicableClassifier(
+                Thresholds(">"), rho=rho, gamma=gamma, shared_key=pair, classes=[False, True]
+            )
+            answers.append(model.fit(X, y).predict(new))
+            if noise == 0:
+                assert not model.gave_up_
+        far += np.mean(answers[0] != answers[1]) > gamma
+    assert far <= binom.isf(FALSE_ALARM, pairs, rho)
+
+
+def test_an_unshared_limit_breaks_the_realizable_learner():
+    pairs, far, rng = 150, 0, np.random.default_rng(8)
+    new = np.linspace(0, 1, 5001)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        for pair in range(pairs):
+            answers = []
+            for run in range(2):
+                X = rng.random((2000, 1))
+                y = (X[:, 0] > 0.5) ^ (rng.random(2000) < 0.05)
+                model = RealizableReplicableClassifier(
+                    Thresholds(">"), ceiling=0.1, shared_key=f"{pair} {run}"
+                )
+                answers.append(model.fit(X, y).predict(new))
+            far += np.mean(answers[0] != answers[1]) > 0.3
+    assert far > binom.isf(FALSE_ALARM, pairs, 0.2)
+
+
+def test_selector_among_near_ties():
+    n, _ = smallest_sample_selection(0.2, 0.2, 0.05, 4)
+    models = {f"column {j}": (lambda X, j=j: X[:, j]) for j in range(4)}
+    pairs, differ, rng = 200, 0, np.random.default_rng(9)
+    for pair in range(pairs):
+        chosen = set()
+        for _ in range(2):
+            y = rng.random(n) < 0.5
+            X = y[:, None] ^ (rng.random((n, 4)) < 0.3)
+            selector = ReplicableSelector(models, rho=0.2, alpha=0.2, shared_key=pair)
+            chosen.add(selector.fit(X, y).selected_name_)
+            assert selector.certificate_.certified
+        differ += len(chosen) == 2
+    assert differ <= binom.isf(FALSE_ALARM, pairs, 0.2)
