@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from replearn._sklearn_compat import fit_context
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
     check_features,
     check_groups,
@@ -79,6 +80,11 @@ class BlockVotingClassifier(VotePredictions):
         key = SharedKey(self.shared_key)
         available = len(codes) if groups is None else len(np.unique(groups))
         made = self._resolve_plan(available, "rows" if groups is None else "groups", len(classes))
+        stage = made.design.heavy
+        if stage is not None and groups is not None:
+            raise ValueError(
+                "groups cannot be used with a heavy stage (alpha): rows must be independent."
+            )
         sample = _planned_rows(key, _Sample(X, codes, groups), made)
         estimators = self._train(base, sample, made, key)
         learner, digest = describe_learner(base)
@@ -90,8 +96,12 @@ class BlockVotingClassifier(VotePredictions):
             classes=classes.tolist(),
             unit="rows" if groups is None else "groups",
         )
+        heavy = None
+        if stage is not None:
+            heavy = fit_heavy(sample.X, sample.codes, classes, stage, key, made.decimals)
         return {
             "plan_": made,
+            "heavy_": heavy,
             "certificate_": certificate,
             "classes_": classes,
             "estimators_": estimators,

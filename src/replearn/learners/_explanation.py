@@ -19,9 +19,10 @@ class Explanation:
     answer : ndarray
         The prediction.
     stage : ndarray of str
-        Which part of the algorithm answered ("vote").
+        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
+        of its own).
     vote_share : ndarray of float
-        Mean share of blocks that voted for ``classes[1]``.
+        Mean share of blocks that voted for ``classes[1]``; for a heavy point, of its own labels.
     law_value : ndarray of float
         The law's value of the vote shares; the answer is ``classes[1]`` iff it exceeds the
         threshold.
@@ -58,8 +59,10 @@ class Explanation:
         """Explain each point in one sentence."""
         for row in range(len(self)):
             above = self.margin[row] > 0
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point are" if heavy else "blocks voted for"
             yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the blocks voted for "
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source} "
                 f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
                 f"{'above' if above else 'not above'} this point's threshold "
                 f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); a fresh training "

@@ -10,10 +10,12 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.learners._class_votes import ClassExplanation, ClassVotes
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
+from replearn.learners._heavy_stage import HeavyView
 from replearn.learners._inputs import check_features, warn_if_precision_changed
-from replearn.learners._rule import gumbel_answers, hard_answers, law_values, mean_law
+from replearn.learners._rule import hard_answers, law_values, mean_law
 from replearn.randomness import SharedKey, as_points
 
 
@@ -46,10 +48,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         X = self._check(X)
         if len(self.classes_) > 2:
-            weights = self._class_votes(X)
-            gumbels = self._vote_key().gumbels(self._points(X, points), self.classes_.tolist())
-            return self.classes_[gumbel_answers(weights, gumbels)]
-        return self._answers(self._scores(X), self._uniforms(X, points))
+            return self.classes_[self._class_votes(X, points).answers()]
+        codes = self._codes(self._scores(X), self._uniforms(X, points))
+        view = self._heavy(X)
+        return self.classes_[codes if view is None else view.replace(codes, view.known.answers)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Mean vote share of each class.
@@ -67,8 +69,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         X = self._check(X)
         if len(self.classes_) > 2:
-            weights = self._class_votes(X)
-            return weights / weights.sum(axis=1, keepdims=True)
+            return self._class_shares(X)
         share = self._scores(X).shares.mean(axis=1)
         return np.column_stack([1 - share, share])[:, : len(self.classes_)]
 
@@ -100,10 +101,13 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n,)
-            Positive for ``classes_[1]``.
+            Positive for ``classes_[1]``. For a heavy point: that of its own labels.
         """
         X = self._check(X, two_classes="margin")
-        return self._scores(X).law - self._uniforms(X, points)
+        margins, view = self._scores(X).law - self._uniforms(X, points), self._heavy(X)
+        if view is None:
+            return margins
+        return view.replace(margins, view.law_values - view.known.label_thresholds)
 
     def flip_probability(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
         """Estimate, per point, the chance that a fresh training sample answers differently.
@@ -120,8 +124,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Estimates from this one fit, under this key. `flip_limits` gives their limits.
         """
-        X = self._check(X, two_classes="flip_probability")
-        return self._flips(self._scores(X), self._uniforms(X, points))
+        X = self._check(X)
+        if len(self.classes_) > 2:
+            return self._class_votes(X, points).flips(self.plan_)
+        return self._flips(X, self._scores(X), self._uniforms(X, points))
 
     def flip_limits(
         self, X: Any, *, points: Any = None, delta: float = 0.05
@@ -142,9 +148,13 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         lower, upper : ndarray of shape (n,)
             Limits of each point's flip probability.
         """
-        X = self._check(X, two_classes="flip_limits")
-        votes = self._hard_votes(self._scores(X), "flip_limits")
-        return flip_limits(self.plan_.law, votes, self._uniforms(X, points), delta=delta)
+        X = self._check(X)
+        if len(self.classes_) > 2:
+            return self._class_votes(X, points).limits(self.plan_, delta)
+        votes, view = self._hard_votes(self._scores(X), "flip_limits"), self._heavy(X)
+        part = delta if view is None else delta / 2
+        limits = flip_limits(self.plan_.law, votes, self._uniforms(X, points), delta=part)
+        return limits if view is None else view.limits(limits, delta)
 
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
         """Mean flip probability over the points, averaged over thresholds, with an upper limit.
@@ -162,6 +172,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             ``estimate`` and ``upper``.
         """
         X = self._check(X, two_classes="flip_rate")
+        if self._heavy(X) is not None:
+            raise ValueError("flip_rate knows votes only; this learner has a heavy stage.")
         votes = self._hard_votes(self._scores(X), "flip_rate")
         return flip_rate(self.plan_.law, votes, delta)
 
@@ -189,13 +201,11 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         if not 0 <= max_flip <= 1:
             raise ValueError(f"max_flip={max_flip!r} must lie in [0, 1].")
-        X = self._check(X, two_classes="predict_or_abstain")
-        scores, uniforms = self._scores(X), self._uniforms(X, points)
-        answers = self._answers(scores, uniforms).astype(object)
-        answers[self._flips(scores, uniforms) > max_flip] = abstain
+        answers = self.predict(X, points=points).astype(object)
+        answers[self.flip_probability(X, points=points) > max_flip] = abstain
         return answers
 
-    def explain(self, X: Any, *, points: Any = None) -> Explanation:
+    def explain(self, X: Any, *, points: Any = None) -> Explanation | ClassExplanation:
         """Say why each point got its answer and how far it was from the other.
 
         Parameters
@@ -210,16 +220,27 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Explanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        X = self._check(X, two_classes="explain")
+        X = self._check(X)
+        if len(self.classes_) > 2:
+            return self._class_votes(X, points).explain(self.plan_, self.classes_)
         scores, uniforms = self._scores(X), self._uniforms(X, points)
+        codes, share, law = self._codes(scores, uniforms), scores.shares.mean(axis=1), scores.law
+        stage, flips = np.full(len(codes), "vote"), self._flips(X, scores, uniforms)
+        view = self._heavy(X)
+        if view is not None:
+            known = view.known
+            codes, law = view.replace(codes, known.answers), view.replace(law, view.law_values)
+            share = view.replace(share, known.ones / view.stage.n_labels)
+            uniforms = view.replace(uniforms, known.label_thresholds)
+            stage = np.where(view.member, "heavy", stage)
         return Explanation(
-            answer=self._answers(scores, uniforms),
-            stage=np.full(len(uniforms), "vote"),
-            vote_share=scores.shares.mean(axis=1),
-            law_value=scores.law,
+            answer=self.classes_[codes],
+            stage=stage,
+            vote_share=share,
+            law_value=law,
             threshold=uniforms,
-            margin=scores.law - uniforms,
-            flip_probability=self._flips(scores, uniforms),
+            margin=law - uniforms,
+            flip_probability=flips,
             classes=tuple((self.classes_.tolist() * 2)[:2]),
         )
 
@@ -255,24 +276,35 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         law = mean_law(law_values(made.law, votes), made.n_partitions)
         return Scores(votes, votes / made.n_blocks, law)
 
-    def _class_votes(self, X: Any) -> NDArray[np.float64]:
+    def _class_shares(self, X: Any) -> NDArray[np.float64]:
         count = self._panel.soft_scores if self.plan_.vote == "soft" else self._panel.vote_counts
-        return count(X, n_jobs=self.n_jobs).sum(axis=1).astype(np.float64)
+        weights = count(X, n_jobs=self.n_jobs).sum(axis=1).astype(np.float64)
+        return weights / weights.sum(axis=1, keepdims=True)
 
-    def _answers(self, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[Any]:
+    def _class_votes(self, X: Any, points: Any) -> ClassVotes:
+        gumbels = self._vote_key().gumbels(self._points(X, points), self.classes_.tolist())
+        return ClassVotes(self._class_shares(X), gumbels)
+
+    def _heavy(self, X: Any) -> HeavyView | None:
+        """What the heavy stage says; always about the features, never about ids."""
+        heavy = getattr(self, "heavy_", None)
+        return None if heavy is None else heavy.view(as_points(X, decimals=self.plan_.decimals))
+
+    def _codes(self, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[np.intp]:
         if scores.votes is None:
             ones = uniforms < scores.law
         else:
             values = law_values(self.plan_.law, scores.votes)
             ones = hard_answers(values, self.plan_.n_partitions, uniforms)
-        return self.classes_[ones.astype(np.intp)]
+        return ones.astype(np.intp)
 
-    def _flips(self, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
-        votes = scores.votes
+    def _flips(self, X: Any, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
+        votes, view = scores.votes, self._heavy(X)
         if votes is None:
             # A score is steadier than the coin of the same mean: this overstates flips.
             votes = np.rint(scores.shares * self.plan_.n_blocks).astype(np.intp)
-        return flip_estimate(self.plan_.law, votes, uniforms)
+        flips = flip_estimate(self.plan_.law, votes, uniforms)
+        return flips if view is None else view.flips(flips, self._codes(scores, uniforms))
 
     def _hard_votes(self, scores: Scores, method: str) -> NDArray[np.integer]:
         if scores.votes is None:

@@ -2,8 +2,7 @@
 
 Two classes: answer 1 iff ``u < G(share)``, averaged over partitions (theorem: pointwise-threshold,
 several-partitions). With hard votes every number is an integer, so that the rule gives the same
-bits on every machine. More classes: correlated sampling with shared Gumbels (theorem:
-multiclass-vote).
+bits on every machine. More classes: see `replearn.learners._class_votes`.
 """
 
 from __future__ import annotations
@@ -42,16 +41,3 @@ def hard_answers(
 def mean_law(values: NDArray[np.int64], n_partitions: int) -> NDArray[np.float64]:
     """Mean of G over partitions, as a number in [0, 1]."""
     return values / (n_partitions * 2.0**LAW_BITS)
-
-
-def gumbel_answers(weights: NDArray[np.float64], gumbels: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Correlated sampling of one label per point from its vote distribution.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> gumbel_answers(np.array([[0.0, 3.0, 1.0]]), np.array([[9.0, 0.1, 0.2]]))
-    array([1])
-    """
-    with np.errstate(divide="ignore"):
-        return np.argmax(np.log(weights) + gumbels, axis=1)

@@ -12,8 +12,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from replearn._sklearn_compat import HasMethods, Interval, StrOptions
+from replearn.certificates import HeavyStage
 from replearn.learners._block_voting import BlockVotingClassifier
-from replearn.planning import Plan, plan
+from replearn.planning import Plan, heavy_stage, plan
 from replearn.randomness import SharedKey
 
 
@@ -45,6 +46,18 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         Whether blocks vote by label or by predicted probability.
     max_fits : int, default=None
         Compute budget: at most this many base learners; None: the planner's default.
+    alpha : float, default=None
+        Accuracy with high probability: the error exceeds the mean error of the block models by at
+        most alpha, except with probability ``beta``. Points that occur often then get a stage of
+        their own (`heavy_`), and the plan says how many rows that needs. None: all of ``rho`` goes
+        to the votes and accuracy is promised on average.
+    beta : float, default=0.05
+        Failure probability of ``alpha``.
+    setting : {"agnostic", "realizable"}, default="agnostic"
+        Realizable: every point has one label only, so heavy points need few labels.
+    heavy : {"auto", "paper", "off"}, default="auto"
+        The heavy stage: on exactly when ``alpha`` is given, with the law of membership that needs
+        the fewest rows ("auto") or the paper's ("paper").
     classes : array-like, default=None
         The labels. None: those found in ``y``; give them when two labs may not both see a rare one.
     decimals : int, default=None
@@ -66,6 +79,8 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         What is promised, by which theorem, under which assumptions.
     plan_ : Plan
         The plan in force.
+    heavy_ : HeavyPoints or None
+        Points, masses and labels of the heavy stage; None without one.
     estimators_ : list of classifier
         The fitted base learners, partition by partition.
     classes_ : ndarray
@@ -106,6 +121,10 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         "width": [Interval(Real, 0, 1, closed="right"), None],
         "vote": [StrOptions({"hard", "soft"})],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
+        "alpha": [Interval(Real, 0, 1, closed="neither"), None],
+        "beta": [Interval(Real, 0, 1, closed="neither")],
+        "setting": [StrOptions({"agnostic", "realizable"})],
+        "heavy": [StrOptions({"auto", "paper", "off"})],
         "classes": ["array-like", None],
         "decimals": [Interval(Integral, -300, 300, closed="both"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
@@ -125,6 +144,10 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         width=None,
         vote="hard",
         max_fits=None,
+        alpha=None,
+        beta=0.05,
+        setting="agnostic",
+        heavy="auto",
         classes=None,
         decimals=None,
         shared_key=0,
@@ -140,6 +163,10 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         self.width = width
         self.vote = vote
         self.max_fits = max_fits
+        self.alpha = alpha
+        self.beta = beta
+        self.setting = setting
+        self.heavy = heavy
         self.classes = classes
         self.decimals = decimals
         self.shared_key = shared_key
@@ -167,6 +194,22 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         """
         return cls(estimator, plan=plan, **params)
 
+    def _heavy_stage(self, n: int, n_classes: int) -> HeavyStage | None:
+        if self.alpha is None or self.heavy == "off":
+            return None
+        if n_classes > 2 or self.vote == "soft":
+            raise ValueError(
+                f"alpha={self.alpha!r} is for two classes and hard votes: leave it out."
+            )
+        return heavy_stage(
+            n=n,
+            rho=self.rho,
+            alpha=self.alpha,
+            beta=self.beta,
+            realizable=self.setting == "realizable",
+            paper=self.heavy == "paper",
+        )
+
     def _plan_for(self, n: int, n_classes: int) -> Plan:
         return plan(
             "pointwise",
@@ -180,4 +223,5 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
             max_fits=self.max_fits,
             n_classes=n_classes,
             decimals=self.decimals,
+            heavy=self._heavy_stage(n, n_classes),
         )

@@ -1,0 +1,179 @@
+"""More than two classes: what one run tells about a fresh sample's answer at a point.
+
+The answer is ``argmax_c (log votes_c + gumbel_c)``. Given the point's Gumbels, class c beats class
+a iff its votes exceed ``exp(gumbel_a - gumbel_c)`` times those of a: a statement about two counts.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.bounds._checks import checked_count
+from replearn.bounds._numeric import Floats, check_fraction
+from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
+
+__all__ = ["class_answers", "class_flip_estimate", "class_flip_limits"]
+
+_DRAWS = 1000
+_SEED = 20260101
+_CELLS = 2_000_000
+# Exponents of Chernoff's inequality that are tried; every one gives a valid bound.
+_EXPONENTS = np.concatenate([np.geomspace(1e-3, 30.0, 90)])
+
+
+def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
+    """Return the class that each point's votes and Gumbels name.
+
+    Parameters
+    ----------
+    weights : array-like of shape (n, n_classes)
+        Votes or shares, nonnegative.
+    gumbels : array-like of shape (n, n_classes)
+        Shared Gumbels.
+
+    Returns
+    -------
+    ndarray of int
+
+    Examples
+    --------
+    >>> class_answers([[0.0, 3.0, 1.0]], [[9.0, 0.1, 0.2]]).tolist()
+    [1]
+    """
+    with np.errstate(divide="ignore"):
+        return np.argmax(np.log(np.asarray(weights, float)) + np.asarray(gumbels), axis=-1)
+
+
+def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
+    """Estimate the probability that a fresh sample answers differently under the same key.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n, n_classes)
+        Vote shares, the mean over partitions where there are several.
+    n_blocks : int
+        Blocks of one partition, T.
+    gumbels : array-like of shape (n, n_classes)
+        Shared Gumbels of the points.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Share of 1000 predictive vote vectors (Jeffreys' prior) that name another class. The same
+        draws serve every call, so the estimate is a function of its arguments. Several partitions
+        are counted like one, which overstates flips.
+
+    Examples
+    --------
+    >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
+    [0.0]
+    """
+    votes, noise = _checked(shares, gumbels)
+    votes = votes * checked_count(n_blocks, name="n_blocks", smallest=1)
+    now = class_answers(votes, noise)
+    flips = np.empty(len(votes))
+    size = max(1, _CELLS // (_DRAWS * votes.shape[1]))
+    for start in range(0, len(votes), size):
+        part = slice(start, start + size)
+        fresh = _predictive(votes[part], n_blocks)
+        answers = class_answers(fresh, noise[part, np.newaxis])
+        flips[part] = (answers != now[part, np.newaxis]).mean(axis=1)
+    return flips
+
+
+def _predictive(votes: Floats, n_blocks: int) -> Floats:
+    """Vote vectors of fresh samples: Dirichlet-multinomial, drawn with a fixed seed."""
+    flat = np.empty((len(votes), _DRAWS, votes.shape[1]))
+    for row, mean in enumerate(votes):
+        rng = np.random.default_rng(_SEED)
+        chances = rng.dirichlet(mean + 0.5, _DRAWS)
+        flat[row] = rng.multinomial(n_blocks, chances)
+    return flat
+
+
+def class_flip_limits(
+    shares: ArrayLike,
+    n_blocks: int,
+    gumbels: ArrayLike,
+    *,
+    delta: float = 0.05,
+    counted: bool = True,
+) -> tuple[Floats, Floats]:
+    """Limits of the probability that a fresh sample answers differently under the same key.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n, n_classes)
+        Vote shares, the mean over partitions where there are several.
+    n_blocks : int
+        Blocks of one partition, T.
+    gumbels : array-like of shape (n, n_classes)
+        Shared Gumbels of the points.
+    delta : float, default=0.05
+        Failure probability for each point.
+    counted : bool, default=True
+        Whether the shares are counts of one partition over T (then exact binomial limits are
+        used); otherwise averages of partitions or of scores.
+
+    Returns
+    -------
+    lower, upper : ndarray of shape (n,)
+        Both hold at once except with probability ``delta``, for each point.
+
+    Examples
+    --------
+    >>> lower, upper = class_flip_limits([[0.9, 0.1, 0.0]], 64, [[1.0, 0.0, 0.0]])
+    >>> float(lower[0]), bool(upper[0] < 1e-6)
+    (0.0, True)
+    """
+    check_fraction("delta", delta, one=False)
+    mean, noise = _checked(shares, gumbels)
+    low, high = _share_limits(mean, n_blocks, delta / mean.shape[1], counted)
+    now = class_answers(mean, noise)
+    every = np.arange(len(mean))
+    ratio = noise - noise[every, now][:, np.newaxis]
+    others = np.ones_like(mean, dtype=bool)
+    others[every, now] = False
+    # theorem: fresh-sample-point (section "more than two classes")
+    beaten = _duel_bound(high, low[every, now][:, np.newaxis], ratio, n_blocks)
+    upper = np.minimum(np.where(others, beaten, 0.0).sum(axis=1), 1.0)
+    kept = _duel_bound(high[every, now][:, np.newaxis], low, -ratio, n_blocks)
+    lower = np.where(others, 1.0 - kept, 0.0).max(axis=1)
+    return np.maximum(lower, 0.0), upper
+
+
+def _share_limits(
+    mean: Floats, n_blocks: int, delta: float, counted: bool
+) -> tuple[Floats, Floats]:
+    if counted:
+        low, high = binomial_limits(np.rint(mean * n_blocks), n_blocks, delta)
+        return low, high
+    low = np.maximum(kl_lower(np.clip(mean, 0.0, 1.0), n_blocks, delta / 2.0), 0.0)
+    return low, kl_upper(np.clip(mean, 0.0, 1.0), n_blocks, delta / 2.0)
+
+
+def _duel_bound(rises: Floats, falls: Floats, log_ratio: Floats, n_blocks: int) -> Floats:
+    """Bound P(r X >= Y), X and Y shares of T votes with chances at most / at least these.
+
+    Chernoff: (1 + p (e^(t r) - 1) + q (e^-t - 1))^T, smallest over t; the chances are cut so that
+    they sum to at most 1, the larger first.
+    """
+    rises, falls = np.broadcast_arrays(rises, falls)
+    rises = np.minimum(rises, 1.0 - falls)
+    ratio = np.exp(np.clip(log_ratio, -700.0, 700.0))
+    best = np.ones(rises.shape)
+    for t in _EXPONENTS:
+        # scaled by the larger of r and 1, so that no exponent overflows
+        step = t / np.maximum(ratio, 1.0)
+        growth = rises * np.expm1(step * ratio) + falls * np.expm1(-step)
+        logs = n_blocks * np.log1p(np.maximum(growth, -1.0 + 1e-300))
+        best = np.minimum(best, np.exp(np.minimum(logs, 0.0)))
+    return np.minimum(best * (1.0 + 1e-9), 1.0)
+
+
+def _checked(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:
+    mean, noise = np.asarray(shares, float), np.asarray(gumbels, float)
+    if mean.ndim != 2 or mean.shape != noise.shape:
+        raise ValueError(f"shares {mean.shape} and gumbels {noise.shape} must have equal shapes.")
+    if mean.size and (mean.min() < 0.0 or mean.sum(axis=1).max() > 1.0 + 1e-9):
+        raise ValueError("shares must be nonnegative and sum to at most 1 in every row.")
+    return mean, noise
