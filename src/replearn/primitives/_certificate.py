@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from replearn.certificates._json import pretty_json
+from replearn.certificates._json import Reader, pretty_json, read_object
 from replearn.certificates._steps import Input, Ledger, Step
 from replearn.exceptions import CertificateError
 
@@ -139,6 +139,22 @@ class PrimitiveCertificate:
     def to_json(self) -> str:
         """Return the certificate as JSON text."""
         return pretty_json(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> PrimitiveCertificate:
+        """Read a certificate from JSON text; call :meth:`check` before you rely on it."""
+        reader = Reader(read_object(text, "certificate"), "certificate")
+        certificate = cls(
+            task=reader.take("task", str),
+            inputs=tuple(reader.take("inputs", dict).items()),
+            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
+            promises=tuple(reader.take("promises", list)),
+            certified=reader.take("certified", bool),
+            reason=reader.take("reason", str),
+            key_fingerprint=reader.take("key_fingerprint", str),
+        )
+        reader.finish()
+        return certificate
 
     def __str__(self) -> str:
         verdict = "certified" if self.certified else f"NOT certified: {self.reason}"

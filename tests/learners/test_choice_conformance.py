@@ -1,0 +1,73 @@
+"""Learners that choose pass the house's conformance checks; their certificates survive JSON."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import CertificateError
+from replearn.hypotheses import make_box
+from replearn.learners import (
+    FiniteRandomnessClassifier,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
+    ReplicableThresholdClassifier,
+    SemiReplicableClassifier,
+)
+from replearn.primitives import PrimitiveCertificate
+from replearn.testing import replicability_checks
+
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+
+
+def below(X):
+    return (X[:, 0] <= 0).astype(int)
+
+
+def above(X):
+    return (X[:, 0] > 0).astype(int)
+
+
+CUTS = [make_box([(0, cut, np.inf)]) for cut in np.linspace(-1, 1, 9)]
+LEARNERS = [
+    SemiReplicableClassifier(candidates=CUTS),
+    ReplicableThresholdClassifier(feature=0),
+    RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=1), ceiling=0.9),
+    ReplicableSelector({"above": above, "below": below}),
+    ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2, 3]}, cv=3),
+    FiniteRandomnessClassifier(GaussianNB(), n_blocks=5, n_candidates=3),
+]
+WITH_JOBS = (ReplicableSearchCV, FiniteRandomnessClassifier)
+
+
+@pytest.fixture(scope="module")
+def sample():
+    rng = np.random.default_rng(0)
+    X = rng.standard_normal((600, 3))
+    return X, (X[:, 0] + 0.5 * rng.standard_normal(600) > 0).astype(int)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+@pytest.mark.parametrize("check", list(replicability_checks()), ids=lambda check: check.__name__)
+def test_learner_conforms(learner, check, sample):
+    if check.__name__ == "check_certificate_verifies":
+        return  # below: these certificates are of another type
+    if check.__name__ == "check_jobs_do_not_matter" and not isinstance(learner, WITH_JOBS):
+        return
+    check(learner, sample)
+
+
+@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
+def test_certificates_recompute_and_survive_json(learner, sample):
+    certificate = clone(learner).fit(*sample).certificate_
+    certificate.check()
+    copy = PrimitiveCertificate.from_json(certificate.to_json())
+    copy.check()
+    assert copy == certificate
+    assert certificate.comparable(clone(learner).fit(*sample).certificate_)
+    with pytest.raises(CertificateError):
+        dataclasses.replace(certificate, certified=not certificate.certified).check()
