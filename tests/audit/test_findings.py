@@ -124,7 +124,7 @@ def test_rpl007_repeated_rows_that_matter():
     towns = rng.integers(0, 3, (1200, 2)).astype(float)
     repeated = run(ConstantLearner(), towns, rng.integers(0, 2, 1200))
     assert status(repeated, "RPL007") == "found"
-    assert "100%" in words(repeated, "RPL007")
+    assert "100 %" in words(repeated, "RPL007")
     assert status(run(ConstantLearner()), "RPL007") == "passed"
 
 

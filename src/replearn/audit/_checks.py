@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from replearn.audit._findings import Check, NotApplicable
+from replearn.audit._report import percent
 from replearn.audit._result import AuditResult, ContenderResult
 from replearn.audit._statistics import mean_limits, row_limits
 from replearn.audit._summary import LEAST_GROUP_ROWS
@@ -30,8 +31,9 @@ def _high_flip_rate(result: AuditResult) -> list[str]:
         rate = result.flip_rate(c.name)
         if rate.lower > HIGH_FLIP_RATE:
             found.append(
-                f"{c.name}: {rate.value:.1%} of the answers change when the model is retrained "
-                f"({1 - result.delta:.0%} limits {rate.lower:.1%} to {rate.upper:.1%})."
+                f"{c.name}: {percent(rate.value, 1)} of the answers change when the model is "
+                f"retrained ({percent(1 - result.delta, 0)} limits {percent(rate.lower, 1)} to "
+                f"{percent(rate.upper, 1)})."
             )
     return found
 
@@ -103,8 +105,8 @@ def _compare_groups(
     if not (large and inside.lower > outside.upper):
         return ""
     return (
-        f"{c.name}: {name} flips {inside.value:.1%} of the time, "
-        f"the others {outside.value:.1%} ({here.sum()} test rows)."
+        f"{c.name}: {name} flips {percent(inside.value, 1)} of the time, "
+        f"the others {percent(outside.value, 1)} ({here.sum()} test rows)."
     )
 
 
@@ -154,11 +156,11 @@ def _repeated_rows(result: AuditResult) -> list[str]:
     found = []
     if facts.repeated_test_share >= REPEATED_SHARE:
         found.append(
-            f"{facts.repeated_test_share:.0%} of the test rows occur again among the rows that "
-            "are learned from."
+            f"{percent(facts.repeated_test_share, 0)} of the test rows occur again among the rows "
+            "that are learned from."
         )
     if facts.largest_point_share >= HEAVY_SHARE and found:
-        found.append(f"One single point holds {facts.largest_point_share:.1%} of the file.")
+        found.append(f"One single point holds {percent(facts.largest_point_share, 1)} of the file.")
     return found
 
 

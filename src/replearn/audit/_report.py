@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 from importlib import resources
 from typing import Any
@@ -19,6 +20,11 @@ HEADER = (
     "promised",
     "s per run",
 )
+
+
+LONGEST_CELL = 40
+MOST_CELL_BYTES = 2_000_000
+"""Features of the least stable rows take at most that much of the page."""
 
 
 def to_json(summary: dict[str, Any]) -> str:
@@ -41,6 +47,17 @@ def percent(value: float | None, digits: int = 2) -> str:
     ('1.91 %', '')
     """
     return "" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def points(value: float) -> str:
+    """Write a difference of shares in percentage points.
+
+    Examples
+    --------
+    >>> points(-0.0113), points(0.002)
+    ('−1.13', '+0.20')
+    """
+    return f"{100 * value:+.2f}".replace("-", "−")
 
 
 def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
@@ -84,7 +101,7 @@ def design_sentence(summary: dict[str, Any]) -> str:
     return (
         f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
         f"each, from a file of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
-        f"Limits: {1 - d['delta']:.0%}, for {d['limits_hold_for']}."
+        f"Limits: {percent(1 - d['delta'], 0)}, for {d['limits_hold_for']}."
     )
 
 
@@ -200,18 +217,43 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         ) from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["percent"] = percent
+    environment.filters["points"] = points
+    environment.filters["short"] = _short
     template = environment.from_string(_asset("report.html"))
     plots = {name: summary[name] for name in ("design", "contenders")}
     return template.render(
         **summary,
-        summary=summary,
         values=values,
+        fitting=columns_that_fit(summary) if values else 0,
         overview=overview(summary),
         sentence=design_sentence(summary),
         style=markupsafe.Markup(_asset("report.css")),
         script=markupsafe.Markup(_asset("report.js")),
         data=markupsafe.Markup(script_json(plots)),
     )
+
+
+def columns_that_fit(summary: dict[str, Any]) -> int:
+    """Count the columns that the page can show for all its rows within its budget.
+
+    Examples
+    --------
+    >>> columns_that_fit({"columns": ["a", "b"], "least_stable_rows": [{"cells": ["1", "2"]}]})
+    2
+    """
+    used = 0
+    for place, name in enumerate(summary["columns"]):
+        cells = [_short(row["cells"][place]) for row in summary["least_stable_rows"]]
+        used += sum(len(html.escape(text).encode()) for text in cells)
+        used += len(cells) * (len(html.escape(_short(name)).encode()) + len("<b></b> <br>"))
+        if used > MOST_CELL_BYTES:
+            return place
+    return len(summary["columns"])
+
+
+def _short(text: str) -> str:
+    """Names and cells of the page: short enough for a hundred columns in two hundred rows."""
+    return text if len(text) <= LONGEST_CELL else text[: LONGEST_CELL - 1] + "…"
 
 
 def _asset(name: str) -> str:

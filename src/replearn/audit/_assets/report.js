@@ -1,0 +1,290 @@
+"use strict";
+/* Plots and table of the audit report. Texts from the data only ever become text nodes. */
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const contenders = data.contenders;
+  const hidden = new Set();
+  const SVG = "http://www.w3.org/2000/svg";
+  document.documentElement.classList.add("js");
+
+  // -- small helpers -----------------------------------------------------------------------------
+  const percent = (value, digits = 2) => `${(100 * value).toFixed(digits)} %`;
+  const withLimits = (e, digits = 2) => `${percent(e.estimate, digits)} (${percent(e.lower, digits)} to ${percent(e.upper, digits)})`;
+  const series = (i) => `s${i % 6}`;
+  const shown = () => contenders.map((c, i) => [c, i]).filter(([, i]) => !hidden.has(i));
+
+  function element(name, attributes = {}, text = null) {
+    const node = document.createElementNS(SVG, name);
+    for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, value);
+    if (text !== null) node.textContent = text;
+    return node;
+  }
+
+  /* Round steps of 1, 2 or 5 times a power of ten. */
+  function ticks(low, high, wanted) {
+    const rough = Math.max(high - low, 1e-9) / wanted;
+    const power = 10 ** Math.floor(Math.log10(rough));
+    const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= rough);
+    const found = [];
+    for (let k = Math.ceil(low / step - 1e-9); k * step <= high + 1e-9 * step; k += 1) found.push(k * step);
+    return found;
+  }
+
+  const digitsFor = (values) => (values.length > 1 && Math.abs(values[1] - values[0]) < 0.0099 ? (Math.abs(values[1] - values[0]) < 0.00099 ? 2 : 1) : 0);
+
+  // -- frame of a plot ---------------------------------------------------------------------------
+  /* Draw at the width of the container, so that text keeps its size on a phone. */
+  function frame(id, { x, y, height, left = 58, xLabel, yLabel, label, yTicks = null, xDigits = null }) {
+    const box = document.getElementById(id);
+    const width = Math.max(260, Math.round(box.clientWidth || 560));
+    const area = { left, right: width - 22, top: 12, bottom: height - 44 };
+    const svg = element("svg", { viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": label });
+    const scaleX = (v) => area.left + ((v - x[0]) / (x[1] - x[0])) * (area.right - area.left);
+    const scaleY = (v) => area.bottom - ((v - y[0]) / (y[1] - y[0])) * (area.bottom - area.top);
+    const xs = ticks(x[0], x[1], width < 420 ? 4 : 6);
+    for (const v of xs) {
+      svg.append(element("line", { class: "axis", x1: scaleX(v), x2: scaleX(v), y1: area.top, y2: area.bottom }));
+      svg.append(element("text", { x: scaleX(v), y: area.bottom + 17, "text-anchor": "middle" }, percent(v, xDigits ?? digitsFor(xs))));
+    }
+    const ys = yTicks ?? ticks(y[0], y[1], 5).map((v) => [v, null]);
+    const digits = digitsFor(ys.map(([v]) => v));
+    for (const [v, text] of ys) {
+      svg.append(element("line", { class: "axis", x1: area.left, x2: area.right, y1: scaleY(v), y2: scaleY(v) }));
+      svg.append(element("text", { x: area.left - 7, y: scaleY(v) + 4, "text-anchor": "end" }, text ?? percent(v, digits)));
+    }
+    svg.append(element("text", { class: "name", x: (area.left + area.right) / 2, y: height - 8, "text-anchor": "middle" }, xLabel));
+    if (yLabel) svg.append(element("text", { class: "name", x: 13, y: (area.top + area.bottom) / 2, "text-anchor": "middle", transform: `rotate(-90 13 ${(area.top + area.bottom) / 2})` }, yLabel));
+    box.replaceChildren(svg);
+    return { svg, scaleX, scaleY, area, width };
+  }
+
+  /* A mark that can be pointed at and reached by keyboard; shape and colour tell the contender. */
+  function mark(group, x, y, index, words, size = 6) {
+    const shapes = [
+      () => element("circle", { cx: x, cy: y, r: size }),
+      () => element("rect", { x: x - size * 0.9, y: y - size * 0.9, width: size * 1.8, height: size * 1.8 }),
+      () => element("path", { d: `M${x} ${y - size * 1.2} L${x + size * 1.15} ${y + size} L${x - size * 1.15} ${y + size} Z` }),
+      () => element("path", { d: `M${x} ${y - size * 1.3} L${x + size * 1.3} ${y} L${x} ${y + size * 1.3} L${x - size * 1.3} ${y} Z` }),
+    ];
+    const node = shapes[index % shapes.length]();
+    node.setAttribute("class", "point");
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "img");
+    node.setAttribute("aria-label", words.replaceAll("\n", ", "));
+    for (const event of ["mouseenter", "focus"]) node.addEventListener(event, () => tell(node, words));
+    for (const event of ["mouseleave", "blur"]) node.addEventListener(event, hush);
+    group.append(node);
+  }
+
+  const tip = document.getElementById("tip");
+  function tell(node, words) {
+    tip.textContent = words;
+    tip.hidden = false;
+    const at = node.getBoundingClientRect();
+    const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
+    tip.style.left = `${Math.max(8, Math.min(at.right + 8, room)) + window.scrollX}px`;
+    tip.style.top = `${at.bottom + 6 + window.scrollY}px`;
+  }
+  function hush() { tip.hidden = true; }
+  document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
+
+  const group = (svg, i) => { const g = element("g", { class: series(i) }); svg.append(g); return g; };
+  const whisker = (g, x1, y1, x2, y2) => g.append(element("line", { class: "bar", x1, y1, x2, y2 }));
+
+  // -- the four plots ----------------------------------------------------------------------------
+  function drawAccuracy() {
+    const all = shown();
+    if (!all.length) return document.getElementById("plot-accuracy").replaceChildren();
+    const lows = all.map(([c]) => c.accuracy.lower), highs = all.map(([c]) => c.accuracy.upper);
+    const pad = Math.max(0.002, 0.15 * (Math.max(...highs) - Math.min(...lows)));
+    const plot = frame("plot-accuracy", {
+      x: [0, 1.12 * Math.max(0.002, ...all.map(([c]) => c.flip_rate.upper))],
+      y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
+      height: 320, xLabel: "flip rate", yLabel: "accuracy", label: "Accuracy against flip rate, one mark per contender",
+    });
+    for (const [c, i] of all) {
+      const g = group(plot.svg, i), x = plot.scaleX(c.flip_rate.estimate), y = plot.scaleY(c.accuracy.estimate);
+      whisker(g, plot.scaleX(c.flip_rate.lower), y, plot.scaleX(c.flip_rate.upper), y);
+      whisker(g, x, plot.scaleY(c.accuracy.lower), x, plot.scaleY(c.accuracy.upper));
+      mark(g, x, y, i, `${c.name}\nflips ${withLimits(c.flip_rate)}\naccuracy ${withLimits(c.accuracy)}`);
+    }
+    const taken = [];
+    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(c.flip_rate.estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
+  }
+
+  /* The contender's name beside its mark, on the side with more room, clear of other names. */
+  function label(plot, g, x, y, name, taken) {
+    const toLeft = x > (plot.area.left + plot.area.right) / 2;
+    const most = Math.floor((toLeft ? x - plot.area.left : plot.area.right - x) / 7) - 2;
+    const text = name.length > most ? `${name.slice(0, Math.max(3, most - 1))}…` : name;
+    const clear = (at) => taken.every((other) => Math.abs(other - at) >= 15);
+    const at = [-8, 17, -24, 33, -40, 49].map((shift) => y + shift).find(clear) ?? y - 8;
+    taken.push(at);
+    g.append(element("text", { class: "in-series", x: x + (toLeft ? -11 : 11), y: at, "text-anchor": toLeft ? "end" : "start" }, text));
+  }
+
+  function drawRows() {
+    const all = shown();
+    if (!all.length) return document.getElementById("plot-rows").replaceChildren();
+    const total = data.design.n_test;
+    const bottom = Math.log10(0.7 / total);
+    const yTicks = [];
+    for (let power = 0; power >= bottom; power -= 1) yTicks.push([power, percent(10 ** power, Math.max(0, -2 - power))]);
+    const highest = Math.max(0.2, ...all.map(([c]) => c.row_flips.max.estimate));
+    const plot = frame("plot-rows", {
+      x: [0, Math.min(1, highest + 0.06)], y: [bottom, 0], yTicks, height: 320, xDigits: 0,
+      xLabel: "flip frequency of a row", yLabel: "share of rows", label: "Share of rows that flip at least so often",
+    });
+    for (const [c, i] of all) {
+      const g = group(plot.svg, i), steps = survival(c, total);
+      let path = "";
+      steps.forEach(([edge, share], k) => {
+        const x = plot.scaleX(edge), y = plot.scaleY(Math.log10(share));
+        path += k === 0 ? `M${x} ${y}` : ` L${x} ${y}`;
+      });
+      g.append(element("path", { class: "line", d: path }));
+      steps.forEach(([edge, share, rows], k) => {
+        if (k === 0) return;
+        mark(g, plot.scaleX(edge), plot.scaleY(Math.log10(share)), i, `${c.name}\n${rows} rows (${percent(share)}) flip in more than ${percent(edge, 0)} of the pairs`, 4);
+      });
+      promiseLine(plot, g, c, highest);
+    }
+  }
+
+  /* Pairs of flip frequency and share of rows above it. */
+  function survival(c, total) {
+    const { edges, counts } = c.row_flips.histogram;
+    const steps = [];
+    let rows = counts.reduce((a, b) => a + b, 0);
+    for (let k = 0; k < counts.length && rows > 0; k += 1) {
+      steps.push([edges[k], rows / total, rows]);
+      rows -= counts[k];
+    }
+    return steps;
+  }
+
+  function promiseLine(plot, g, c, highest) {
+    const promise = c.certificate && !c.certificate.void_because.length ? c.certificate.limit_for_these_pairs : null;
+    if (promise === null || promise > highest) return;
+    const x = plot.scaleX(promise);
+    g.append(element("line", { class: "promise", x1: x, x2: x, y1: plot.area.top, y2: plot.area.bottom }));
+    g.append(element("text", { class: "promise-text", x: x + 5, y: plot.area.top + 12 }, `promised on average: ${percent(promise, 1)}`));
+  }
+
+  const choice = document.getElementById("group-choice");
+  function groupLines(c, wanted) {
+    return wanted === "" ? c.by_class : c.by_subgroup.filter((line) => line.subgroup === wanted);
+  }
+  function fillChoice() {
+    const names = [...new Set(contenders[0].by_subgroup.map((line) => line.subgroup))];
+    for (const [value, text] of [["", "by true class"], ...names.map((n) => [n, n])]) {
+      const option = document.createElement("option");
+      option.value = value;
+      option.textContent = text;
+      choice.append(option);
+    }
+    choice.addEventListener("change", drawGroups);
+  }
+  function drawGroups() {
+    const all = shown();
+    const levels = groupLines(contenders[0], choice.value);
+    if (!all.length || !levels.length) return document.getElementById("plot-groups").replaceChildren();
+    const band = 16 * all.length + 14;
+    const longest = Math.max(...levels.map((line) => line.level.length));
+    const width = document.getElementById("plot-groups").clientWidth || 560;
+    const left = Math.min(0.38 * width, 24 + 7 * longest);
+    const most = Math.max(4, Math.floor(left / 7) - 2);
+    const short = (text) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
+    const plot = frame("plot-groups", {
+      x: [0, 1.05 * Math.max(0.002, ...all.flatMap(([c]) => groupLines(c, choice.value).map((line) => line.upper)))],
+      y: [levels.length, 0], height: 60 + band * levels.length, left,
+      yTicks: levels.map((line, k) => [k + 0.5, short(line.level)]), xLabel: "flip rate", label: "Flip rate by group",
+    });
+    all.forEach(([c, i], place) => {
+      const g = group(plot.svg, i);
+      groupLines(c, choice.value).forEach((line, k) => {
+        const y = plot.scaleY(k + 0.5) + 15 * (place - (all.length - 1) / 2);
+        whisker(g, plot.scaleX(line.lower), y, plot.scaleX(line.upper), y);
+        mark(g, plot.scaleX(line.estimate), y, i, `${c.name}, ${line.level}\n${withLimits(line)}\n${line.rows} test rows`, 5);
+      });
+    });
+  }
+
+  function drawReliability() {
+    if (!document.getElementById("plot-reliability")) return;
+    const all = shown().filter(([c]) => c.reliability);
+    if (!all.length) return document.getElementById("plot-reliability").replaceChildren();
+    const top = 1.08 * Math.max(0.1, ...all.flatMap(([c]) => c.reliability.flatMap((b) => [b.predicted, b.observed])));
+    const plot = frame("plot-reliability", { x: [0, top], y: [0, top], height: 320, xLabel: "predicted flip probability", yLabel: "observed flips", label: "Predicted against observed flips" });
+    plot.svg.append(element("line", { class: "ideal", x1: plot.scaleX(0), y1: plot.scaleY(0), x2: plot.scaleX(top), y2: plot.scaleY(top) }));
+    for (const [c, i] of all) {
+      const g = group(plot.svg, i);
+      g.append(element("path", { class: "line", d: c.reliability.map((b, k) => `${k ? "L" : "M"}${plot.scaleX(b.predicted)} ${plot.scaleY(b.observed)}`).join(" ") }));
+      for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\npredicted ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} answers`, 5);
+    }
+  }
+
+  function drawAll() { drawAccuracy(); drawRows(); drawGroups(); drawReliability(); }
+
+  // -- legend ------------------------------------------------------------------------------------
+  contenders.forEach((c, i) => {
+    const button = document.createElement("button");
+    button.type = "button";
+    button.setAttribute("aria-pressed", "true");
+    const dot = document.createElement("span");
+    dot.className = `mark ${series(i)}`;
+    dot.setAttribute("aria-hidden", "true");
+    button.append(dot, c.name);
+    button.addEventListener("click", () => {
+      if (hidden.has(i)) hidden.delete(i); else hidden.add(i);
+      button.setAttribute("aria-pressed", String(!hidden.has(i)));
+      drawAll();
+    });
+    document.getElementById("legend").append(button);
+  });
+
+  // -- table of rows -----------------------------------------------------------------------------
+  const table = document.getElementById("row-table");
+  const body = table.tBodies[0];
+  const rows = [...body.rows].map((row) => ({ row, words: row.textContent.toLowerCase() }));
+  const count = document.getElementById("count");
+
+  function filter() {
+    const wanted = document.getElementById("search").value.trim().toLowerCase();
+    let visible = 0;
+    for (const { row, words } of rows) {
+      row.hidden = !words.includes(wanted);
+      if (!row.hidden) visible += 1;
+    }
+    count.textContent = `${visible} of ${rows.length} rows`;
+  }
+  document.getElementById("search").addEventListener("input", filter);
+
+  function sortBy(head, column, numeric) {
+    const descending = head.getAttribute("aria-sort") !== "descending" && (numeric || head.getAttribute("aria-sort") === "ascending");
+    for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
+    head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    const value = ({ row }) => (numeric ? Number(row.cells[column].dataset.sort) : row.cells[column].textContent);
+    const compare = numeric ? (a, b) => value(a) - value(b) : (a, b) => value(a).localeCompare(value(b));
+    rows.sort((a, b) => (descending ? compare(b, a) : compare(a, b)));
+    body.append(...rows.map(({ row }) => row));
+  }
+
+  [...table.tHead.rows[0].cells].forEach((head, column) => {
+    if (!head.dataset.kind) return;
+    const button = document.createElement("button");
+    button.type = "button";
+    button.append(...head.childNodes);
+    head.append(button);
+    button.addEventListener("click", () => sortBy(head, column, head.dataset.kind === "number"));
+  });
+
+  // -- begin -------------------------------------------------------------------------------------
+  fillChoice();
+  filter();
+  drawAll();
+  let last = window.innerWidth;
+  window.addEventListener("resize", () => {
+    if (window.innerWidth !== last) { last = window.innerWidth; drawAll(); }
+  });
+})();
