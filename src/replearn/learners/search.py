@@ -66,7 +66,7 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
         As in ``GridSearchCV``.
     rho : float, default=0.1
         Probability that two runs may choose different configurations.
-    alpha, beta : float, default=0.05, 0.05
+    alpha, beta : float, default=0.1, 0.05
         How much worse than the best the chosen configuration may be, and with which probability
         it may be still worse. A smaller alpha is more accurate and less stable.
     drift : float, default=None
@@ -140,7 +140,7 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
         param_grid,
         *,
         rho=0.1,
-        alpha=0.05,
+        alpha=0.1,
         beta=0.05,
         drift=None,
         t=None,
