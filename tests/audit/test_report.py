@@ -143,6 +143,9 @@ def test_the_page_stands_alone_and_escapes_everything(result):
 
 def test_features_can_be_left_out(result):
     assert "harmless" in result.to_html()
+    assert "harmless" in result.to_json()
+    told = result.to_json(values=False)
+    assert "income" not in told.split('"least_stable_rows"')[1].split('"findings"')[0]
     left_out = result.to_html(values=False)
     shown = left_out.split('id="row-table"')[1].split("</table>")[0]
     assert "income" not in shown

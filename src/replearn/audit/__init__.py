@@ -3,6 +3,7 @@
 from replearn.audit._audit import audit
 from replearn.audit._checks import CHECKS
 from replearn.audit._compare import ModelComparison, compare
+from replearn.audit._contender_result import ContenderResult
 from replearn.audit._design import AuditDesign
 from replearn.audit._displays import (
     AccuracyFlipsDisplay,
@@ -13,7 +14,7 @@ from replearn.audit._displays import (
 )
 from replearn.audit._extrapolate import Extrapolation, extrapolate
 from replearn.audit._findings import Check, Finding
-from replearn.audit._result import AuditResult, ContenderResult
+from replearn.audit._result import AuditResult
 from replearn.audit._statistics import Estimate
 
 __all__ = [

@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.audit._checks import checked_codes
 from replearn.audit._columns import cells, make_subgroups
+from replearn.audit._contender_result import ContenderResult, gather
 from replearn.audit._contenders import Contender, make_contenders
 from replearn.audit._design import AuditDesign, draw_rows, make_design
 from replearn.audit._facts import look_at
 from replearn.audit._measure import Work, measure
-from replearn.audit._result import AuditResult, ContenderResult, gather
+from replearn.audit._result import AuditResult
 from replearn.audit._runs import Question
 from replearn.audit._store import Store, data_digest
 from replearn.learners._inputs import check_groups, check_labels, describe_learner
@@ -186,7 +187,7 @@ def _manifest(
 
 def _in_front(contender: Contender) -> tuple[str, ...]:
     """Transformers that learn from data in front of a replicable learner."""
-    if contender.is_replicable or contender.replicable_part is None:
+    if contender.replicable_part in (None, contender.estimator):
         return ()
     steps = contender.estimator.steps[:-1]
     return tuple(type(step).__name__ for _, step in steps if _learns(step))

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from replearn.audit._contender_result import ContenderResult
+from replearn.audit._contender_summary import LEAST_GROUP_ROWS
 from replearn.audit._findings import Check, NotApplicable
 from replearn.audit._report import percent
-from replearn.audit._result import AuditResult, ContenderResult
+from replearn.audit._result import AuditResult
 from replearn.audit._statistics import mean_limits, row_limits
-from replearn.audit._summary import LEAST_GROUP_ROWS
 from replearn.certificates import Certificate
 from replearn.planning import plan
 

@@ -52,8 +52,8 @@ class Contender:
         if self.is_replicable:
             return self.estimator
         steps = getattr(self.estimator, "steps", None)
-        last = steps[-1][1] if steps else None
-        return last if last is not None and is_replicable(last) else None
+        last = steps[-1][1] if steps else self.estimator
+        return last if hasattr(last, "shared_key") else None
 
 
 def is_replicable(estimator: Any) -> bool:
@@ -89,6 +89,8 @@ def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Con
         if not estimators:
             raise ValueError("estimators is an empty dict: give at least one classifier.")
         found = [Contender(str(name), estimator) for name, estimator in estimators.items()]
+        if len({contender.name for contender in found}) < len(found):
+            raise ValueError(f"two contenders have one name: {[c.name for c in found]}.")
     else:
         found = _default_contenders(estimators, rho, shared_key)
     for contender in found:
@@ -122,8 +124,8 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
     """Clone a contender for one run of a pair; both runs of the pair get the same.
 
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
-    replicable learner keeps its own key, because its thresholds are integrated out; inside another
-    estimator its key changes from pair to pair, because its promise is an average over keys.
+    replicable learner keeps its own key where its thresholds are integrated out; otherwise (inside
+    a pipeline) its key changes from pair to pair, because its promise is an average over keys.
 
     Examples
     --------
@@ -143,7 +145,7 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
         return model.set_params(**quiet)
     places = [name for name in random_state_names(model) if _is_open(params, name)]
     set_seeds(model, keyed_seeds(places, pair_key))
-    keyed = [name for name in params if name.endswith("__shared_key")]
+    keyed = [name for name in params if name == "shared_key" or name.endswith("__shared_key")]
     return model.set_params(**{name: pair_key.child("key") for name in keyed})
 
 

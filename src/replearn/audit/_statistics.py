@@ -45,7 +45,13 @@ class Estimate:
         return {"estimate": self.value, "lower": self.lower, "upper": self.upper}
 
 
-def mean_limits(flips: Floats, delta: float, clusters: NDArray[np.intp] | None = None) -> Estimate:
+def mean_limits(
+    flips: Floats,
+    delta: float,
+    clusters: NDArray[np.intp] | None = None,
+    *,
+    signed: bool = False,
+) -> Estimate:
     """Mean over pairs and rows with two-way limits.
 
     Student's limits with the variance of pair means and the variance of row means added: pairs
@@ -54,11 +60,13 @@ def mean_limits(flips: Floats, delta: float, clusters: NDArray[np.intp] | None =
     Parameters
     ----------
     flips : ndarray of shape (pairs, rows)
-        Numbers in [-1, 1].
+        Numbers in [0, 1]; in [-1, 1] if ``signed``.
     delta : float
         Probability that the limits fail.
     clusters : ndarray of int or None
         Group of each row, when rows of one group belong together.
+    signed : bool, default=False
+        Whether these are differences.
 
     Returns
     -------
@@ -78,18 +86,17 @@ def mean_limits(flips: Floats, delta: float, clusters: NDArray[np.intp] | None =
     if len(by_row) > 1:
         parts.append((by_row.var(ddof=1) * len(by_row) / flips.shape[1] ** 2, len(by_row) - 1))
     variance = sum(v for v, _ in parts)
-    signed = bool((flips < 0).any())
-    lowest = -1.0 if signed else 0.0
+    reach = 0.0
     if variance > 0:
         freedom = variance**2 / sum(v**2 / f for v, f in parts)
-        reach = float(stats.t.ppf(1 - delta / 2, freedom)) * variance**0.5
-    else:
-        reach = 0.0
-    upper = value + reach
-    if not signed and np.count_nonzero(flips.any(axis=0)) < FEW_ROWS:
-        # Few rows flip at all: what other rows may do is limited by their number only.
-        upper = max(upper, float(kl_upper(value, len(by_row), delta / 2)))
-    return Estimate(value, float(max(lowest, value - reach)), float(min(1.0, upper)))
+        reach = float(stats.t.ppf(1 - delta / 2, freedom) * variance**0.5)
+    lower, upper = value - reach, value + reach
+    # Few rows ever flip (or ever do not): what others may do is limited by their number only.
+    if not signed and np.count_nonzero((flips > 0).any(axis=0)) < FEW_ROWS:
+        upper = max(upper, float(kl_upper(min(value, 1.0), len(by_row), delta / 2)))
+    if not signed and np.count_nonzero((flips < 1).any(axis=0)) < FEW_ROWS:
+        lower = min(lower, float(kl_lower(min(value, 1.0), len(by_row), delta / 2)))
+    return Estimate(value, max(-1.0 if signed else 0.0, lower), min(1.0, upper))
 
 
 def _cluster_totals(by_row: Floats, value: float, clusters: NDArray[np.intp] | None) -> Floats:

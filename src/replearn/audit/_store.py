@@ -117,11 +117,15 @@ def read_outcome(content: bytes) -> PairOutcome:
 def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write a file so that after a crash it is there whole or not at all."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(content)
-        stream.flush()
-        os.fsync(stream.fileno())
-    os.replace(temporary, path)
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(content)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) -> str:
