@@ -94,3 +94,46 @@ def test_errors():
         quantile_grid([1.0], 0, key=SharedKey(0))
     cuts = cuts_of_sample([0.0, 1.0], [False, True])
     assert cuts.errors.min() == 0
+
+
+def _exact_disagreement(one, two, t, gamma, beta):
+    """P(different levels, or one level with cuts far apart), exactly, for two given samples."""
+    edges = np.unique(np.concatenate([[0.0, 1.0], one.switches, two.switches]))
+    widths, middles = np.diff(edges), (edges[:-1] + edges[1:]) / 2
+    first, second = one.nearest(middles), two.nearest(middles)
+    weights = np.exp(-t * np.array([one.errors[first], two.errors[second]]))
+    ratios = (weights[:, None, :] / weights[:, :, None]).max(axis=0)
+    same = widths / (ratios * widths).sum(axis=1)
+    # Mass of sample 1 between the two cuts.
+    level = one.levels[np.searchsorted(one.values, two.values[second], side="right") - 1]
+    far = np.abs(one.levels[first] - level) > gamma / 2 + 2 * beta + 1e-12
+    return 1 - same[~far].sum()
+
+
+@pytest.mark.parametrize("n_values", [2, 3, 6, 40])
+def test_the_chain_of_the_proof_holds_for_every_pair_of_samples(n_values):
+    # Every step before expectations are taken, on samples made to disagree about atoms.
+    rng = np.random.default_rng(n_values)
+    closest = 0.0
+    for _ in range(150):
+        n, gamma = int(np.exp(rng.uniform(3, 12))), rng.choice([0.05, 0.2, 0.5])
+        t = float(np.exp(rng.uniform(0, 5)))
+        masses = rng.dirichlet(np.full(n_values, rng.choice([0.3, 3.0, 100.0])))
+        ones = rng.choice([0.0, 0.5, 1.0], n_values)
+        cuts, curves, shares = [], [], []
+        for _ in range(2):
+            counts = rng.multinomial(n, masses)
+            labels = rng.binomial(counts, ones)
+            kept = counts > 0
+            cuts.append(cuts_of_sample(np.flatnonzero(kept), labels[kept], counts[kept]))
+            everywhere = cuts_of_sample(np.arange(n_values), labels, counts)
+            curves.append(everywhere.errors)
+            shares.append(everywhere.levels)
+        beta = np.abs(shares[0] - shares[1]).max()
+        half = np.ptp(curves[0] - curves[1]) / 2
+        bound = max(t, 4 / gamma) * beta + np.tanh(t * beta) + np.tanh(t * half / 2)
+        exact = _exact_disagreement(*cuts, t, gamma, beta)
+        assert exact <= bound + 1e-9
+        if 0 < bound < 1:
+            closest = max(closest, exact / bound)
+    assert closest > 0.1
