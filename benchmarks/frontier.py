@@ -224,7 +224,8 @@ def parse_options():
     parser.add_argument("--pairs", type=int, default=3)
     parser.add_argument("--out", type=Path, default=Path("frontier.json"))
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--page", type=Path, help="write the tables into this page's section")
+    parser.add_argument("--page", type=Path, help="write the tables into this page")
+    parser.add_argument("--section", default="frontier", help="the page's section to write")
     parser.add_argument("--only-report", action="store_true", help="compute nothing new")
     options = parse(parser)
     options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
@@ -256,7 +257,7 @@ def main():
     if options.picture:
         draw(results, options.picture)
     if options.page:
-        put_into_page(options.page, "frontier", text)
+        put_into_page(options.page, options.section, text)
 
 
 if __name__ == "__main__":
