@@ -16,7 +16,6 @@ from replearn.certificates._text import rounded_up
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives import choice_scale, select_hypothesis
-from replearn.primitives._candidates import names_digest
 from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
 from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import SharedKey
@@ -145,7 +144,6 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         chosen = select_hypothesis(
             candidates, X, y, key=key, rho=self.rho, alpha=self.alpha, beta=self.beta, t=t
         )
-        names = getattr(candidates, "identity", None)
         certificate = PrimitiveCertificate.issue(
             "semi-replicable rule",
             key.fingerprint,
@@ -157,9 +155,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             rho=float(self.rho),
             alpha=float(self.alpha),
             beta=float(self.beta),
-            candidates=chosen.certificate.inputs[-1][1]
-            if names is None
-            else names_digest(names, count),
+            candidates=dict(chosen.certificate.inputs)["candidates"],
         )
         return {
             "hypothesis_": chosen.candidate,
