@@ -49,8 +49,17 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
         ("partitions", str(design.n_partitions)),
         ("law", "none" if law is None else f"{law.name}{width} [{law.digest[:16]}]"),
         ("vote", design.vote),
+        *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
     ]
+
+
+def _heavy_rows(design: Design) -> list[tuple[str, str]]:
+    stage = design.heavy
+    if stage is None:
+        return []
+    law = f"threshold {stage.kind} on [{stage.low:.4g}, {stage.high:.4g}]"
+    return [("heavy points", f"{law}, {stage.n_labels} labels each, band {stage.band:.4g}")]
 
 
 def _with_request(value: float, requested: float | None) -> str:
@@ -90,6 +99,12 @@ def _mechanism(design: Design) -> str:
         + (f", in {design.n_partitions} ways" if design.n_partitions > 1 else "")
         + "; one model is trained on each block, and the models vote."
     )
+    if design.heavy is not None:
+        cut += (
+            " Points that occur often are answered from labels of their own: which points these "
+            f"are is decided by a shared threshold on their frequency, and {design.heavy.n_labels} "
+            "of their labels decide against another one."
+        )
     if design.law is None:
         return f"{cut} The label is drawn from the vote shares with random numbers all runs share."
     return (

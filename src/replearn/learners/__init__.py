@@ -1,5 +1,6 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
+from replearn.learners.approximate import ApproximatelyReplicableClassifier
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.realizable import RealizableReplicableClassifier
@@ -9,6 +10,7 @@ from replearn.learners.semi import SemiReplicableClassifier
 from replearn.learners.threshold import ReplicableThresholdClassifier
 
 __all__ = [
+    "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
     "RealizableReplicableClassifier",

@@ -280,7 +280,7 @@ def first_labels(
     counts = np.bincount(member[rows], minlength=len(n_labels))
     if np.any(counts < n_labels):
         raise ValueError("a member has fewer labels than are to be used: give the same sample.")
-    starts = np.concatenate([[0], np.cumsum(counts)[:-1]])
+    starts = np.cumsum(counts) - counts
     place = np.arange(len(by_member)) - np.repeat(starts, counts)
     taken = by_member[place < np.repeat(n_labels, counts)]
     ones = np.bincount(member[taken], weights=codes[taken], minlength=len(n_labels))

@@ -1,0 +1,217 @@
+"""Approximately replicable learning: two whole models differ on little of the population.
+
+The paper's Theorem ``apx-repl-chernoff`` on light points, with the step it leaves out: the expected
+disagreement concentrates over the blocks as well as over the thresholds (theorem:
+approximate-direct). The way through the pointwise promise (theorem: approximate-markov) stays open.
+"""
+
+from __future__ import annotations
+
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+
+from replearn._sklearn_compat import Interval, StrOptions
+from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.planning import Plan, plan
+
+
+class ApproximatelyReplicableClassifier(BlockVotingClassifier):
+    """Make two retrained models agree on all but a small share of the population.
+
+    Two models that share the key and the plan, trained on two samples of one population, answer at
+    most a share ``gamma`` of it differently, except with probability ``rho``.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The base learner, trained once per block; ``LogisticRegression(max_iter=1000)`` if None.
+        Everything learned from data belongs inside it, as a pipeline.
+    rho : float, default=0.1
+        Probability that two models differ on more than gamma.
+    gamma : float, default=0.1
+        Share of the population on which two models may differ.
+    route : {"auto", "direct", "pointwise"}, default="auto"
+        How the promise is reached: by concentration over blocks and thresholds ("direct"), by a
+        pointwise promise of rho times gamma ("pointwise", the only way for more than two classes),
+        or by the second where the first is not enough ("auto").
+    atoms : float, default=0.0
+        Bound on the sum of squared probabilities of single points: 0 for continuous data. Above 0
+        rows may occur in both samples, and the promise pays for that.
+    n_blocks : int, default=None
+        Number of blocks T. None: from the targets, the number of rows and ``max_fits``.
+    n_partitions : int or "auto", default="auto"
+        In how many keyed ways the same rows are cut into blocks.
+    law : {"arcsine", "uniform"} or ThresholdLaw, default=None
+        Distribution of the shared thresholds; None: that of the route.
+    width : float, default=None
+        Half-width of the law, in (0, 1]; None: from the targets.
+    vote : {"hard", "soft"}, default="hard"
+        Whether blocks vote by label or by predicted probability.
+    max_fits : int, default=None
+        Compute budget: at most this many base learners; None: the planner's default.
+    classes : array-like, default=None
+        The labels. None: those found in ``y``.
+    decimals : int, default=None
+        Round numeric features to so many decimals before they key the thresholds.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness of the learner; the same in both runs, fixed before the data are seen.
+    plan : Plan, default=None
+        A plan shared between labs.
+    n_jobs : int, default=None
+        Number of joblib workers. Predictions do not depend on it.
+    verbose : int, default=0
+        Progress: 0 speaks only when a fit takes long, 1 always, negative never.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What is promised, by which theorem, under which assumptions.
+    plan_ : Plan
+        The plan in force.
+    estimators_ : list of classifier
+        The fitted base learners, partition by partition.
+    classes_ : ndarray
+        The labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had them.
+
+    See Also
+    --------
+    PointwiseReplicableClassifier : Promise the answer of each fixed point.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn.learners import ApproximatelyReplicableClassifier
+    >>> X, y = make_classification(20_000, random_state=0)
+    >>> lab_a = ApproximatelyReplicableClassifier(gamma=0.2, shared_key="t").fit(X[::2], y[::2])
+    >>> lab_b = ApproximatelyReplicableClassifier(gamma=0.2, shared_key="t").fit(X[1::2], y[1::2])
+    >>> lab_a.certificate_.certified, lab_a.disagreement(lab_b, X[:1000]) < 0.2
+    (True, True)
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{
+            name: allowed
+            for name, allowed in PointwiseReplicableClassifier._parameter_constraints.items()
+            if name not in ("alpha", "beta", "setting", "heavy", "law")
+        },
+        "gamma": [Interval(Real, 0, 1, closed="right")],
+        "route": [StrOptions({"auto", "direct", "pointwise"})],
+        "atoms": [Interval(Real, 0, 1, closed="both")],
+        "law": [*PointwiseReplicableClassifier._parameter_constraints["law"], None],
+        "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
+    }
+
+    def __init__(  # noqa: PLR0913
+        self,
+        estimator=None,
+        *,
+        rho=0.1,
+        gamma=0.1,
+        route="auto",
+        atoms=0.0,
+        n_blocks=None,
+        n_partitions="auto",
+        law=None,
+        width=None,
+        vote="hard",
+        max_fits=None,
+        classes=None,
+        decimals=None,
+        shared_key=0,
+        plan=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator = estimator
+        self.rho = rho
+        self.gamma = gamma
+        self.route = route
+        self.atoms = atoms
+        self.n_blocks = n_blocks
+        self.n_partitions = n_partitions
+        self.law = law
+        self.width = width
+        self.vote = vote
+        self.max_fits = max_fits
+        self.classes = classes
+        self.decimals = decimals
+        self.shared_key = shared_key
+        self.plan = plan
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    @classmethod
+    def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
+        """Build a learner that follows a plan shared between labs.
+
+        Parameters
+        ----------
+        plan : Plan
+            Fixes n, blocks, law, partitions, classes, rho and gamma.
+        estimator : classifier, default=None
+            The base learner; the same in all labs.
+        **params
+            Other parameters: ``shared_key``, ``n_jobs``, ``verbose``.
+
+        Returns
+        -------
+        ApproximatelyReplicableClassifier
+            Not yet fitted.
+        """
+        return cls(estimator, plan=plan, **params)
+
+    def disagreement(self, other: Any, X: Any) -> float:
+        """Share of the points that two fitted models answer differently.
+
+        Parameters
+        ----------
+        other : fitted classifier
+            The other lab's model.
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            Points of the population, not from either training sample.
+
+        Returns
+        -------
+        float
+            An estimate of the mass that the certificate bounds by gamma.
+        """
+        return float(np.mean(self.predict(X) != other.predict(X)))
+
+    def _plan_for(self, n: int, n_classes: int) -> Plan:
+        routes = ("direct", "pointwise") if self.route == "auto" else (self.route,)
+        if n_classes > 2:
+            routes = ("pointwise",)  # theorem: approximate-direct is about thresholds
+        made = self._plan_by(routes[0], n, n_classes)
+        for route in routes[1:]:
+            if not made.certified:
+                other = self._plan_by(route, n, n_classes)
+                made = other if other.certified else made
+        return made
+
+    def _plan_by(self, route: str, n: int, n_classes: int) -> Plan:
+        common = {
+            "n": n,
+            "width": self.width,
+            "vote": self.vote,
+            "n_blocks": self.n_blocks,
+            "n_partitions": None if self.n_partitions == "auto" else self.n_partitions,
+            "max_fits": self.max_fits,
+            "n_classes": n_classes,
+            "decimals": self.decimals,
+        }
+        law = self.law
+        if route == "pointwise" and self.n_blocks is None and law is None and n_classes == 2:
+            # theorem: approximate-markov
+            first = plan("pointwise", rho=self.rho * self.gamma, law="arcsine", **common)
+            common |= {"n_blocks": first.n_blocks, "width": None}
+            law = first.law
+        return plan(
+            "approximate", rho=self.rho, gamma=self.gamma, law=law, atoms=self.atoms, **common
+        )

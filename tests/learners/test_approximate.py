@@ -1,0 +1,103 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import make_classification
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn.exceptions import NotCertifiedWarning
+from replearn.learners import ApproximatelyReplicableClassifier
+from replearn.planning import plan
+from replearn.testing.populations import FirstRowLearner, biased_labels
+
+
+def fitted(n=4000, **params):
+    X, y = biased_labels(0.3)(np.random.default_rng(0), n)
+    defaults = {"rho": 0.2, "gamma": 0.3, "n_partitions": 1}
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), **defaults | params).fit(X, y)
+
+
+def test_certificate_is_about_the_mass():
+    model = fitted()
+    claim = model.certificate_.claim
+    assert model.certificate_.certified
+    assert (claim.notion, claim.rho) == ("approximate", 0.2)
+    assert claim.gamma <= 0.3
+    assert "share of" in claim.sentence()
+    model.certificate_.check()
+    assert {step.theorem for step in model.certificate_.steps} >= {
+        "approximate-direct",
+        "approximate-markov",
+    }
+
+
+def test_routes():
+    direct, pointwise = fitted(route="direct"), fitted(route="pointwise")
+    assert direct.plan_.law.name == "uniform"
+    assert pointwise.plan_.law.name == "arcsine"
+    assert pointwise.certificate_.certified
+    assert fitted(route="auto").plan_ == direct.plan_
+
+
+def test_markov_holds_where_the_direct_route_says_nothing():
+    """With heavy atoms the thresholds do not average out."""
+    model = fitted(rho=0.5, gamma=0.5, atoms=0.9)
+    values = {step.name: step.value for step in model.certificate_.steps}
+    assert model.certificate_.certified
+    assert values["direct_gamma"] > 0.5 >= values["markov_gamma"] == model.certificate_.claim.gamma
+
+
+def test_too_few_rows_are_said_plainly():
+    with pytest.warns(NotCertifiedWarning, match="gamma"):
+        model = fitted(n=200, rho=0.01, gamma=0.01)
+    assert not model.certificate_.certified
+    assert model.predict(np.zeros((3, 2))).shape == (3,)
+
+
+def test_disagreement_of_two_labs():
+    X, y = make_classification(8000, random_state=0)
+    base = ApproximatelyReplicableClassifier(
+        DecisionTreeClassifier(max_depth=3, random_state=0), rho=0.2, gamma=0.3, n_partitions=1
+    )
+    a = clone(base).fit(X[:3000], y[:3000])
+    b = clone(base).fit(X[3000:6000], y[3000:6000])
+    assert a.disagreement(a, X[6000:]) == 0.0
+    assert a.disagreement(b, X[6000:]) == b.disagreement(a, X[6000:]) <= 0.3
+    other = clone(base).set_params(shared_key=1).fit(X[3000:6000], y[3000:6000])
+    assert a.disagreement(other, X[6000:]) > a.disagreement(b, X[6000:])
+
+
+def test_plan_shared_between_labs():
+    made = plan("approximate", n=4000, rho=0.2, gamma=0.3, n_partitions=1, classes=[0, 1])
+    X, y = biased_labels(0.3)(np.random.default_rng(1), 4500)
+    model = ApproximatelyReplicableClassifier.from_plan(made, FirstRowLearner()).fit(X, y)
+    assert model.plan_ == made
+    assert model.certificate_.comparable(model.certificate_)
+
+
+def test_same_face_as_the_pointwise_learner():
+    model = fitted()
+    points = np.random.default_rng(2).standard_normal((20, 2))
+    assert model.predict_proba(points).shape == (20, 2)
+    flips = model.flip_probability(points)
+    lower, upper = model.flip_limits(points)
+    assert ((lower <= flips + 1e-3) & (flips <= upper + 1e-3)).all()
+    assert len(model.explain(points)) == 20
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("gamma", 0.0), ("rho", 2), ("route", "short"), ("atoms", -1)]
+)
+def test_bad_parameters_are_named(name, value):
+    with pytest.raises(ValueError, match=name):
+        fitted(**{name: value})
+
+
+def test_three_classes_go_through_the_pointwise_promise():
+    rng = np.random.default_rng(0)
+    X, y = rng.standard_normal((9000, 2)), rng.integers(0, 3, 9000)
+    model = ApproximatelyReplicableClassifier(
+        DecisionTreeClassifier(max_depth=1, random_state=0), rho=0.4, gamma=0.4, n_partitions=1
+    ).fit(X, y)
+    assert model.certificate_.certified
+    assert model.certificate_.law is None
+    assert set(model.predict(X[:50])) <= {0, 1, 2}

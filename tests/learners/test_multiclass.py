@@ -1,0 +1,171 @@
+import numpy as np
+import pytest
+from scipy.stats import binom
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_blobs
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import PointwiseReplicableClassifier
+from replearn.bounds import multiclass_flip_bound, smallest_blocks_multiclass
+from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.exceptions import NotCertifiedWarning
+from replearn.planning import plan
+
+FALSE_ALARM = 1e-8
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+
+
+class FirstLabel(ClassifierMixin, BaseEstimator):
+    """Vote by the first row's label, for any number of classes."""
+
+    def fit(self, X, y):
+        self.classes_ = np.unique(y)
+        self.answer_ = y[0]
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.answer_)
+
+
+def fitted(T=30, p=(0.5, 0.3, 0.2), key=0, rng=None, **params):
+    rng = np.random.default_rng(0) if rng is None else rng
+    n = 3 * T
+    X, y = rng.standard_normal((n, 2)), rng.choice(len(p), n, p=p)
+    defaults = {"n_blocks": T, "n_partitions": 1, "classes": range(len(p)), "shared_key": key}
+    return PointwiseReplicableClassifier(FirstLabel(), **defaults | params).fit(X, y)
+
+
+def test_plan_says_how_many_blocks_three_classes_need():
+    made = plan(n=10_000, rho=0.1, n_classes=3, n_partitions=1)
+    assert made.n_blocks == smallest_blocks_multiclass(0.1, 3) == 230
+    assert made.certified
+    few = plan(n=1000, rho=0.1, n_classes=3)
+    assert not few.certified
+    assert few.needed_blocks == 230
+
+
+@pytest.mark.parametrize("p", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.25, 0.125, 0.125)])
+def test_flips_stay_below_the_certificate(p):
+    T, n_pairs, rng = 30, 80, np.random.default_rng(1)
+    flips = 0
+    for pair in range(n_pairs):
+        a, b = (fitted(T, p, key=pair, rng=rng).predict(np.zeros((1, 2))) for _ in range(2))
+        flips += int(a[0] != b[0])
+    bound = multiclass_flip_bound(T, len(p))
+    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    assert flips > 0
+
+
+def test_a_key_of_its_own_breaks_it():
+    T, n_pairs, rng, p = 120, 50, np.random.default_rng(2), (1 / 3, 1 / 3, 1 / 3)
+    flips = 0
+    for pair in range(n_pairs):
+        a, b = (
+            fitted(T, p, key=2 * pair + run, rng=rng).predict(np.zeros((1, 2))) for run in range(2)
+        )
+        flips += int(a[0] != b[0])
+    assert flips > binom.isf(FALSE_ALARM, n_pairs, multiclass_flip_bound(T, 3))
+
+
+def test_classes_come_from_the_caller():
+    model = fitted(p=(0.6, 0.4, 0.0))
+    assert model.classes_.tolist() == [0, 1, 2]
+    assert model.certificate_.n_classes == 3
+    assert model.predict_proba(np.zeros((2, 2))).shape == (2, 3)
+    assert 2 not in model.predict(np.random.default_rng(0).standard_normal((200, 2)))
+
+
+def test_answers_are_drawn_from_the_votes():
+    """Over many points, each with Gumbels of its own, the answers have the votes' shares."""
+    model = fitted(T=20)
+    points = np.random.default_rng(3).standard_normal((3000, 2))
+    shares = model.predict_proba(points[:1])[0]
+    answers = model.predict(points)
+    for label, share in enumerate(shares):
+        count = int((answers == label).sum())
+        assert binom.ppf(1e-9, 3000, share) <= count <= binom.isf(1e-9, 3000, share)
+
+
+def test_flip_probability_is_calibrated_and_limited():
+    """True flip probabilities by simulation of fresh votes under the same Gumbels."""
+    T, p, rng = 40, np.array([0.5, 0.3, 0.2]), np.random.default_rng(4)
+    gumbels = rng.gumbel(size=(25, 3))
+    fresh = rng.multinomial(T, p, 4000)
+    estimates, truths, failures = [], [], 0
+    for g in gumbels:
+        seen = rng.multinomial(T, p, 40)
+        noise = np.repeat(g[None], 40, axis=0)
+        now = class_answers(seen, noise)
+        answers = class_answers(fresh, g[None])
+        truth = np.array([(answers != a).mean() for a in now])
+        lower, upper = class_flip_limits(seen / T, T, noise, delta=0.05)
+        slack = 4 * np.sqrt(truth * (1 - truth) / 4000) + 1e-3
+        failures += int(((truth < lower - slack) | (truth > upper + slack)).sum())
+        estimates.append(class_flip_estimate(seen / T, T, noise).mean())
+        truths.append(truth.mean())
+    assert failures <= binom.isf(FALSE_ALARM, 1000, 0.05)
+    assert np.mean(estimates) == pytest.approx(np.mean(truths), abs=0.035)
+
+
+def test_limits_hold_for_averages_too():
+    shares, g = np.array([[0.7, 0.2, 0.1]]), np.array([[0.0, 0.0, 0.0]])
+    exact = class_flip_limits(shares, 50, g)
+    averaged = class_flip_limits(shares, 50, g, counted=False)
+    assert averaged[1] >= exact[1] - 1e-9
+    assert (averaged[0] <= exact[0] + 1e-9).all()
+
+
+def test_estimates_and_explanations_of_a_learner():
+    X, y = make_blobs(3000, centers=3, cluster_std=3.0, random_state=0)
+    names = np.array(["a", "b", "c"])
+    model = PointwiseReplicableClassifier(
+        DecisionTreeClassifier(max_depth=3, random_state=0), n_blocks=30, n_partitions=2
+    ).fit(X[:2500], names[y[:2500]])
+    points = X[2500:2600]
+    flips = model.flip_probability(points)
+    lower, upper = model.flip_limits(points)
+    assert ((flips >= 0) & (flips <= 1)).all()
+    assert (lower <= upper).all()
+    assert (flips <= upper + 0.05).all()
+    explained = model.explain(points)
+    assert (explained.answer == model.predict(points)).all()
+    assert (explained.margin >= 0).all()
+    assert (explained.answer != explained.runner_up).all()
+    assert "came next" in str(explained).splitlines()[0]
+    assert explained.frame().columns[0] == "answer"
+    kept = model.predict_or_abstain(points, 0.05)
+    assert ((kept == None) == (flips > 0.05)).all()  # noqa: E711
+    assert (model.flip_probability(points) == flips).all()
+
+
+@pytest.mark.parametrize("method", ["vote_share", "margin", "flip_rate"])
+def test_what_is_for_two_classes_says_so(method):
+    with pytest.raises(ValueError, match="two classes"):
+        getattr(fitted(), method)(np.zeros((1, 2)))
+
+
+def test_soft_votes_and_partitions_work():
+    X, y = make_blobs(2000, centers=4, random_state=1)
+    model = PointwiseReplicableClassifier(
+        DecisionTreeClassifier(max_depth=2, random_state=0),
+        vote="soft",
+        n_blocks=20,
+        n_partitions=3,
+    ).fit(X, y)
+    lower, upper = model.flip_limits(X[:20])
+    assert (lower <= upper).all()
+
+
+def test_bad_shares_are_named():
+    with pytest.raises(ValueError, match="shapes"):
+        class_flip_estimate([[0.5, 0.5]], 10, [[0.0]])
+    with pytest.raises(ValueError, match="sum"):
+        class_flip_limits([[0.9, 0.9]], 10, [[0.0, 0.0]])
+
+
+def test_not_certified_is_said():
+    rng = np.random.default_rng(0)
+    with pytest.warns(NotCertifiedWarning, match="230 blocks"):
+        PointwiseReplicableClassifier(FirstLabel()).fit(
+            rng.standard_normal((600, 2)), rng.integers(0, 3, 600)
+        )
