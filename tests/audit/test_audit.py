@@ -206,6 +206,36 @@ def test_sparse_rows_and_texts():
     assert found.columns == ()
 
 
+def test_certificates_of_other_kinds_are_told(data):
+    from replearn.hypotheses import Thresholds
+    from replearn.learners import ApproximatelyReplicableClassifier, RealizableReplicableClassifier
+
+    X, _ = data
+    contenders = {
+        "approximate": ApproximatelyReplicableClassifier(GaussianNB(), gamma=0.4, n_blocks=30),
+        "rule": RealizableReplicableClassifier(Thresholds(">")),
+    }
+    found = audit(contenders, X[:, :1], X[:, 0] > 0, **OPTIONS | {"n_pairs": 2})
+    approximate, rule = found.to_dict()["contenders"]
+    assert approximate["certificate"]["notion"] == "approximate"
+    assert approximate["certificate"]["limit_for_these_pairs"] is None
+    assert rule["certificate"] is None
+    assert rule["other_promises"]
+    assert "of another kind" in str(found)
+    assert rule["other_promises"][0] in found.to_html(values=False).replace("&#39;", "'")
+
+
+def test_a_heavy_stage_is_judged_by_its_answers():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (1500, 1)).astype(float)
+    y = (rng.random(1500) < 0.9).astype(int)
+    heavy = ours(alpha=0.5, beta=0.3, rho=0.5, n_blocks=None)
+    found = audit({"heavy": heavy}, X, y, **OPTIONS)["heavy"]
+    assert found.law is None
+    assert found.certificate.design.heavy is not None
+    np.testing.assert_array_equal(found.flips, found.key_flips)
+
+
 def test_a_sample_without_a_second_class(data):
     X, y = data
     rare = np.zeros_like(y)

@@ -37,6 +37,8 @@ class ContenderResult:
         Processor seconds of one fit and prediction.
     certificate : Certificate or None
         Of the first run.
+    promises : tuple of str
+        What a certificate of another kind promises, in sentences.
     incomparable : tuple of str
         Why runs of one pair do not belong to one promise, if so.
     in_front : tuple of str
@@ -58,6 +60,7 @@ class ContenderResult:
     predicted_flips: Floats | None = None
     seconds: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     certificate: Certificate | None = None
+    promises: tuple[str, ...] = ()
     incomparable: tuple[str, ...] = ()
     in_front: tuple[str, ...] = ()
     default_key: bool = False
@@ -117,9 +120,11 @@ class ContenderResult:
         found = self.certificate
         if found is None or found.claim.notion != "pointwise" or found.claim.runs != 2:
             return None
-        if design.sample == "disjoint" and not design.independent_pairs and found.law is not None:
-            return max(found.claim.rho, halves_supremum(found.law, found.vote))
-        return found.claim.rho
+        if design.sample == "bootstrap" or design.independent_pairs:
+            return found.claim.rho
+        if found.law is None or found.design.heavy is not None:
+            return None  # halves of one file: no limit is known
+        return max(found.claim.rho, halves_supremum(found.law, found.vote))
 
 
 def gather(
@@ -148,6 +153,7 @@ def gather(
         **arrays,
         seconds=np.array([outcome.seconds for outcome in outcomes]),
         certificate=Certificate.from_json(certificates[0][0]) if certificates else None,
+        promises=outcomes[0].promises,
         incomparable=_differences(certificates),
         in_front=in_front,
         default_key=default_key,

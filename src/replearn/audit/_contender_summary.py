@@ -82,6 +82,7 @@ def summarize_contender(result: AuditResult, c: ContenderResult) -> dict[str, An
         "fixed_key": _fixed_key(result, c),
         "reliability": _reliability(c),
         "certificate": _certificate(result, c),
+        "other_promises": list(c.promises),
         "notes": [{"text": text, "pairs": count} for text, count in c.notes],
     }
 

@@ -43,8 +43,11 @@ class Contender:
 
     @property
     def is_replicable(self) -> bool:
-        """Whether it is one of this library's learners, whose thresholds can be integrated out."""
-        return is_replicable(self.estimator)
+        """Whether it is a learner of this library whose thresholds can be integrated out.
+
+        A heavy stage decides by several thresholds: it is judged by its answers, like any other.
+        """
+        return is_replicable(self.estimator) and not _has_heavy_stage(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
@@ -59,6 +62,16 @@ class Contender:
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
     return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+
+
+def _has_heavy_stage(estimator: Any) -> bool:
+    plan = getattr(estimator, "plan", None)
+    if plan is not None:
+        return plan.design.heavy is not None
+    return (
+        getattr(estimator, "alpha", None) is not None
+        and getattr(estimator, "heavy", "off") != "off"
+    )
 
 
 def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Contender]:

@@ -65,7 +65,7 @@ def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
     seconds = summary.get("timings", {}).get("seconds_per_run", {})
     lines: list[tuple[str, ...]] = [HEADER]
     for c in summary["contenders"]:
-        rate, rows, certificate = c["flip_rate"], c["row_flips"], c["certificate"]
+        rate, rows = c["flip_rate"], c["row_flips"]
         lines.append(
             (
                 c["name"],
@@ -74,19 +74,23 @@ def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
                 percent(rows["p99"]["estimate"], 0),
                 percent(rows["max"]["estimate"], 0),
                 percent(c["accuracy"]["estimate"]),
-                _promise(certificate),
+                _promise(c),
                 f"{seconds[c['name']]:.2f}" if c["name"] in seconds else "",
             )
         )
     return lines
 
 
-def _promise(certificate: dict[str, Any] | None) -> str:
+def _promise(contender: dict[str, Any]) -> str:
+    certificate = contender["certificate"]
     if certificate is None:
-        return "nothing"
+        return "of another kind" if contender["other_promises"] else "nothing"
     if certificate["void_because"]:
         return "void"
     said = f"at most {percent(certificate['rho'], 1)}"
+    if certificate["gamma"] is not None:
+        gamma = percent(certificate["gamma"], 1)
+        said = f"at most {gamma} of the rows, except with probability {certificate['rho']:.3g}"
     return said if certificate["certified"] else f"{said}, not what was asked for"
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.audit._contenders import Contender, prepare
+from replearn.certificates import Certificate
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution.threads import one_thread
 from replearn.randomness import SharedKey
@@ -65,6 +66,8 @@ class PairOutcome:
         Processor seconds of fit and prediction.
     certificates : tuple of str or None
         JSON of both certificates, where there are any.
+    promises : tuple of str
+        What a certificate of another kind promises, in sentences.
     notes : tuple of str
         Warnings that the runs raised, each once.
     """
@@ -77,6 +80,7 @@ class PairOutcome:
     predicted_flips: NDArray[np.float64] | None = None
     seconds: tuple[float, ...] = ()
     certificates: tuple[str, ...] | None = None
+    promises: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -123,6 +127,7 @@ def run_pair(
         thresholds=runs[0].get("thresholds"),
         seconds=tuple(run["seconds"] for run in runs),
         certificates=_both_texts(runs),
+        promises=runs[0]["promises"],
         notes=tuple(sorted(notes)),
     )
 
@@ -143,7 +148,7 @@ def _run(
     start = time.process_time()
     codes = question.codes[rows]
     if (codes == codes[0]).all() and contender.replicable_part is None:
-        return {**_constant_run(codes[0], question), "seconds": 0.0, "certificate": None}
+        return {**_constant_run(codes[0], question), "seconds": 0.0, **_promised(None)}
     extra = {}
     if question.groups is not None and "groups" in inspect.signature(model.fit).parameters:
         extra["groups"] = question.groups[rows]
@@ -152,7 +157,7 @@ def _run(
     return {
         **said,
         "seconds": time.process_time() - start,
-        "certificate": _certificate(model),
+        **_promised(model),
     }
 
 
@@ -174,6 +179,7 @@ def _ask_replicable(model: Any, question: Question, asked: Any) -> dict[str, Any
         # Fewer classes in this sample than in the file: another rule, compared by its answers.
         if len(model.classes_) == len(question.classes):
             said["votes"] = said["probabilities"]
+            said["predicted_flips"] = model.flip_probability(asked)
         return said
     told = model.explain(asked)
     if len(model.classes_) == 1:
@@ -200,7 +206,10 @@ def _aligned(values: Any, model: Any, classes: NDArray[Any]) -> NDArray[np.float
     return full
 
 
-def _certificate(model: Any) -> str | None:
+def _promised(model: Any) -> dict[str, Any]:
+    """The certificate of a vote as JSON; of any other certificate its sentences."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     found = getattr(last, "certificate_", None)
-    return None if found is None else found.to_json()
+    if isinstance(found, Certificate):
+        return {"certificate": found.to_json(), "promises": ()}
+    return {"certificate": None, "promises": tuple(map(str, getattr(found, "promises", ())))}

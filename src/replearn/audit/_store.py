@@ -85,6 +85,7 @@ def outcome_bytes(outcome: PairOutcome) -> bytes:
     words = {
         "seconds": outcome.seconds,
         "certificates": outcome.certificates,
+        "promises": outcome.promises,
         "notes": outcome.notes,
     }
     buffer = io.BytesIO()
@@ -110,6 +111,7 @@ def read_outcome(content: bytes) -> PairOutcome:
         **arrays,  # type: ignore[arg-type]
         seconds=tuple(words["seconds"]),
         certificates=None if certificates is None else tuple(certificates),
+        promises=tuple(words["promises"]),
         notes=tuple(words["notes"]),
     )
 
