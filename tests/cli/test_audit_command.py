@@ -1,0 +1,63 @@
+"""``replearn audit``: from an unprepared file to a report in one command, with a gate."""
+
+import json
+
+import pytest
+
+QUICK = (
+    *("--target", "churn", "--model", "sklearn.naive_bayes:GaussianNB", "--pairs", "2"),
+    *("--drop", "comment", "--drop", "since", "--drop", "postcode"),
+)
+
+
+@pytest.fixture(scope="module")
+def audited(shop, tmp_path_factory):
+    """One audit whose pairs the other tests continue from."""
+    from replearn.cli import main
+
+    folder = tmp_path_factory.mktemp("audit")
+    code = main(["audit", str(shop / "a.csv"), *QUICK, "--resume", str(folder), "--quiet"])
+    return folder, code
+
+
+def test_one_command_from_file_to_report(call, shop, audited, tmp_path):
+    folder, code = audited
+    assert code == 0
+    code, out, err = call(
+        *("audit", shop / "a.csv", *QUICK, "--resume", folder),
+        *("--out", tmp_path / "report.html", "--json"),
+    )
+    found = json.loads(out)
+    assert code == 0
+    assert len(found["contenders"]) == 3
+    page = (tmp_path / "report.html").read_text()
+    assert page.lstrip().lower().startswith("<!doctype html")
+    assert "churn" in out or "no" in page
+    assert f"report written to {tmp_path / 'report.html'}" in err
+    assert "customer_id" in err
+
+
+@pytest.mark.parametrize(("limit", "code", "verdict"), [("0", 1, "FAILED"), ("1", 0, "passed")])
+def test_the_gate(call, shop, audited, limit, code, verdict):
+    arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
+    found, out, err = call(*arguments, "--fail-above", limit)
+    assert found == code
+    assert f"gate {verdict}: flip rate of 'what you use today'" in err
+    assert "replicable" in out
+
+
+def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
+    arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
+    report = ("--out", tmp_path / "r.md", "--hide-values")
+    assert call(*arguments, "--group", "town", *report)[0] == 0
+    assert (tmp_path / "r.md").read_text()
+    code, _, err = call(*arguments, "--group", "colour")
+    assert code == 2
+    assert "no columns ['colour']" in err
+
+
+def test_a_folder_of_another_audit_is_refused(call, shop, audited):
+    arguments = ("audit", shop / "b.csv", *QUICK, "--resume", audited[0], "--quiet")
+    code, _, err = call(*arguments)
+    assert code == 2
+    assert "holds another audit" in err

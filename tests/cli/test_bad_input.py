@@ -1,0 +1,224 @@
+"""Bad input: a message that says what to do, exit code 2, no traceback (``call`` checks that)."""
+
+import json
+import shutil
+import zipfile
+
+import pytest
+
+BAD_FILES = {
+    "missing file": (None, "does not exist"),
+    "empty": (b"", "is empty"),
+    "wrong encoding": ("x,churn\né,no\nb,yes\n".encode("latin-1"), "--encoding latin-1"),
+    "not a table": (b"x,churn\n1,no\n1,2,3,yes\n", "line 3 has 4 cells, the header has 2"),
+    "a page": (b"<html></html>", "markup or JSON"),
+    "duplicate names": (b"x,x,churn\n1,2,no\n", "occur more than once: x"),
+    "no target": (b"x,Churn\n1,no\n", "no column 'churn'. Did you mean 'Churn'? It has x, Churn"),
+    "one class": (b"x,churn\n1,no\n2,no\n", "'churn' has one class only ('no')"),
+    "unknown labels": (b"x,churn\n1,\n2,\n", "'churn' has no known value"),
+    "500 classes": (
+        b"x,churn\n" + b"".join(b"%d,c%d\n" % (i % 7, i) for i in range(500)),
+        "'churn' has 500 different values; a classifier needs few",
+    ),
+    "a quantity": (b"x,churn\n1,1.5\n2,2.25\n", "not whole: a quantity"),
+    "dates": (b"x,churn\n1,2020-01-01\n2,2020-01-02\n", "holds dates"),
+    "only ids": (
+        b"row,churn\n" + b"".join(b"%d,c%d\n" % (i, i % 2) for i in range(99)),
+        "no column to learn from besides 'churn'",
+    ),
+    "only the target": (b"churn\nno\nyes\n", "no column to learn from"),
+}
+
+
+@pytest.mark.parametrize("command", ["fit", "audit"])
+@pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES)
+def test_files(call, shop, tmp_path, command, content, message):
+    if content is not None:
+        (tmp_path / "data.csv").write_bytes(content)
+    more = ("--key-file", shop / "key.txt", "--out", tmp_path / "m") if command == "fit" else ()
+    code, out, err = call(command, tmp_path / "data.csv", "--target", "churn", *more)
+    assert code == 2
+    assert message in err
+    assert out == ""
+    assert not (tmp_path / "m").exists()
+
+
+def test_unknown_ending(call, shop, tmp_path):
+    (tmp_path / "data.xlsx").write_bytes(b"x")
+    code, _, err = call("audit", tmp_path / "data.xlsx", "--target", "churn")
+    assert code == 2
+    assert "Known: .csv, .tsv" in err
+
+
+def test_an_id_column_is_told_and_left_out(call, shop, tmp_path):
+    code, _, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--plan", shop / "plan.json", "--model", "tree", "--out", tmp_path / "m"),
+    )
+    assert code == 0
+    assert "'customer_id' looks like an id of the row and is not learned from" in err
+
+
+USAGE = {
+    "no command": ((), "required: COMMAND"),
+    "unknown command": (("frobnicate",), "invalid choice"),
+    "unknown option": (("plan", "--colour"), "unrecognized arguments"),
+    "no number": (("plan", "--n", "many"), "invalid int value"),
+    "rho out of range": (("plan", "--n", "100", "--rho", "2"), "rho must lie in (0, 1]"),
+    "negative n": (("plan", "--n", "-5", "--rho", "0.1"), "n must be at least"),
+    "nothing to solve": (("plan",), "error:"),
+    "labels": (("plan", "--n", "100", "--classes", "a,,b"), "different labels between commas"),
+    "no action": (("key",), "required: ACTION"),
+    "no folder": (("key", "new", "--out", "/no/such/k"), "No such file or directory"),
+    "no certificate": (("certify", "/no/such.json"), "No such file or directory"),
+    "no model": (("predict", "/no/such.replearn", "x.csv"), "No such file or directory"),
+    "gate": (("audit", "x.csv", "--target", "y", "--fail-above", "7"), "must lie in [0, 1]"),
+    "report": (("audit", "x.csv", "--target", "y", "--out", "r.pdf"), "must end in .html"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), USAGE.values(), ids=USAGE)
+def test_usage(call, arguments, message):
+    code, out, err = call(*arguments)
+    assert code == 2
+    assert message in err
+    assert out == ""
+
+
+FIT = {
+    "model name": (("--model", "oracle"), "is not one of logreg, hgb, forest, tree"),
+    "model module": (("--model", "no_such_module:x"), "cannot be imported"),
+    "model object": (("--model", "math:pi"), "has no fit and predict"),
+    "replicable twice": (("--model", "replearn:PointwiseReplicableClassifier"), "already"),
+    "plan and rho": (("--rho", "0.2"), "--plan fixes rho"),
+    "drop": (("--drop", "nothing"), "no column 'nothing'"),
+    "folder": (("--certificate", "/no/such/c.json"), "the folder does not exist"),
+    "key": (("--key-file", "/no/such/key"), "No such file or directory"),
+    "encoding": (("--encoding", "klingon"), "'klingon' is not known"),
+    "columns": (("--columns", "/no/such.json"), "No such file or directory"),
+}
+
+
+@pytest.mark.parametrize(("arguments", "message"), FIT.values(), ids=FIT)
+def test_options_of_fit(call, shop, tmp_path, arguments, message):
+    code, out, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--plan", shop / "plan.json", "--out", tmp_path / "m", *arguments),
+    )
+    assert code == 2
+    assert message in err
+    assert out == ""
+    assert not (tmp_path / "m").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [("", "one line"), ("a\nb\n", "one line"), ("rk1-00-00", "rk1-"), (b"\xff\xfe", "not text")],
+)
+def test_key_files(call, tmp_path, content, message):
+    (tmp_path / "k").write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, _, err = call("key", "show", tmp_path / "k")
+    assert code == 2
+    assert message in err
+
+
+@pytest.mark.parametrize("content", ["{", "[]", '{"x": 1}', '{"x": "colour"}'])
+def test_columns_files(call, shop, tmp_path, content):
+    (tmp_path / "c.json").write_text(content)
+    code, _, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--out", tmp_path / "m", "--columns", tmp_path / "c.json"),
+    )
+    assert code == 2
+    assert "c.json is not a columns file" in err or "no column 'x'" in err
+
+
+def test_a_sample_smaller_than_the_plan(call, shop, tmp_path):
+    lines = (shop / "a.csv").read_text().splitlines()[:400]
+    (tmp_path / "few.csv").write_text("\n".join(lines))
+    arguments = ("--target", "churn", "--key-file", shop / "key.txt", "--plan", shop / "plan.json")
+    code, _, err = call("fit", tmp_path / "few.csv", *arguments, "--out", tmp_path / "m")
+    assert code == 2
+    assert "plan needs n=700 rows, but the sample has 399" in err
+
+
+def test_too_few_rows_are_told_not_refused(call, shop, tmp_path):
+    lines = (shop / "a.csv").read_text().splitlines()[:200]
+    (tmp_path / "few.csv").write_text("\n".join(lines))
+    arguments = ("--target", "churn", "--key-file", shop / "key.txt", "--model", "tree")
+    code, out, err = call("fit", tmp_path / "few.csv", *arguments, "--out", tmp_path / "m")
+    assert code == 0
+    assert "NOT certified" in out
+    assert "the request needs" in err
+
+
+def test_tampered_files_are_refused(call, shop, tmp_path):
+    plan = json.loads((shop / "plan.json").read_text())
+    plan["design"]["n"] = 699
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    code, _, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--plan", tmp_path / "plan.json", "--out", tmp_path / "m"),
+    )
+    assert code == 2
+    assert "error: d" in err  # names the item: design or digest
+    certificate = json.loads((shop / "a.json").read_text())
+    certificate["n_available"] = 10**6
+    (tmp_path / "a.json").write_text(json.dumps(certificate))
+    code, _, err = call("certify", tmp_path / "a.json", shop / "b.json")
+    assert code == 2
+    assert "a.json is refused: digest" in err
+    data = bytearray((shop / "a.replearn").read_bytes())
+    data[len(data) // 2] ^= 1
+    (tmp_path / "a.replearn").write_bytes(data)
+    key = ("--key-file", shop / "key.txt")
+    code, _, err = call("predict", tmp_path / "a.replearn", shop / "new.csv", *key)
+    assert code == 2
+    assert "a.replearn" in err
+
+
+def test_wrong_key_and_foreign_models(call, shop, tmp_path):
+    base = ("predict", shop / "a.replearn", shop / "new.csv")
+    code, _, err = call(*base)
+    assert code == 2
+    assert "needs its shared key" in err
+    code, _, err = call(*base, "--key-file", shop / "other-key.txt")
+    assert code == 2
+    assert "belongs to the key with fingerprint" in err
+    shutil.copy(shop / "new.csv", tmp_path / "model.replearn")
+    code, _, err = call("predict", tmp_path / "model.replearn", shop / "new.csv")
+    assert code == 2
+    assert "not a replearn model file" in err
+    with zipfile.ZipFile(tmp_path / "x.replearn", "w") as archive:
+        archive.writestr("a", "b")
+    assert call("certify", tmp_path / "x.replearn")[0] == 2
+
+
+def test_predict_names_the_column_that_is_missing(call, shop, tmp_path):
+    (tmp_path / "new.csv").write_text("age,income\n1,2\n")
+    key = ("--key-file", shop / "key.txt")
+    code, _, err = call("predict", shop / "a.replearn", tmp_path / "new.csv", *key)
+    assert code == 2
+    assert "has no column 'town'. It has age, income" in err
+
+
+def test_max_flip_out_of_range(call, shop):
+    base = ("predict", shop / "a.replearn", shop / "new.csv", "--key-file", shop / "key.txt")
+    code, _, err = call(*base, "--max-flip", 3)
+    assert code == 2
+    assert "max_flip" in err
+
+
+def test_compare_needs_models_that_see_a_file_alike(call, shop, tmp_path):
+    assert (
+        call(
+            *("fit", shop / "b.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+            *("--plan", shop / "plan.json", "--model", "tree", "--drop", "town", "--quiet"),
+            *("--out", tmp_path / "m"),
+        )[0]
+        == 0
+    )
+    key = ("--key-file", shop / "key.txt")
+    code, _, err = call("compare", shop / "a.replearn", tmp_path / "m", shop / "new.csv", *key)
+    assert code == 2
+    assert "the models see a file differently: columns" in err

@@ -1,0 +1,209 @@
+"""Every command, end to end, in this process."""
+
+import csv
+import io
+import json
+import stat
+
+import pytest
+
+from replearn import SharedKey
+from replearn.persistence import describe
+
+
+def rows_of(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_help_lists_every_command(call):
+    code, out, _ = call("--help")
+    assert code == 0
+    for name in ("audit", "plan", "key", "fit", "predict", "certify", "compare", "demo"):
+        assert f"    {name}" in out
+        assert call(name, "--help")[0] == 0
+    assert call("--version")[1].startswith("replearn ")
+
+
+def test_plan_prints_and_saves(call, tmp_path):
+    code, out, _ = call("plan", "--n", 50000, "--rho", 0.1)
+    assert code == 0
+    assert "certified" in out
+    assert "paper, read literally" in out
+    code, out, _ = call("plan", "--n", 300, "--rho", 0.1, "--runs", 12, "--json")
+    made = json.loads(out)
+    assert code == 0
+    assert made["design"]["request"]["runs"] == 12
+    assert not made["certified"]
+    code, out, err = call("plan", "--n", 900, "--json", "--save", tmp_path / "p.json")
+    assert json.loads((tmp_path / "p.json").read_text()) == json.loads(out)
+    assert "written to" in err
+
+
+def test_key_new_and_show(call, tmp_path):
+    code, out, err = call("key", "new")
+    assert code == 0
+    assert SharedKey(out.strip()).fingerprint in err
+    code, out, err = call("key", "new", "--out", tmp_path / "k", "--json")
+    made = json.loads(out)
+    assert stat.S_IMODE((tmp_path / "k").stat().st_mode) == 0o600
+    code, out, _ = call("key", "show", tmp_path / "k")
+    assert out.strip() == made["fingerprint"]
+    assert json.loads(call("key", "show", tmp_path / "k", "--json")[1]) == {
+        "fingerprint": made["fingerprint"]
+    }
+    assert "rk1-" in json.loads(call("key", "new", "--json")[1])["key"]
+    code, _, err = call("key", "new", "--out", tmp_path / "k")
+    assert code == 2
+    assert "not overwritten" in err
+
+
+def test_an_unprepared_file_gets_to_a_model_in_one_command(call, shop, tmp_path):
+    code, out, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--max-fits", 18, "--out", tmp_path / "m.replearn", "--json"),
+        *("--save-columns", tmp_path / "columns.json"),
+    )
+    assert code == 0
+    made = json.loads(out)
+    assert made["certified"]
+    assert made["classes"] == ["no", "yes"]
+    assert "customer_id" not in made["columns"]
+    assert "customer_id" in err
+    assert made["columns"]["postcode"] == "text"
+    assert made["columns"]["since"] == "date"
+    assert json.loads((tmp_path / "columns.json").read_text())["churn"] == "text"
+    code, out, _ = call(
+        *("fit", shop / "b.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *(
+            "--max-fits",
+            18,
+            "--out",
+            tmp_path / "n.replearn",
+            "--columns",
+            tmp_path / "columns.json",
+        ),
+        "--include-key",
+    )
+    assert code == 0
+    assert "verdict          certified" in out
+    assert call("certify", tmp_path / "m.replearn", tmp_path / "n.replearn")[0] == 0
+    assert call("predict", tmp_path / "n.replearn", shop / "new.csv")[0] == 0
+
+
+def test_predict_explains_and_abstains(call, shop, tmp_path):
+    base = ("predict", shop / "a.replearn", shop / "new.csv", "--key-file", shop / "key.txt")
+    code, out, _ = call(*base)
+    answers = [row["answer"] for row in rows_of(out)]
+    assert code == 0
+    assert len(answers) == 60
+    assert set(answers) == {"no", "yes"}
+    explained = rows_of(call(*base, "--explain")[1])
+    assert [row["answer"] for row in explained] == answers
+    assert "threshold" in explained[0]["why"]
+    flips = [float(row["flip_probability"]) for row in explained]
+    code, out, err = call(*base, "--max-flip", 0.05, "--json")
+    careful = [row["answer"] for row in json.loads(out)["predictions"]]
+    assert [answer is None for answer in careful] == [flip > 0.05 for flip in flips]
+    assert f"{careful.count(None)} of 60 rows" in err
+    assert call(*base, "--out", tmp_path / "p.csv")[1] == ""
+    assert [row["answer"] for row in rows_of((tmp_path / "p.csv").read_text())] == answers
+
+
+def test_certify_says_whether_it_is_one_promise(call, shop):
+    code, out, _ = call("certify", shop / "a.json", shop / "b.replearn", "--explain")
+    assert code == 0
+    assert "comparable: both runs belong to one promise" in out
+    assert "The promise holds if" in out
+    code, out, _ = call("certify", shop / "a.json", shop / "b.json", "--json")
+    assert json.loads(out)["one_promise"]
+    assert call("certify", shop / "a.json")[0] == 0
+
+
+def test_certify_fails_when_it_is_not(call, shop, tmp_path):
+    arguments = ["fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "other-key.txt"]
+    plan = ("--plan", shop / "plan.json", "--model", "tree", "--quiet")
+    assert call(*arguments, *plan, "--out", tmp_path / "c.replearn")[0] == 0
+    code, out, _ = call("certify", shop / "a.json", tmp_path / "c.replearn", "--json")
+    found = json.loads(out)
+    assert code == 1
+    assert not found["one_promise"]
+    assert "key fingerprint" in found["comparisons"][0]["differences"][0]
+
+
+def test_compare_tells_what_changes(call, shop):
+    models = (shop / "a.replearn", shop / "b.replearn")
+    base = ("compare", *models, shop / "new.csv", "--key-file", shop / "key.txt")
+    code, out, _ = call(*base, "--json")
+    found = json.loads(out)
+    assert code == 0
+    assert found["rows"] == 60
+    assert found["accuracy_a"] > 0.5
+    assert found["promise"].startswith("comparable")
+    assert "flips" in call(*base)[1]
+
+
+def test_ids_key_the_thresholds(call, shop, tmp_path):
+    code, _, _ = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--plan", shop / "plan.json", "--model", "tree", "--id", "customer_id", "--quiet"),
+        *("--out", tmp_path / "m.replearn"),
+    )
+    assert code == 0
+    assert describe(tmp_path / "m.replearn").notes["id"] == "customer_id"
+    base = ("--key-file", shop / "key.txt", "--explain")
+    one = rows_of(call("predict", tmp_path / "m.replearn", shop / "new.csv", *base)[1])
+    assert one[0]["customer_id"] == "C3-00000"
+    changed = (shop / "new.csv").read_text().replace("Ulm", "Rom")
+    (tmp_path / "moved.csv").write_text(changed)
+    two = rows_of(call("predict", tmp_path / "m.replearn", tmp_path / "moved.csv", *base)[1])
+    assert [row["threshold"] for row in one] == [row["threshold"] for row in two]
+    (tmp_path / "gap.csv").write_text(changed.replace("C3-00001", ""))
+    code, _, err = call("predict", tmp_path / "m.replearn", tmp_path / "gap.csv", *base)
+    assert code == 2
+    assert "row 2 has no 'customer_id'" in err
+    models = (tmp_path / "m.replearn", tmp_path / "m.replearn")
+    found = call("compare", *models, shop / "new.csv", "--key-file", shop / "key.txt", "--json")[1]
+    assert json.loads(found)["flips"]["estimate"] == 0
+
+
+def test_groups_stay_together(call, shop, tmp_path):
+    code, out, _ = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--together", "postcode", "--max-fits", 18, "--model", "tree", "--quiet", "--json"),
+        *("--out", tmp_path / "m.replearn"),
+    )
+    assert code == 0
+    assert json.loads(out)["certificate"]["design"]["unit"] == "groups"
+
+
+@pytest.mark.parametrize("model", ["sklearn.naive_bayes:GaussianNB", "my_models:pipe"])
+def test_own_models(call, shop, tmp_path, monkeypatch, model):
+    (tmp_path / "my_models.py").write_text(
+        "from sklearn.compose import make_column_transformer\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.preprocessing import OneHotEncoder\n"
+        "from sklearn.naive_bayes import BernoulliNB\n"
+        "towns = OneHotEncoder(handle_unknown='ignore')\n"
+        "pipe = make_pipeline(make_column_transformer((towns, ['town'])), BernoulliNB())\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    code, _, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--plan", shop / "plan.json", "--model", model, "--out", "m.replearn", "--quiet"),
+    )
+    assert (code, err) == (0, "")
+    code, out, _ = call("predict", "m.replearn", shop / "new.csv", "--key-file", shop / "key.txt")
+    assert code == 0
+    assert len(rows_of(out)) == 60
+
+
+@pytest.mark.parametrize("model", ["logreg", "hgb", "forest"])
+def test_named_models(call, shop, tmp_path, model):
+    code, _, _ = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--max-fits", 2, "--rho", 0.9, "--model", model, "--quiet", "--drop", "comment"),
+        *("--out", tmp_path / "m.replearn"),
+    )
+    assert code == 0
+    key = ("--key-file", shop / "key.txt")
+    assert call("predict", tmp_path / "m.replearn", shop / "new.csv", *key)[0] == 0

