@@ -53,6 +53,8 @@ def test_one_estimator_gives_three_contenders(data):
         "replicable",
     ]
     assert found["replicable"].certificate.claim.rho <= 0.1
+    assert found["replicable"].certificate.n_partitions == 3
+    assert "n_partitions=3" in str(found)
     again = audit(ours(), *data, n_pairs=2, test_size=100)
     assert again.contenders[0].description == "GaussianNB()"
     assert len(again.contenders) == 3

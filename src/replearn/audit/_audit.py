@@ -57,10 +57,10 @@ def audit(  # noqa: PLR0913
     Parameters
     ----------
     estimator : classifier or dict of str to classifier
-        One classifier is compared with bagging of five and with its replicable version (at most
-        128 base learners, so fewer partitions than the learner's default: the certificate is the
-        same, real flips are a little more frequent). A dict is taken as it is; its first entry is
-        the one that others are compared with.
+        One classifier is compared with bagging of five and with its replicable version (about 64
+        base learners, so fewer partitions than the learner's default: the promise is the same,
+        real flips are more frequent). A dict is taken as it is; its first entry is the one that
+        others are compared with.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         The file, in its own order.
     y : array-like of shape (n,)
@@ -125,7 +125,9 @@ def audit(  # noqa: PLR0913
     design = make_design(
         n_rows(X), rows, n_pairs=n_pairs, sample=sample, train_size=train_size, key=key
     )
-    contenders = make_contenders(estimator, rho=rho, shared_key=shared_key)
+    contenders = make_contenders(
+        estimator, rho=rho, shared_key=shared_key, n=design.train_size, n_classes=len(classes)
+    )
     question = Question(X, codes, classes, group_of_row, rows.test)
     found_subgroups = make_subgroups(X, subgroups, rows.test)
     store = Store(resume, _manifest(contenders, question, design))
@@ -137,6 +139,7 @@ def audit(  # noqa: PLR0913
             describe_learner(contender.estimator)[0],
             codes[rows.test],
             pairs,
+            remark=contender.remark,
             in_front=_in_front(contender),
             default_key=_has_default_key(contender),
         )

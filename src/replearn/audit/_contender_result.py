@@ -45,6 +45,8 @@ class ContenderResult:
         Transformers that learn from data in front of a replicable learner.
     default_key : bool
         Whether a replicable learner has the key that everybody has.
+    remark : str
+        What a reader of the report should know.
     notes : tuple of (str, int)
         Warnings, and in how many pairs they were raised.
     """
@@ -64,6 +66,7 @@ class ContenderResult:
     incomparable: tuple[str, ...] = ()
     in_front: tuple[str, ...] = ()
     default_key: bool = False
+    remark: str = ""
     notes: tuple[tuple[str, int], ...] = ()
 
     @cached_property
@@ -135,6 +138,7 @@ def gather(
     *,
     in_front: tuple[str, ...],
     default_key: bool,
+    remark: str,
 ) -> ContenderResult:
     """Put the pairs of one contender together."""
     arrays: dict[str, Any] = {}
@@ -157,6 +161,7 @@ def gather(
         incomparable=_differences(certificates),
         in_front=in_front,
         default_key=default_key,
+        remark=remark,
         notes=tuple(sorted(counts.items())),
     )
 

@@ -52,6 +52,7 @@ def summarize_contender(result: AuditResult, c: ContenderResult) -> dict[str, An
     return {
         "name": c.name,
         "description": c.description,
+        "remark": c.remark,
         "flip_rate": {
             **_mean(result, flips),
             "strict": strict_limits(flips, result.delta).to_dict(),

@@ -12,17 +12,18 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.planning import plan
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
 TODAY = "what you use today"
 BAGGING = "bagging with 5"
 REPLICABLE = "replicable"
-AUDIT_FITS = 128
-"""Compute budget of the default replicable contender.
+AUDIT_FITS = 64
+"""Base learners that the default replicable contender trains, over all partitions.
 
-An audit fits it forty times. Fewer partitions leave the certificate as it is (theorem:
-several-partitions) and make real flips a little more frequent than the learner's own default.
+An audit trains it forty times. Fewer partitions leave the promise as it is (theorem:
+several-partitions) and make real flips more frequent than with the learner's own default.
 """
 
 
@@ -36,10 +37,13 @@ class Contender:
         How the report calls it.
     estimator : classifier
         Not fitted; cloned for every run.
+    remark : str
+        What a reader of the report should know about it.
     """
 
     name: str
     estimator: Any
+    remark: str = ""
 
     @property
     def is_replicable(self) -> bool:
@@ -74,7 +78,9 @@ def _has_heavy_stage(estimator: Any) -> bool:
     )
 
 
-def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Contender]:
+def make_contenders(
+    estimators: Any, *, rho: float, shared_key: Any, n: int, n_classes: int = 2
+) -> list[Contender]:
     """Turn an estimator or a dict of estimators into contenders.
 
     Parameters
@@ -86,6 +92,10 @@ def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Con
         What the default replicable contender promises.
     shared_key : str, bytes, int or SharedKey
         Its key.
+    n : int
+        Rows (or groups) that each run will learn from.
+    n_classes : int, default=2
+        Number of classes.
 
     Returns
     -------
@@ -95,7 +105,7 @@ def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Con
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> [c.name for c in make_contenders(GaussianNB(), rho=0.1, shared_key="k")]
+    >>> [c.name for c in make_contenders(GaussianNB(), rho=0.1, shared_key="k", n=999)]
     ['what you use today', 'bagging with 5', 'replicable']
     """
     if isinstance(estimators, Mapping):
@@ -105,7 +115,7 @@ def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Con
         if len({contender.name for contender in found}) < len(found):
             raise ValueError(f"two contenders have one name: {[c.name for c in found]}.")
     else:
-        found = _default_contenders(estimators, rho, shared_key)
+        found = _defaults(estimators, rho, shared_key, n, n_classes)
     for contender in found:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
@@ -115,22 +125,33 @@ def make_contenders(estimators: Any, *, rho: float, shared_key: Any) -> list[Con
     return found
 
 
-def _default_contenders(estimator: Any, rho: float, shared_key: Any) -> list[Contender]:
-    if is_replicable(estimator):
-        base = getattr(estimator, "estimator", None)
-        if base is None:
-            return [Contender(REPLICABLE, estimator)]
-        ours = estimator
-    else:
-        base = estimator
-        ours = PointwiseReplicableClassifier(
-            estimator, rho=rho, shared_key=shared_key, max_fits=AUDIT_FITS, verbose=-1
+def _defaults(
+    estimator: Any, rho: float, shared_key: Any, n: int, n_classes: int
+) -> list[Contender]:
+    if not is_replicable(estimator):
+        return [*_usual(estimator), _affordable(estimator, rho, shared_key, n, n_classes)]
+    base = getattr(estimator, "estimator", None)
+    return [*([] if base is None else _usual(base)), Contender(REPLICABLE, estimator)]
+
+
+def _usual(base: Any) -> list[Contender]:
+    return [Contender(TODAY, base), Contender(BAGGING, SmallBagging(base))]
+
+
+def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) -> Contender:
+    """The replicable version of a classifier, with as many partitions as an audit can afford."""
+    made = plan(n=n, rho=rho, n_classes=n_classes)
+    partitions = max(1, min(made.n_partitions, AUDIT_FITS // made.n_blocks))
+    remark = ""
+    if partitions < made.n_partitions:
+        remark = (
+            f"Trained with n_partitions={partitions}; by default the learner would use "
+            f"{made.n_partitions}, with the same promise and fewer flips."
         )
-    return [
-        Contender(TODAY, base),
-        Contender(BAGGING, SmallBagging(base)),
-        Contender(REPLICABLE, ours),
-    ]
+    ours = PointwiseReplicableClassifier(
+        base, rho=rho, shared_key=shared_key, n_partitions=partitions, verbose=-1
+    )
+    return Contender(REPLICABLE, ours, remark)
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:

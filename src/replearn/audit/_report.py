@@ -117,6 +117,7 @@ def found(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]
 def to_text(summary: dict[str, Any]) -> str:
     """Write the audit for a terminal."""
     parts = ["Audit: " + design_sentence(summary), aligned(overview(summary))]
+    parts += [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
     parts += [f"{f['code']} {f['title']}: {' '.join(f['explanations'])}" for f in found(summary)]
     return "\n\n".join(parts)
 
@@ -137,6 +138,11 @@ def to_markdown(summary: dict[str, Any]) -> str:
         "# Audit: how often retraining changes an answer",
         design_sentence(summary),
         "\n".join(table),
+        *[
+            markdown_text(f"{c['name']}: {c['remark']}")
+            for c in summary["contenders"]
+            if c["remark"]
+        ],
         "The flip rate is measured; what is promised is a theorem's consequence for the worst "
         "case. The two are different kinds of truth.",
         "## Findings",
