@@ -40,7 +40,9 @@ def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
     [1]
     """
     with np.errstate(divide="ignore"):
-        return np.argmax(np.log(np.asarray(weights, float)) + np.asarray(gumbels), axis=-1)
+        scores = np.log(np.asarray(weights, float)) + np.asarray(gumbels)
+    answers: NDArray[np.intp] = np.argmax(scores, axis=-1)
+    return answers
 
 
 def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
