@@ -7,7 +7,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from replearn.cli import main
@@ -46,27 +46,30 @@ def run(*arguments):
 
 @st.composite
 def tables(draw):
+    """A table, its header and its separator; often one that can be learned from."""
     header = draw(st.lists(names, min_size=1, max_size=4))
-    width = st.integers(max(0, len(header) - 1), len(header) + draw(st.sampled_from([0, 0, 0, 1])))
-    rows = draw(
-        st.lists(width.flatmap(lambda n: st.lists(cells, min_size=n, max_size=n)), max_size=40)
-    )
+    tame = draw(st.booleans())
+    last = st.sampled_from(["a", "b", "1", ""]) if tame else cells
+    extra = 0 if tame else draw(st.sampled_from([0, 1]))
+    row = st.lists(cells, min_size=len(header), max_size=len(header) + extra)
+    rows = draw(st.lists(st.tuples(row, last).map(lambda pair: [*pair[0], pair[1]]), max_size=40))
+    header = [*(f"{name}{i}" if tame else name for i, name in enumerate(header)), "y"]
     separator = draw(st.sampled_from(",;\t|"))
-    quoted = draw(st.booleans())
-    lines = [separator.join(_cell(cell, quoted) for cell in row) for row in [header, *rows]]
-    return "\n".join(lines * draw(st.sampled_from([1, 1, 5]))), header
+    quoted = tame or draw(st.booleans())
+    lines = [separator.join(_cell(cell, quoted) for cell in row) for row in rows]
+    top = separator.join(_cell(name, quoted) for name in header)
+    return "\n".join([top, *lines * draw(st.sampled_from([1, 3]))])
 
 
 def _cell(text, quoted):
     return '"' + text.replace('"', '""') + '"' if quoted else text
 
 
-@settings(FEW, max_examples=120)
+@settings(FEW, max_examples=300)
 @given(
-    table=tables(), model=st.sampled_from(["tree", "logreg"]), name=st.sampled_from(["csv", "tsv"])
+    text=tables(), model=st.sampled_from(["tree", "logreg"]), name=st.sampled_from(["csv", "tsv"])
 )
-def test_any_table(table, model, name):
-    text, header = table
+def test_any_table(text, model, name):
     with tempfile.TemporaryDirectory() as folder:
         home = Path(folder)
         data = home / f"data.{name}"
@@ -74,14 +77,14 @@ def test_any_table(table, model, name):
         (home / "key.txt").write_text("k")
         key = ("--key-file", home / "key.txt")
         out = ("--out", home / "m.replearn", "--json", "--max-fits", 3)
-        code, printed = run("fit", data, "--target", header[-1], *key, "--model", model, *out)
+        code, printed = run("fit", data, "--target", "y", *key, "--model", model, *out)
+        event(f"fit: exit code {code}")
         assert (code == 0) is (home / "m.replearn").exists()
         if code == 0:
             json.loads(printed)
             code, printed = run("predict", home / "m.replearn", data, *key, "--json")
-            assert code in (0, 2)
-            if code == 0:
-                json.loads(printed)
+            assert code == 0
+            assert json.loads(printed)["rows"] > 0
 
 
 @settings(FEW, max_examples=150)

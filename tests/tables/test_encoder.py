@@ -111,6 +111,8 @@ def test_constant_missing_and_huge_columns():
         frame
     )
     assert np.isfinite(table).all()
+    codes = TableEncoder({"c": "number"}, for_trees=True).fit_transform(frame)
+    assert np.isfinite(codes.astype(np.float32)).all()
 
 
 def test_a_table_of_ids_cannot_be_learned_from():

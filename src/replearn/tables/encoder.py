@@ -26,6 +26,9 @@ WORD_BUCKETS = 64
 WORDS_OF_FREE_TEXT = 3.0
 """From so many words per cell on, a text is read by its words instead of as a category."""
 
+_LARGEST = float(np.finfo(np.float32).max)
+"""Trees work in single precision and refuse larger numbers."""
+
 _DAY = np.timedelta64(1, "D")
 _EPOCH = np.datetime64("1970-01-01", "us")
 
@@ -143,7 +146,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return [encode(_texts(column), fitted["levels"])]
         values = _parts_of_dates(column) if "date" in fitted else [_numbers(column)]
         if self.for_trees:
-            return values
+            return [np.clip(part, -_LARGEST, _LARGEST) for part in values]
         return [
             part
             for column in zip(values, fitted["scales"], strict=True)
