@@ -207,3 +207,23 @@ def test_named_models(call, shop, tmp_path, model):
     assert code == 0
     key = ("--key-file", shop / "key.txt")
     assert call("predict", tmp_path / "m.replearn", shop / "new.csv", *key)[0] == 0
+
+
+def test_three_classes_and_a_single_block(call, shop, tmp_path):
+    lines = [f"{i % 11},{i % 7},{'abc'[i % 3]}" for i in range(200)]
+    (tmp_path / "d.csv").write_text("\n".join(["x,z,y", *lines]))
+    base = ("fit", tmp_path / "d.csv", "--target", "y", "--key-file", shop / "key.txt")
+    more = ("--model", "tree", "--quiet", "--out", tmp_path / "m")
+    assert call(*base, "--rho", 0.5, *more)[0] == 0
+    ask = ("predict", tmp_path / "m", tmp_path / "d.csv", "--key-file", shop / "key.txt")
+    code, out, _ = call(*ask)
+    assert code == 0
+    assert {row["answer"] for row in rows_of(out)} == set("abc")
+    code, out, _ = call(*ask, "--explain")
+    assert code == 0
+    assert {row["runner_up"] for row in rows_of(out)} == set("abc")
+    (tmp_path / "d.csv").write_text("\n".join(["x,z,y", *lines]).replace("c", "a"))
+    assert call(*base, "--max-fits", 1, *more)[0] == 0
+    code, out, _ = call(*ask, "--explain", "--json")
+    assert code == 0
+    assert len(json.loads(out)["predictions"]) == 200

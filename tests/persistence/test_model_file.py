@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import warnings
 import zipfile
 
 import numpy as np
@@ -17,9 +18,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
 from replearn.certificates._json import digest_of
+from replearn.exceptions import NotCertifiedWarning
+from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
 
@@ -156,6 +160,9 @@ CHANGES = {
     "not a replearn model file": (lambda m: m.update(format="x"), True),
     "no learner": (lambda m: m.update(learner="exec"), True),
     "refused": (lambda m: m["documents"]["certificate_"]["content"].update(n_available=1), True),
+    "damaged: notes of": (lambda m: m.pop("notes"), True),
+    "damaged: documents of": (lambda m: m.update(documents=[]), True),
+    "damaged: key of": (lambda m: m.pop("key"), True),
     "no certificate": (lambda m: m["documents"].pop("certificate_"), True),
     "unknown document": (lambda m: m["documents"]["plan_"].update(kind="os.system"), True),
 }
@@ -202,6 +209,23 @@ def test_functions_are_refused_unless_trusted(tmp_path):
     save(model, tmp_path / "m.replearn")
     with pytest.raises(ModelFileError, match=r"posixpath\.normcase"):
         load(tmp_path / "m.replearn", KEY)
+
+
+def test_the_state_cannot_replace_the_certificate(model, tmp_path, monkeypatch):
+    path = tmp_path / "m.replearn"
+    whole = replearn.persistence.model_file.take_apart
+    forged = "certificate_"
+    monkeypatch.setattr(
+        "replearn.persistence.model_file.take_apart",
+        lambda one: (whole(one)[0], {**whole(one)[1], forged: "trust me"}),
+    )
+    save(model, path)
+    with pytest.raises(ModelFileError, match="replace its own plan or certificate"):
+        load(path, KEY)
+    forged = "predict"
+    save(model, path)
+    with pytest.raises(ModelFileError, match=r"would replace \['predict'\]"):
+        load(path, KEY)
 
 
 def test_trees_with_indices_that_lead_outside_are_refused():
@@ -262,4 +286,25 @@ def test_only_fitted_learners_of_this_library_are_saved(tmp_path):
         save(PointwiseReplicableClassifier(), tmp_path / "m")
     with pytest.raises(ValueError, match="'GaussianNB' is no learner"):
         save(GaussianNB().fit(X, Y), tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_approximate_learner_too(tmp_path):
+    learner = ApproximatelyReplicableClassifier(
+        GaussianNB(), n_blocks=18, gamma=0.9, shared_key=KEY
+    )
+    learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
+    save(learner, tmp_path / "m.replearn")
+    assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == learner.predict(NEW)).all()
+
+
+def test_a_heavy_stage_has_no_model_file(tmp_path):
+    rows = np.repeat([[0.0], [1.0], [2.0]], 2000, axis=0)
+    learner = PointwiseReplicableClassifier(GaussianNB(), alpha=0.9, beta=0.5, rho=0.5, max_fits=20)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        learner.fit(rows, np.arange(6000) % 2)
+    assert learner.heavy_ is not None
+    with pytest.raises(TypeError, match=r"heavy_ is a .*HeavyPoints, which has no place"):
+        save(learner, tmp_path / "m.replearn")
     assert not list(tmp_path.iterdir())

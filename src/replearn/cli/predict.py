@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import math
 from typing import Any
-
-import numpy as np
 
 from replearn.certificates._json import write_atomically
 from replearn.cli._console import DONE, put, put_json, say, say_all
 from replearn.cli._data import add_encoding, read_key, read_points
 from replearn.persistence import describe, load
-
-EXPLAINED = ("vote_share", "law_value", "threshold", "margin", "flip_probability")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,10 +73,18 @@ def _columns(model: Any, X: Any, ids: Any, args: Any, notes: Any) -> dict[str, l
     columns["answer"] = answers.tolist()
     if args.explain:
         explained = model.explain(X, points=ids)
-        for item in EXPLAINED:
-            columns[item] = np.round(getattr(explained, item), 6).tolist()
+        for item, values in explained.columns().items():
+            if item not in ("answer", "stage"):
+                columns[item] = [_plain(value) for value in values.tolist()]
         columns["why"] = list(explained.sentences())
     return columns
+
+
+def _plain(value: Any) -> Any:
+    """Round a number; one block alone says nothing about flips, and its NaN is no JSON."""
+    if not isinstance(value, float):
+        return value
+    return round(value, 6) if math.isfinite(value) else None
 
 
 def _as_csv(columns: dict[str, list[Any]]) -> str:

@@ -22,6 +22,17 @@ FORMAT = "replearn-model"
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
 _MODELS = "models.skops"
+_ITEMS: dict[str, type] = {
+    "learner": str,
+    "library_version": str,
+    "sklearn_version": str,
+    "numpy_version": str,
+    "encoding": str,
+    "key_fingerprint": str,
+    "notes": dict,
+    "documents": dict,
+}
+"""What every manifest has; ``key`` is a text or null."""
 
 
 class ModelFileError(ValueError):
@@ -33,9 +44,9 @@ def pack(manifest: dict[str, Any], models: bytes) -> bytes:
 
     Examples
     --------
-    >>> manifest, models = unpack(pack({"learner": "x"}, b"state"), "a.replearn")
-    >>> manifest["learner"], models
-    ('x', b'state')
+    >>> unpack(pack({"learner": "x"}, b"state"), "a.replearn")
+    Traceback (most recent call last):
+    replearn.persistence._container.ModelFileError: a.replearn is damaged: library_version, ...
     """
     content = {
         "format": FORMAT,
@@ -75,6 +86,9 @@ def _check_format(manifest: dict[str, Any], name: str) -> None:
             f"{name} is a model file of version {version!r}; this library reads version "
             f"{FORMAT_VERSION}. It was written by replearn {manifest.get('library_version')!r}."
         )
+    wrong = [item for item, kind in _ITEMS.items() if not isinstance(manifest.get(item), kind)]
+    if wrong or not isinstance(manifest.get("key", 0), str | None):
+        raise ModelFileError(f"{name} is damaged: {', '.join(wrong) or 'key'} of its manifest.")
 
 
 def _check_digests(manifest: dict[str, Any], models: bytes, name: str) -> None:

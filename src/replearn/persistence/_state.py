@@ -13,6 +13,7 @@ from replearn.certificates._json import canonical_json, read_object
 from replearn.execution import Panel
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence._container import ModelFileError
+from replearn.persistence._trust import OWN_TYPES
 from replearn.planning import Plan
 from replearn.randomness import SharedKey
 
@@ -35,8 +36,19 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
         elif isinstance(value, np.dtype):
             documents[name] = {"kind": "dtype", "content": value.str}
         elif name not in (_KEY, _PANEL):
+            _refuse_own(name, value)
             rest[name] = value
     return documents, rest
+
+
+def _refuse_own(name: str, value: Any) -> None:
+    """Refuse parts of this library that a file could not bring back."""
+    kind = f"{type(value).__module__}.{type(value).__qualname__}"
+    if kind.startswith("replearn.") and kind not in OWN_TYPES:
+        raise TypeError(
+            f"{name} is a {kind}, which has no place in a model file (a heavy stage, for example: "
+            "fit without alpha)."
+        )
 
 
 def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:

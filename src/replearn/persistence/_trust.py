@@ -7,6 +7,7 @@ crafted file could make it read foreign memory. Their indices are therefore chec
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -30,6 +31,13 @@ TRUSTED_TYPES = OWN_TYPES + CHECKED_TYPES
 """Trusted beyond what skops trusts itself: scikit-learn's estimators, numpy, scipy, builtins."""
 
 _CATEGORIES = 256
+
+
+def dump(state: Any) -> bytes:
+    """Write the models' state."""
+    from skops import io as skops_io
+
+    return bytes(skops_io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
 
 
 def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,10 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
 from replearn.certificates import Certificate
-from replearn.exceptions import CertificateError
 from replearn.persistence._container import ModelFileError, pack, unpack, write_bytes_atomically
 from replearn.persistence._state import learner_class, put_together, read_document, take_apart
-from replearn.persistence._trust import load_trusted
+from replearn.persistence._trust import dump, load_trusted
 from replearn.randomness import ENCODING_VERSION, SharedKey
 
 
@@ -88,8 +86,6 @@ def save(
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    from skops import io as skops_io
-
     if type(model) is not learner_class(type(model).__name__):
         raise TypeError(f"cannot save a {type(model)!r}: only this library's own learners.")
     check_is_fitted(model)
@@ -106,8 +102,7 @@ def save(
         "notes": notes or {},
         "documents": documents,
     }
-    models = skops_io.dumps(rest, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
-    write_bytes_atomically(path, pack(manifest, models))
+    write_bytes_atomically(path, pack(manifest, dump(rest)))
 
 
 def load(
@@ -148,8 +143,10 @@ def load(
     values = _read_documents(manifest, name)
     if values["certificate_"].key_fingerprint != key.fingerprint:
         raise ModelFileError(f"{name} has a certificate that belongs to another key.")
-    values.update(load_trusted(models, trusted, name))
-    return put_together(manifest["learner"], values, key)
+    state = load_trusted(models, trusted, name)
+    if not isinstance(state, dict) or set(state) & set(values):
+        raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
+    return put_together(manifest["learner"], {**values, **state}, key)
 
 
 def describe(path: str | os.PathLike[str]) -> ModelDescription:
@@ -212,7 +209,7 @@ def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKe
 def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
     try:
         values = {item: read_document(found) for item, found in manifest["documents"].items()}
-    except (CertificateError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{name} is refused: {error}") from error
     if not isinstance(values.get("certificate_"), Certificate) or "plan_" not in values:
         raise ModelFileError(f"{name} has no certificate or no plan.")
