@@ -171,6 +171,43 @@ def test_flip_rate_says_that_it_knows_votes_only():
         learner().fit(X, y).flip_rate(X[:10])
 
 
+@pytest.mark.parametrize("container", ["array", "pandas", "polars", "text"])
+def test_state_without_the_key_gives_the_same_stage(container):
+    import pandas as pd
+    import polars as pl
+
+    from replearn.learners._heavy_stage import HeavyPoints, fit_heavy
+    from replearn.randomness import as_points
+
+    X, y = draw(np.random.default_rng(0), 2000)
+    both = np.hstack([X, -X])
+    sample = {
+        "array": both,
+        "pandas": pd.DataFrame(both, columns=["b", "a"]),
+        "polars": pl.DataFrame({"b": both[:, 0], "a": both[:, 1]}),
+        "text": [f"point {int(x)}" for x in X[:, 0]],
+    }[container]
+    stage, classes, key = HeavyStage(0.1, 0.15, 150, 0.5), np.array([0, 1]), SharedKey(3)
+    heavy = fit_heavy(sample, y, classes, stage, key, None)
+    again = HeavyPoints.from_state(heavy.to_state(), stage, classes, key, None)
+    assert len(again) == len(heavy) > 0
+    assert (again.labels == heavy.labels).all()
+    first, second = (h.view(as_points(sample)) for h in (heavy, again))
+    assert (first.member == second.member).all()
+    assert (first.numbers == second.numbers).all()
+
+
+def test_pickles_keep_the_stage():
+    import pickle
+
+    X, y = draw(np.random.default_rng(0), 8000)
+    model = learner().fit(X, y)
+    again = pickle.loads(pickle.dumps(model))
+    points = np.arange(4.0)[:, None]
+    assert (again.predict(points) == model.predict(points)).all()
+    assert (again.explain(points).stage == model.explain(points).stage).all()
+
+
 # -- flip probabilities ------------------------------------------------------------------------
 
 

@@ -8,7 +8,7 @@ least n low times, so each of them has the k labels that the plan wants.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -72,6 +72,30 @@ class HeavyPoints:
     def __repr__(self) -> str:
         return f"HeavyPoints({len(self)} points, mass {float(self.masses.sum()):.4g})"
 
+    def to_state(self) -> dict[str, Any]:
+        """Return what was seen as plain values, without the key and what follows from it."""
+        known = self._known
+        values = known.values
+        if hasattr(values, "columns"):  # frames are read by the names of their columns
+            names = sorted(values.columns)
+            values = [
+                list(row) for row in zip(*(list(values[name]) for name in names), strict=True)
+            ]
+        return {"values": values, "counts": known.counts, "ones": known.ones, "n": known.n}
+
+    @classmethod
+    def from_state(
+        cls,
+        state: dict[str, Any],
+        stage: HeavyStage,
+        classes: NDArray[Any],
+        key: SharedKey,
+        decimals: int | None,
+    ) -> HeavyPoints:
+        """Build the stage again from `to_state` and the key."""
+        seen = Seen(state["values"], state["counts"], state["ones"], state["n"])
+        return cls(_decide(seen, stage, key, decimals), stage, classes)
+
     def view(self, points: Points) -> HeavyView:
         """See what the stage knows of some points.
 
@@ -87,17 +111,26 @@ class HeavyPoints:
         return HeavyView(self._known, self._stage, self._index.locate(points))
 
 
-@dataclass(frozen=True, eq=False)
-class Known:
-    """What the training sample says of points that occur often, members or not."""
+class Seen(NamedTuple):
+    """What the training sample says of points that occur often; nothing of the key."""
 
     values: Any
-    points: Points
     counts: NDArray[np.int64]
+    ones: NDArray[np.int64]
     n: int
+
+
+@dataclass(frozen=True, eq=False)
+class Known:
+    """The same, and what follows from it with the key; members or not."""
+
+    values: Any
+    counts: NDArray[np.int64]
+    ones: NDArray[np.int64]
+    n: int
+    points: Points
     member: NDArray[np.bool_]
     member_thresholds: NDArray[np.float64]
-    ones: NDArray[np.int64]
     label_thresholds: NDArray[np.float64]
     answers: NDArray[np.intp]
 
@@ -142,27 +175,24 @@ def fit_heavy(
     sample = as_points(X, decimals=decimals)
     fewest = max(1, int(len(sample) * stage.low / _REMEMBERED))
     counted = count_points(X, at_least=fewest, decimals=decimals)
-    law = MembershipLaw(stage.kind, stage.low, stage.high)
-    uniforms = key.child("membership").uniforms(counted.points)
-    # theorem: heavy-membership
-    member = below_levels(uniforms, law.table(counted.counts, counted.n))
     place = PointIndex(counted.points).locate(sample)
     # Points with fewer than k labels cannot be members; they have no label of their own.
     k = np.where(counted.counts >= stage.n_labels, stage.n_labels, 0)
-    ones = first_labels(sample, codes, place, k, key)
-    thresholds, answers = decide_labels(counted.points, ones, stage.n_labels, stage.band, key)
-    known = Known(
-        counted.values,
-        counted.points,
-        counted.counts,
-        counted.n,
-        member,
-        uniforms,
-        ones,
-        thresholds,
-        answers,
+    seen = Seen(
+        counted.values, counted.counts, first_labels(sample, codes, place, k, key), counted.n
     )
-    return HeavyPoints(known, stage, classes)
+    return HeavyPoints(_decide(seen, stage, key, decimals), stage, classes)
+
+
+def _decide(seen: Seen, stage: HeavyStage, key: SharedKey, decimals: int | None) -> Known:
+    """Compare what was seen with the shared thresholds."""
+    points = as_points(seen.values, decimals=decimals)
+    law = MembershipLaw(stage.kind, stage.low, stage.high)
+    uniforms = key.child("membership").uniforms(points)
+    # theorem: heavy-membership
+    member = below_levels(uniforms, law.table(seen.counts, seen.n))
+    thresholds, answers = decide_labels(points, seen.ones, stage.n_labels, stage.band, key)
+    return Known(*seen, points, member, uniforms, thresholds, answers)
 
 
 @dataclass(frozen=True, eq=False)
