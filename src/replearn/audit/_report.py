@@ -226,7 +226,8 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
             "to_markdown() and to_json() work without it."
         ) from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["percent"] = percent
+    environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
+    environment.filters["unbroken"] = _unbroken
     environment.filters["points"] = points
     environment.filters["short"] = _short
     template = environment.from_string(_asset("report.html"))
@@ -259,6 +260,11 @@ def columns_that_fit(summary: dict[str, Any]) -> int:
         if used > MOST_CELL_BYTES:
             return place
     return len(summary["columns"])
+
+
+def _unbroken(text: str) -> str:
+    """Keep a percent sign with its number at the end of a line."""
+    return text.replace(" %", "\u00a0%")
 
 
 def _short(text: str) -> str:
