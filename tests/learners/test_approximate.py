@@ -2,12 +2,41 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
 
+from replearn import PointwiseReplicableClassifier
 from replearn.exceptions import NotCertifiedWarning
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.planning import plan
+from replearn.testing import check_replicable_classifier
 from replearn.testing.populations import FirstRowLearner, biased_labels
+
+NOT_ARGMAX = {"check_classifiers_train": "each point has its own threshold"}
+
+
+@parametrize_with_checks(
+    [ApproximatelyReplicableClassifier(rho=0.4, gamma=0.4, n_partitions=1)],
+    expected_failed_checks=lambda estimator: NOT_ARGMAX,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.parametrize(
+    "classifier",
+    [
+        ApproximatelyReplicableClassifier(GaussianNB(), rho=0.3, gamma=0.3, n_partitions=1),
+        PointwiseReplicableClassifier(GaussianNB(), rho=0.3, alpha=0.9, n_partitions=1),
+    ],
+    ids=["approximate", "heavy stage"],
+)
+def test_conformance(classifier):
+    sample = make_classification(2000, 4, random_state=0)
+    check_replicable_classifier(classifier, sample)
 
 
 def fitted(n=4000, **params):
