@@ -211,6 +211,7 @@ def test_pickles_keep_the_stage():
 # -- flip probabilities ------------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 def test_flip_probability_of_heavy_points_is_calibrated():
     """Label at mean 0 and membership in doubt: compare with what fresh samples do."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=60, band=1.0)
@@ -252,7 +253,7 @@ def test_flips_at_a_doubtful_member_stay_below_the_certificate():
     """Mass in the middle of the membership law, labels at mean 0, votes against them."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)
     made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1])
-    rng, n_pairs, flips = np.random.default_rng(8), 120, 0
+    rng, n_pairs, flips = np.random.default_rng(8), 80, 0
     for pair in range(n_pairs):
         model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=pair)
         a, b = (clone(model).fit(*draw(rng, 400)).predict([[2.0]])[0] for _ in range(2))
