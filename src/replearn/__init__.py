@@ -19,6 +19,15 @@ from replearn.exceptions import (
     PreprocessingWarning,
     UnsupportedValueError,
 )
+from replearn.hypotheses import (
+    Boxes,
+    Conjunctions,
+    FiniteClass,
+    Halfspaces,
+    Intervals,
+    Stumps,
+    Thresholds,
+)
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
@@ -31,6 +40,18 @@ from replearn.learners import (
 )
 from replearn.persistence import ModelFileError, load, save
 from replearn.planning import BlocksDisplay, FlipCurveDisplay, Plan, PromiseDisplay, plan
+from replearn.primitives import (
+    decide_coin,
+    decide_coins,
+    estimate_signs,
+    find_heavy_hitters,
+    find_one_heavy_hitter,
+    label_heavy_hitters,
+    learn_finite_class,
+    quantile_grid,
+    sample_correlated,
+    select_hypothesis,
+)
 from replearn.randomness import SharedKey, as_points
 
 __all__ = [
@@ -38,14 +59,19 @@ __all__ = [
     "ApproximatelyReplicableClassifier",
     "AuditResult",
     "BlocksDisplay",
+    "Boxes",
     "Certificate",
     "CertificateError",
     "Claim",
+    "Conjunctions",
+    "FiniteClass",
     "FiniteRandomnessClassifier",
     "FlipCurveDisplay",
     "FlipReliabilityDisplay",
     "FlipsByBlocksDisplay",
     "GroupFlipsDisplay",
+    "Halfspaces",
+    "Intervals",
     "ModelFileError",
     "NotCertifiedWarning",
     "Plan",
@@ -59,13 +85,25 @@ __all__ = [
     "RowFlipsDisplay",
     "SemiReplicableClassifier",
     "SharedKey",
+    "Stumps",
+    "Thresholds",
     "UnsupportedValueError",
     "__version__",
     "as_points",
     "audit",
     "compare",
+    "decide_coin",
+    "decide_coins",
+    "estimate_signs",
     "extrapolate",
+    "find_heavy_hitters",
+    "find_one_heavy_hitter",
+    "label_heavy_hitters",
+    "learn_finite_class",
     "load",
     "plan",
+    "quantile_grid",
+    "sample_correlated",
     "save",
+    "select_hypothesis",
 ]

@@ -12,6 +12,14 @@ from replearn.bounds.approximate import (
     markov_rho,
     smallest_blocks_approximate,
 )
+from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.coins import (
+    CoinLaw,
+    coin_error_bound,
+    coin_flip_bound,
+    coin_law,
+    smallest_throws,
+)
 from replearn.bounds.completeness import (
     false_member_bound,
     missed_point_bound,
@@ -28,6 +36,12 @@ from replearn.bounds.concentration import (
     smallest_sample_dkw,
 )
 from replearn.bounds.cover import cover_distance
+from replearn.bounds.domain import (
+    collision_bound,
+    reduced_disagreement,
+    reduced_failure,
+    smallest_domain,
+)
 from replearn.bounds.finite_class import (
     order_error_tail,
     order_flip_bound,
@@ -45,11 +59,19 @@ from replearn.bounds.fresh import (
 )
 from replearn.bounds.fresh_rate import block_disagreement, flip_rate_limit, flip_rate_majorant
 from replearn.bounds.halves import halves_curve, halves_supremum
+from replearn.bounds.heavy_accuracy import heavy_light_tail, light_allowance, light_mass
 from replearn.bounds.heavy_labels import (
     label_error_bound,
     label_flip_bound,
     label_law,
     smallest_labels,
+)
+from replearn.bounds.heavy_sets import (
+    SetLaw,
+    false_members_below,
+    found_from,
+    set_flip_bound,
+    smallest_sample_set,
 )
 from replearn.bounds.laws import LAW_BITS, ThresholdLaw, arcsine_law, table_law, uniform_law
 from replearn.bounds.light import largest_atoms, light_point_slack, light_point_tail
@@ -63,6 +85,12 @@ from replearn.bounds.multiclass import (
     mean_difference,
     multiclass_flip_bound,
     smallest_blocks_multiclass,
+)
+from replearn.bounds.one_heavy import (
+    one_heavy_flip_bound,
+    one_heavy_least_mass,
+    one_heavy_power,
+    smallest_sample_one,
 )
 from replearn.bounds.programme import programme_law, tightest_law
 from replearn.bounds.realizable import (
@@ -81,6 +109,13 @@ from replearn.bounds.selection import (
     selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_selection,
+)
+from replearn.bounds.signs import (
+    JOINT_COINS,
+    joint_sign_flip_bound,
+    sign_error_bound,
+    sign_flip_bound,
+    sign_width,
 )
 from replearn.bounds.thresholds import (
     mean_cdf_distance,
@@ -103,8 +138,11 @@ from replearn.bounds.vc import (
 from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 
 __all__ = [
+    "JOINT_COINS",
     "LAW_BITS",
+    "CoinLaw",
     "MembershipLaw",
+    "SetLaw",
     "ThresholdLaw",
     "agnostic_sample_size",
     "agnostic_sample_size_finite",
@@ -119,12 +157,20 @@ __all__ = [
     "block_disagreement",
     "ceiling_flip_bound",
     "central_binomial",
+    "class_answers",
+    "class_flip_estimate",
+    "class_flip_limits",
+    "coin_error_bound",
+    "coin_flip_bound",
+    "coin_law",
+    "collision_bound",
     "cover_distance",
     "disagreement_bound",
     "disagreement_tail",
     "dkw_tail",
     "error_factor",
     "false_member_bound",
+    "false_members_below",
     "finite_randomness_flip_bound",
     "flip_bound",
     "flip_curve",
@@ -133,15 +179,20 @@ __all__ = [
     "flip_rate_limit",
     "flip_rate_majorant",
     "flip_supremum",
+    "found_from",
     "halves_curve",
     "halves_supremum",
     "heavy_disagreement_tail",
+    "heavy_light_tail",
+    "joint_sign_flip_bound",
     "kl_lower",
     "kl_upper",
     "label_error_bound",
     "label_flip_bound",
     "label_law",
     "largest_atoms",
+    "light_allowance",
+    "light_mass",
     "light_point_slack",
     "light_point_tail",
     "log_growth",
@@ -154,6 +205,9 @@ __all__ = [
     "membership_flip_bound",
     "missed_point_bound",
     "multiclass_flip_bound",
+    "one_heavy_flip_bound",
+    "one_heavy_least_mass",
+    "one_heavy_power",
     "order_error_tail",
     "order_flip_bound",
     "order_width",
@@ -162,6 +216,8 @@ __all__ = [
     "realizable_sample_size",
     "realizable_sample_size_finite",
     "realizable_tail",
+    "reduced_disagreement",
+    "reduced_failure",
     "reuse_flip_bound",
     "runs_bound",
     "runs_curve",
@@ -172,18 +228,26 @@ __all__ = [
     "selection_flip_bound",
     "selection_flip_bound_sampled",
     "selection_scale",
+    "set_flip_bound",
     "share_variance",
+    "sign_error_bound",
+    "sign_flip_bound",
+    "sign_width",
     "smallest_blocks",
     "smallest_blocks_approximate",
     "smallest_blocks_multiclass",
+    "smallest_domain",
     "smallest_labels",
     "smallest_sample_complete",
     "smallest_sample_dkw",
     "smallest_sample_membership",
+    "smallest_sample_one",
     "smallest_sample_order",
     "smallest_sample_realizable",
     "smallest_sample_selection",
+    "smallest_sample_set",
     "smallest_sample_threshold",
+    "smallest_throws",
     "smallest_width",
     "some_false_member_bound",
     "some_missed_point_bound",
