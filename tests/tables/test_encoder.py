@@ -115,6 +115,11 @@ def test_constant_missing_and_huge_columns():
     assert np.isfinite(codes.astype(np.float32)).all()
 
 
+def test_constants_are_centred():
+    frame = pl.DataFrame({"year": [2013.0] * 7, "tenth": [0.1] * 7})
+    assert np.abs(TableEncoder().fit_transform(frame)).max() < 1e-9
+
+
 def test_a_table_of_ids_cannot_be_learned_from():
     with pytest.raises(ValueError, match="only ids"):
         TableEncoder({"who": "id"}).fit(FRAME)

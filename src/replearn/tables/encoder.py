@@ -10,6 +10,7 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,7 @@ WORDS_OF_FREE_TEXT = 3.0
 _LARGEST = float(np.finfo(np.float32).max)
 """Trees work in single precision and refuse larger numbers."""
 
+_ROUNDING = 1e-12
 _DAY = np.timedelta64(1, "D")
 _EPOCH = np.datetime64("1970-01-01", "us")
 
@@ -175,6 +177,8 @@ def _numbers(column: Any) -> NDArray[np.float64]:
 
 
 def _texts(column: Any) -> list[str | None]:
+    if str(column.dtype) == "String":  # polars
+        return list(column.to_list())
     return [None if gone else str(cell) for cell, gone in _cells(column)]
 
 
@@ -210,8 +214,12 @@ def _learn_scale(values: NDArray[np.float64]) -> list[float]:
         return [0.0, 1.0, float(len(values) > 0)]
     with np.errstate(over="ignore"):
         mean, spread = float(known.mean()), float(known.std())
-    usable = np.isfinite(mean) and np.isfinite(spread) and spread > 0
-    return [mean if usable else 0.0, spread if usable else 1.0, float(len(known) < len(values))]
+    if not (np.isfinite(mean) and np.isfinite(spread)):
+        mean, spread = 0.0, 1.0
+    # A constant has the spread of its rounding: dividing by that would make noise of it.
+    if spread <= _ROUNDING * abs(mean) or spread == 0.0:
+        spread = 1.0
+    return [mean, spread, float(len(known) < len(values))]
 
 
 def _scaled(values: NDArray[np.float64], scale: list[float]) -> list[NDArray[np.float64]]:
@@ -239,7 +247,7 @@ def _places(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
     """Return the place of each text among the levels; behind the last if it is none of them."""
     place = {level: number for number, level in enumerate(levels)}
     other = len(levels)
-    return np.fromiter((place.get(text, other) for text in texts), np.intp, len(texts))  # type: ignore[arg-type]
+    return np.fromiter(map(place.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]
 
 
 def _count_words(texts: list[str | None]) -> NDArray[np.float64]:
