@@ -63,16 +63,14 @@ def load_with_notes(path: str, key_file: str | None, trust: list[str]) -> tuple[
 
 
 def _columns(model: Any, X: Any, ids: Any, args: Any, notes: Any) -> dict[str, list[Any]]:
-    columns: dict[str, list[Any]] = {}
-    if args.max_flip is None:
-        answers = model.predict(X, points=ids)
-    else:
+    explained = model.explain(X, points=ids) if args.explain else None
+    if args.max_flip is not None:
         answers = model.predict_or_abstain(X, args.max_flip, points=ids)
-    name = notes["id"] if ids is not None else "row"
-    columns[name] = ids if ids is not None else list(range(1, len(answers) + 1))
+    else:
+        answers = model.predict(X, points=ids) if explained is None else explained.answer
+    columns = {"row": list(range(1, len(answers) + 1))} if ids is None else {notes["id"]: ids}
     columns["answer"] = answers.tolist()
-    if args.explain:
-        explained = model.explain(X, points=ids)
+    if explained is not None:
         for item, values in explained.columns().items():
             if item not in ("answer", "stage"):
                 columns[item] = [_plain(value) for value in values.tolist()]
