@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", metavar="DIR", help="keep finished pairs, continue from them")
     parser.add_argument("--key-file", metavar="FILE", help="key that draws the samples")
     parser.add_argument("--hide-values", action="store_true", help="no features in the report")
-    parser.add_argument("--jobs", type=int, metavar="N", help="workers")
+    parser.add_argument("--jobs", type=int, metavar="N", default=-1, help="workers (all cores)")
     parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
 
 
