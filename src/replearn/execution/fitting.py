@@ -19,11 +19,12 @@ from joblib._parallel_backends import LokyBackend
 from joblib.externals.loky import reusable_executor
 from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.execution.constant import ConstantVote
+from replearn.execution.fitting_logistic import fit_plain_logistic
 from replearn.execution.progress import Progress
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.threads import one_thread
@@ -172,6 +173,11 @@ def fit_one_block(estimator: Any, block: Block) -> Any:
     try:
         model = _fresh(estimator)
         set_seeds(model, block.seeds)
+        # Same bits, without the checks: only where scikit-learn has checked the parameters before.
+        if get_config()["skip_parameter_validation"] and fit_plain_logistic(
+            model, block.X, block.y
+        ):
+            return model
         return model.fit(block.X, block.y)
     except Exception as error:
         _name_block(error, estimator, block.name)

@@ -117,20 +117,27 @@ def warn_if_precision_changed(X: Any, fitted: Any) -> None:
 def _scaler_marks(X: Any) -> str | None:
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or len(X) < _MARK_ROWS:
         return None
+    tolerance = _MARK_TOLERANCE if X.dtype == np.float64 else 1e-4
+    standard = unit_range = True
+    moving = inner = False
     with np.errstate(invalid="ignore", over="ignore"):
-        spread = X.std(axis=0)
-        moving = spread > 0
-        if not moving.any():
-            return None
-        tolerance = _MARK_TOLERANCE if X.dtype == np.float64 else 1e-4
-        centred = np.abs(X.mean(axis=0)[moving]) <= tolerance
-        if (centred & (np.abs(spread[moving] - 1) <= tolerance)).all():
-            return "a StandardScaler"
-        low, high = X.min(axis=0)[moving], X.max(axis=0)[moving]
-        inner = ~np.isin(X[:, moving], (0.0, 1.0)).all(axis=0)
-        if inner.any() and (low == 0).all() and (high == 1).all():
-            return "a MinMaxScaler"
-    return None
+        for column in X.T:  # nearly always the first column clears the table of both suspicions
+            low, high = column.min(), column.max()
+            if not low < high:  # constant, or with missing values
+                continue
+            moving = True
+            unit_range = unit_range and low == 0 and high == 1
+            inner = inner or (unit_range and not np.isin(column, (0.0, 1.0)).all())
+            standard = standard and _is_standard(column, tolerance)
+            if not (standard or unit_range):
+                return None
+    if moving and standard:
+        return "a StandardScaler"
+    return "a MinMaxScaler" if inner and unit_range else None
+
+
+def _is_standard(column: NDArray[Any], tolerance: float) -> bool:
+    return abs(column.mean()) <= tolerance and abs(column.std() - 1) <= tolerance
 
 
 def describe_learner(estimator: Any) -> tuple[str, str]:
