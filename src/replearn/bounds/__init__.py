@@ -108,6 +108,7 @@ from replearn.bounds.selection import (
     selection_flip_bound,
     selection_flip_bound_sampled,
     selection_scale,
+    smallest_sample_search,
     smallest_sample_selection,
 )
 from replearn.bounds.signs import (
@@ -244,6 +245,7 @@ __all__ = [
     "smallest_sample_one",
     "smallest_sample_order",
     "smallest_sample_realizable",
+    "smallest_sample_search",
     "smallest_sample_selection",
     "smallest_sample_set",
     "smallest_sample_threshold",

@@ -25,6 +25,7 @@ __all__ = [
     "selection_flip_bound",
     "selection_flip_bound_sampled",
     "selection_scale",
+    "smallest_sample_search",
     "smallest_sample_selection",
 ]
 
@@ -246,6 +247,40 @@ def smallest_sample_selection(
             "below about 2 rho alpha / ln(N / beta)."
         )
     return m, t
+
+
+def smallest_sample_search(
+    rho: float, alpha: float, beta: float, n_hypotheses: int, train_size: int
+) -> tuple[int, float]:
+    """Find the rows for a search over configurations by many trainings, for every learner.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two runs may choose differently, in (0, 1].
+    alpha, beta : float
+        Excess of the expected error allowed and its failure probability, in (0, 1].
+    n_hypotheses : int
+        Number of configurations N.
+    train_size : int
+        Rows of each training.
+
+    Returns
+    -------
+    n : int
+        Rows: one test row beside each training.
+    t : float
+        Scale to use with them.
+
+    Examples
+    --------
+    >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
+    502944
+    """
+    checked_count(train_size, name="train_size", smallest=1)
+    # theorem: search-trainings
+    count, t = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
+    return count * (train_size + 1), t
 
 
 def selection_agreement(t: float, errors: ArrayLike, other_errors: ArrayLike) -> float:

@@ -28,6 +28,18 @@ def search_error(t: float, n_hypotheses: int, n_test: int, alpha: float) -> floa
     return bounds.selection_error_tail_sampled(t, pairs + 1, alpha, n_test)
 
 
+def trainings_flip(t: float, n_hypotheses: int, n_trainings: int) -> float:
+    """Probability that two searches over many trainings choose different configurations."""
+    # theorem: search-trainings
+    return bounds.selection_flip_bound_sampled(t, n_hypotheses, n_trainings)
+
+
+def trainings_error(t: float, n_hypotheses: int, n_trainings: int, alpha: float) -> float:
+    """Probability that the choice's expected error is worse than the best by more than alpha."""
+    # theorem: search-trainings
+    return bounds.selection_error_tail_sampled(t, n_hypotheses, alpha, n_trainings)
+
+
 def cover_distance(n_shared: int, d: int, beta: float) -> float:
     """Mass by which the cover's best candidate may miss the best hypothesis."""
     return bounds.cover_distance(n_shared, d, beta)  # theorem: semi-replicable

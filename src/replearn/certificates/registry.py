@@ -282,6 +282,13 @@ _ENTRIES = (
         {"search_flip": choice.search_flip, "search_error": choice.search_error},
     ),
     Theorem(
+        "search-trainings",
+        "Errors of K trainings on rows of their own have one expectation in all runs: a search by "
+        "them is a choice among fixed hypotheses on K rows, whatever the learner does.",
+        "ours",
+        {"trainings_flip": choice.trainings_flip, "trainings_error": choice.trainings_error},
+    ),
+    Theorem(
         "semi-replicable",
         "One candidate for each dichotomy of a shared pool, then a replicable choice: the best "
         "candidate is nearly as good as the best hypothesis of the class.",

@@ -120,6 +120,30 @@ def configuration_name(params: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={_ADDRESS.sub('', repr(plain[name]))}" for name in sorted(plain))
 
 
+def results_of_errors(grid: list[dict[str, Any]], errors: NDArray[np.float64]) -> dict[str, Any]:
+    """Return errors of configurations as scikit-learn's table of results.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> found = results_of_errors([{"C": 1}, {"C": 2}], np.array([0.3, 0.2]))
+    >>> found["rank_test_score"].tolist(), found["param_C"].tolist()
+    ([2, 1], [1, 2])
+    """
+    columns: dict[str, Any] = {}
+    for name in dict.fromkeys(name for item in grid for name in item):
+        values = np.empty(len(grid), dtype=object)
+        values[:] = [item.get(name) for item in grid]
+        columns[f"param_{name}"] = np.ma.MaskedArray(values, [name not in item for item in grid])
+    ranks = 1 + (errors[:, np.newaxis] > errors).sum(axis=1)
+    return {
+        **columns,
+        "params": grid,
+        "mean_test_score": 1.0 - errors,
+        "rank_test_score": ranks.astype(np.int32),
+    }
+
+
 def search_scale(
     count: int, n_test: int, rho: float, alpha: float, beta: float, drift: float | None
 ) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
@@ -9,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
-from sklearn.model_selection import GridSearchCV
+from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -20,26 +21,18 @@ from replearn.learners._folds import (
     configured,
     in_order,
     keyed_folds,
+    results_of_errors,
     search_scale,
     seeded,
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
 from replearn.learners._single_rule import forget_fit, warn_if_not_certified
-from replearn.primitives import choose_by_errors
+from replearn.learners._trainings import cut_trainings, sample_key, training_errors
+from replearn.primitives import choice_scale, choose_by_errors
 from replearn.primitives._candidates import names_digest
 from replearn.primitives._certificate import PrimitiveCertificate
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
-
-_COPIED = (
-    "best_estimator_",
-    "best_params_",
-    "best_index_",
-    "cv_results_",
-    "n_splits_",
-    "refit_time_",
-    "scorer_",
-)
 
 
 def _best_has(method: str):
@@ -56,7 +49,8 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice
     adds shared random numbers that are keyed by the configuration. Where several configurations
-    are about equally good, two samples then still agree on one of them.
+    are about equally good, two samples then still agree on one of them. With ``train_size`` the
+    errors come from many small trainings instead, and the promise holds for every learner.
 
     Parameters
     ----------
@@ -69,15 +63,20 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
     alpha, beta : float, default=0.1, 0.05
         How much worse than the best the chosen configuration may be, and with which probability
         it may be still worse. A smaller alpha is more accurate and less stable.
+    train_size : int, default=None
+        Train on so many rows, again and again on fresh rows of the sample, and test on rows that
+        train nothing: one promise for all learners, without any assumption. It needs
+        `smallest_sample_search` rows, and chooses the best configuration for trainings of this
+        size, for example the block size of the learner in ``refit``. None: folds.
     drift : float, default=None
-        How much a configuration's true error may move between trainings on two samples of this
-        size: an assumption. Without it nothing is certified, since training itself may be as
-        unstable as it likes; the choice is the same.
+        With folds: how much a configuration's true error may move between trainings on two
+        samples, an assumption. Without it folds certify nothing, since training itself may be as
+        unstable as it likes; they agree as often.
     t : float, default=None
         Scale of the errors against the shared random numbers; None: from alpha, beta and the
         number of rows, and from rho where that can be kept.
     cv : int, default=5
-        Number of folds, cut by key.
+        Number of folds, cut by key; unused with ``train_size``.
     n_repeats : int, default=1
         In how many keyed ways the rows are cut into folds. More never weaken the promise.
     refit : bool or estimator, default=True
@@ -91,8 +90,10 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
 
     Attributes
     ----------
-    best_params_, best_estimator_, best_index_, best_score_, cv_results_, scorer_, n_splits_
+    best_params_, best_estimator_, best_index_, best_score_, cv_results_, n_splits_, refit_time_
         As in ``GridSearchCV``; ``best_score_`` is the accuracy of the chosen configuration.
+        With ``train_size``, ``n_splits_`` is the number of trainings and ``cv_results_`` has
+        parameters, mean scores and ranks only.
     t_ : float
         The scale in force.
     margin_ : float
@@ -125,6 +126,7 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
         "rho": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
+        "train_size": [Interval(Integral, 1, None, closed="left"), None],
         "drift": [Interval(Real, 0, 1, closed="both"), None],
         "t": [Interval(Real, 0, None, closed="left"), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
@@ -142,6 +144,7 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
         rho=0.1,
         alpha=0.1,
         beta=0.05,
+        train_size=None,
         drift=None,
         t=None,
         cv=5,
@@ -155,6 +158,7 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
         self.rho = rho
         self.alpha = alpha
         self.beta = beta
+        self.train_size = train_size
         self.drift = drift
         self.t = t
         self.cv = cv
@@ -195,65 +199,89 @@ class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
     def _search(self, X: Any, y: ArrayLike, params: dict[str, Any]) -> dict[str, Any]:
         codes, classes = check_labels(X, y, None)
         key = SharedKey(self.shared_key)
-        order, folds = keyed_folds(key, X, codes, self.cv, self.n_repeats)
-        choice: dict[str, Any] = {}
+        if self.train_size is None:
+            order, results, n_splits = self._by_folds(X, codes, classes, key, params)
+        else:
+            order, results, n_splits = self._by_trainings(X, codes, key, params)
+        fitted = self._choose(results, len(codes), n_splits, key)
+        fitted["best_params_"] = results["params"][fitted["best_index_"]]
+        if self.refit:
+            plain = isinstance(self.refit, bool)
+            model = configured(self.estimator if plain else self.refit, fitted["best_params_"], key)
+            params = {name: in_order(value, order) for name, value in params.items()}
+            start = time.perf_counter()
+            model.fit(take_rows(X, order), classes[codes[order]], **params)
+            fitted["best_estimator_"] = model
+            fitted["refit_time_"] = time.perf_counter() - start
+        return {**fitted, "cv_results_": results, "n_splits_": n_splits, "classes_": classes}
 
-        def choose(results: dict[str, Any]) -> int:
-            choice.update(self._choose(results, len(codes), key))
-            return choice["index"]
-
+    def _by_folds(
+        self, X: Any, codes: NDArray[np.intp], classes: Any, key: SharedKey, params: dict[str, Any]
+    ) -> tuple[NDArray[np.intp], dict[str, Any], int]:
+        # An assumption about the drift is made for samples that are cut independently.
+        cut = key if self.drift is None else sample_key(key, X, codes)
+        order, folds = keyed_folds(cut, X, codes, self.cv, self.n_repeats)
         inner = GridSearchCV(
             seeded(self.estimator, key),
             self.param_grid,
             scoring="accuracy",
             cv=folds,
-            refit=choose,
+            refit=False,
             n_jobs=self.n_jobs,
             error_score="raise",
         )
-        rows, labels = take_rows(X, order), classes[codes[order]]
         params = {name: in_order(value, order) for name, value in params.items()}
-        inner.fit(rows, labels, **params)
-        fitted = {name: getattr(inner, name) for name in _COPIED}
-        if not self.refit:
-            del fitted["best_estimator_"], fitted["refit_time_"]
-        elif not isinstance(self.refit, bool):
-            other = configured(self.refit, inner.best_params_, key)
-            fitted["best_estimator_"] = other.fit(rows, labels, **params)
-        scores = inner.cv_results_["mean_test_score"]
-        return {
-            **fitted,
-            "best_score_": float(scores[inner.best_index_]),
-            "classes_": classes,
-            "t_": choice["t"],
-            "margin_": choice["margin"],
-            "certificate_": choice["certificate"],
-        }
+        inner.fit(take_rows(X, order), classes[codes[order]], **params)
+        return order, inner.cv_results_, inner.n_splits_
 
-    def _choose(self, results: dict[str, Any], n: int, key: SharedKey) -> dict[str, Any]:
+    def _by_trainings(
+        self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
+    ) -> tuple[NDArray[np.intp], dict[str, Any], int]:
+        if self.drift is not None or params:
+            given = "drift" if self.drift is not None else ", ".join(params)
+            raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
+        grid = list(ParameterGrid(self.param_grid))
+        cut = cut_trainings(key, X, codes, self.train_size)
+        models = [configured(self.estimator, item, key) for item in grid]
+        errors = training_errors(models, X, codes, cut, key, self.n_jobs)
+        order = key.child("rows").order(as_points(X), codes)
+        return order, results_of_errors(grid, errors), len(cut[1])
+
+    def _choose(
+        self, results: dict[str, Any], n: int, n_splits: int, key: SharedKey
+    ) -> dict[str, Any]:
         names = [configuration_name(params) for params in results["params"]]
-        errors = 1.0 - results["mean_test_score"]
-        count, n_test = len(names), n // self.cv
-        t = self.t
-        if t is None:
-            t = search_scale(count, n_test, self.rho, self.alpha, self.beta, self.drift)
-        index, margin = choose_by_errors(errors, names, t=t, key=key)
+        scores = results["mean_test_score"]
+        asked = (float(self.rho), float(self.alpha), float(self.beta))
+        if self.train_size is None:
+            task, n_test = "search over configurations", n // self.cv
+            scale = search_scale(len(names), n_test, *asked, self.drift)
+            drift = None if self.drift is None else float(self.drift)
+            design = {"n_test": n_test, "n_repeats": int(self.n_repeats), "drift": drift}
+        else:
+            task = "search over configurations by many trainings"
+            scale = choice_scale(len(names), n_splits, *asked)
+            design = {"train_size": int(self.train_size), "n_trainings": n_splits}
+        t = float(scale if self.t is None else self.t)
+        index, margin = choose_by_errors(1.0 - scores, names, t=t, key=key)
         certificate = PrimitiveCertificate.issue(
-            "search over configurations",
+            task,
             key.fingerprint,
             n=n,
-            n_test=n_test,
-            n_repeats=int(self.n_repeats),
-            n_hypotheses=count,
-            t=float(t),
-            drift=None if self.drift is None else float(self.drift),
-            rho=float(self.rho),
-            alpha=float(self.alpha),
-            beta=float(self.beta),
-            candidates=names_digest(names, count),
+            **design,
+            n_hypotheses=len(names),
+            t=t,
+            **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
+            candidates=names_digest(names, len(names)),
             learner=describe_learner(self.estimator)[1],
         )
-        return {"index": index, "margin": margin, "t": float(t), "certificate": certificate}
+        return {
+            "best_index_": index,
+            "best_score_": float(scores[index]),
+            "t_": t,
+            "margin_": margin,
+            "certificate_": certificate,
+        }
 
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:

@@ -1,0 +1,150 @@
+"""Errors of configurations over many small trainings on rows of their own.
+
+Every training has its own rows and every test row trains nothing: the errors of the trainings are
+independent and have one expectation in all runs, whatever the learner does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.execution import Panel, fit_blocks
+from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+# Models that are trained and tested together: each answers the test rows of all of them.
+GROUP = 256
+
+
+def sample_key(key: SharedKey, X: Any, codes: NDArray[np.intp]) -> SharedKey:
+    """Return a key of this sample alone, whatever the order of its rows.
+
+    Two samples are cut independently of each other, even where they have rows in common; equal
+    samples are cut alike.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    >>> one, two = sample_key(SharedKey(0), X, y), sample_key(SharedKey(0), X[::-1], y[::-1])
+    >>> one.fingerprint == two.fingerprint
+    True
+    """
+    content = key.child("sample").hashes(as_points(X).beside(as_points(codes)))
+    digest = sha256(np.sort(content).astype("<u8").tobytes()).hexdigest()
+    return key.child("rows of one sample", digest)
+
+
+def cut_trainings(
+    key: SharedKey, X: Any, codes: NDArray[np.intp], train_size: int
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of each training, and one test row for each; surplus rows are left out.
+
+    Examples
+    --------
+    >>> rows, tests = cut_trainings(SharedKey(0), np.arange(11.0)[:, None], np.zeros(11), 4)
+    >>> rows.shape, tests.shape
+    ((2, 4), (2,))
+    """
+    count = len(codes) // (train_size + 1)
+    if count < 1:
+        raise ValueError(
+            f"train_size={train_size} needs at least {train_size + 1} rows, got "
+            f"n_samples={len(codes)}."
+        )
+    # theorem: search-trainings
+    order = sample_key(key, X, codes).order(as_points(X), codes)
+    cut = order[: count * (train_size + 1)]
+    return cut[count:].reshape(count, train_size), cut[:count]
+
+
+def training_errors(
+    models: Sequence[Any],
+    X: Any,
+    codes: NDArray[np.intp],
+    cut: tuple[NDArray[np.intp], NDArray[np.intp]],
+    key: SharedKey,
+    n_jobs: int | None = None,
+) -> NDArray[np.float64]:
+    """Return the mean error of each configuration over all trainings.
+
+    Each model answers the test rows of its group: the mean over these is a mean over shifts, and
+    each shift gives every model one test row of its own.
+
+    Parameters
+    ----------
+    models : sequence of classifiers
+        The configurations, not fitted.
+    X : container of rows
+        The sample.
+    codes : ndarray of intp
+        Labels as codes.
+    cut : tuple of ndarray
+        From `cut_trainings`.
+    key : SharedKey
+        Where the seeds come from.
+    n_jobs : int, optional
+        Number of joblib workers.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X, y = np.arange(30.0)[:, None], (np.arange(30) > 14).astype(np.intp)
+    >>> key = SharedKey(0)
+    >>> cut = cut_trainings(key, X, y, 9)
+    >>> training_errors([GaussianNB()], X, y, cut, key).shape
+    (1,)
+    """
+    trainings, tests = cut
+    classes = np.arange(max(2, int(codes.max()) + 1))
+    wrong = np.zeros(len(models))
+    for start in range(0, len(tests), GROUP):
+        blocks, held = trainings[start : start + GROUP], tests[start : start + GROUP]
+        keys = [key.child("seed", 0, start + place) for place in range(len(held))]
+        rows, labels = take_rows(X, held), codes[held]
+        for place, model in enumerate(models):
+            fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
+            votes = Panel(fitted, classes).vote_counts(rows, n_jobs=n_jobs)[:, 0]
+            wrong[place] += len(held) - _right(votes, labels, len(held)).sum() / len(held)
+    return wrong / len(tests)
+
+
+def _right(votes: NDArray[np.int32], labels: NDArray[np.intp], n_models: int) -> NDArray[Any]:
+    """Return how many models are right on each row."""
+    if votes.ndim == 2:  # votes for each of several classes
+        return np.take_along_axis(votes, labels[:, np.newaxis], axis=1)[:, 0]
+    return np.where(labels == 1, votes, n_models - votes)
+
+
+@derivation("search over configurations by many trainings")
+def _derive(
+    ledger: Ledger,
+    n: int,
+    train_size: int,
+    n_trainings: int,
+    n_hypotheses: int,
+    t: float,
+    rho: float,
+    alpha: float,
+    beta: float,
+    **shared: Any,
+) -> tuple[list[str], list[str]]:
+    data = {"t": t, "n_hypotheses": n_hypotheses, "n_trainings": n_trainings}
+    flip = ledger.add("trainings_flip", "search-trainings", **data)
+    tail = ledger.add("trainings_error", "search-trainings", alpha=alpha, **data)
+    promises = [
+        f"Two runs on fresh samples of {n} rows choose different configurations with probability "
+        f"at most {rounded_up(flip)}, whatever the learner does.",
+        f"The chosen configuration's expected error after training on {train_size} rows exceeds "
+        f"the best one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
+        CONDITIONS,
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
