@@ -4,11 +4,14 @@ import csv
 import io
 import json
 import stat
+import warnings
 
+import numpy as np
 import pytest
 
-from replearn import SharedKey
-from replearn.persistence import describe
+from replearn import NotCertifiedWarning, SharedKey
+from replearn.learners import ReplicableThresholdClassifier
+from replearn.persistence import describe, save
 
 
 def rows_of(text):
@@ -227,3 +230,29 @@ def test_three_classes_and_a_single_block(call, shop, tmp_path):
     code, out, _ = call(*ask, "--explain", "--json")
     assert code == 0
     assert len(json.loads(out)["predictions"]) == 200
+
+
+def test_certify_knows_the_other_learners_too(call, shop, tmp_path):
+    rng = np.random.default_rng(0)
+    X = np.round(rng.normal(size=(600, 1)), 2)
+    for name, key in (("a", "k"), ("b", "k"), ("c", "other")):
+        model = ReplicableThresholdClassifier(rho=0.3, shared_key=key)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NotCertifiedWarning)
+            save(model.fit(X, X[:, 0] > 0), tmp_path / f"{name}.replearn")
+        (tmp_path / f"{name}.json").write_text(model.certificate_.to_json())
+    code, out, _ = call("certify", tmp_path / "a.replearn", tmp_path / "b.json", "--explain")
+    assert code == 0
+    assert "replicable threshold, asked for rho = 0.3, NOT certified" in out
+    code, out, _ = call(
+        "certify", tmp_path / "a.json", tmp_path / "c.json", shop / "a.json", "--json"
+    )
+    assert code == 1
+    first, second = json.loads(out)["comparisons"]
+    assert [item.split(":")[0] for item in first["differences"]] == ["key"]
+    assert second["differences"][0].startswith("task: 'replicable threshold' here, 'blocks")
+    text = (tmp_path / "a.json").read_text().replace('"certified": false', '"certified": true')
+    (tmp_path / "a.json").write_text(text)
+    code, _, err = call("certify", tmp_path / "a.json")
+    assert code == 2
+    assert "a.json is refused: certified" in err

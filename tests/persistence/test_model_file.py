@@ -5,7 +5,6 @@ import json
 import os
 import subprocess
 import sys
-import warnings
 import zipfile
 
 import numpy as np
@@ -22,7 +21,6 @@ import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
 from replearn.certificates._json import digest_of
-from replearn.exceptions import NotCertifiedWarning
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
@@ -296,15 +294,3 @@ def test_the_approximate_learner_too(tmp_path):
     learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
     save(learner, tmp_path / "m.replearn")
     assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == learner.predict(NEW)).all()
-
-
-def test_a_heavy_stage_has_no_model_file(tmp_path):
-    rows = np.repeat([[0.0], [1.0], [2.0]], 2000, axis=0)
-    learner = PointwiseReplicableClassifier(GaussianNB(), alpha=0.9, beta=0.5, rho=0.5, max_fits=20)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", NotCertifiedWarning)
-        learner.fit(rows, np.arange(6000) % 2)
-    assert learner.heavy_ is not None
-    with pytest.raises(TypeError, match=r"heavy_ is a .*HeavyPoints, which has no place"):
-        save(learner, tmp_path / "m.replearn")
-    assert not list(tmp_path.iterdir())

@@ -8,10 +8,15 @@ from pathlib import Path
 from typing import Any
 
 from replearn.certificates import Certificate
+from replearn.certificates._comparison import Comparison
+from replearn.certificates._json import digest_of, read_object
 from replearn.certificates._text import rounded_up
 from replearn.cli._console import DONE, GATE_FAILED, put, put_json
 from replearn.exceptions import CertificateError
 from replearn.persistence import describe
+from replearn.primitives._certificate import PrimitiveCertificate
+
+AnyCertificate = Certificate | PrimitiveCertificate
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -25,7 +30,7 @@ def run(args: argparse.Namespace) -> int:
     """Check every certificate, compare all with the first, and tell."""
     found = {path: read_certificate(path) for path in args.files}
     first, *others = found
-    compared = {path: found[first].comparable(found[path]) for path in others}
+    compared = {path: compare(found[first], found[path]) for path in others}
     if args.json:
         put_json(_as_json(found, compared))
     else:
@@ -34,39 +39,85 @@ def run(args: argparse.Namespace) -> int:
         for path, comparison in compared.items():
             put(f"{first} and {path}: {comparison}")
         if args.explain:
-            put(f"\n{found[first].explain()}")
+            put(f"\n{_explained(found[first])}")
     return DONE if all(compared.values()) else GATE_FAILED
 
 
-def read_certificate(path: str) -> Certificate:
+def read_certificate(path: str) -> AnyCertificate:
     """Read a certificate, or that of a model file, and compute it again."""
     if zipfile.is_zipfile(path):
         return describe(path).certificate
     try:
-        return Certificate.load(Path(path))
+        text = Path(path).read_text(encoding="utf-8")
+        is_primitive = "task" in read_object(text, "certificate")
+        kind: Any = PrimitiveCertificate if is_primitive else Certificate
+        certificate: AnyCertificate = kind.from_json(text)
+        certificate.check()
     except (CertificateError, UnicodeDecodeError) as error:
         raise CertificateError(f"{path} is refused: {error}") from None
+    return certificate
 
 
-def _in_words(certificate: Certificate) -> str:
-    verdict = "certified" if certificate.certified else f"NOT certified ({certificate.reason})"
-    return (
-        f"rho = {rounded_up(certificate.claim.rho)}, {verdict}, n = {certificate.n}, key "
-        f"{certificate.key_fingerprint}; every number was computed again"
+def compare(here: AnyCertificate, there: AnyCertificate) -> Comparison:
+    """Say whether two certificates are one promise; those of other learners item by item."""
+    if isinstance(here, Certificate) and isinstance(there, Certificate):
+        return here.comparable(there)
+    mine, yours = _items(here), _items(there)
+    return Comparison(
+        tuple(
+            f"{name}: {mine.get(name)!r} here, {yours.get(name)!r} there"
+            for name in {**mine, **yours}
+            if mine.get(name) != yours.get(name)
+        )
     )
 
 
-def _as_json(found: dict[str, Certificate], compared: dict[str, Any]) -> dict[str, Any]:
+def _items(certificate: AnyCertificate) -> dict[str, Any]:
+    if isinstance(certificate, Certificate):
+        return {"task": "blocks that vote", "key": certificate.key_fingerprint}
+    inputs = dict(certificate.inputs)
+    return {"task": certificate.task, **inputs, "key": certificate.key_fingerprint}
+
+
+def _in_words(certificate: AnyCertificate) -> str:
+    verdict = "certified" if certificate.certified else f"NOT certified ({certificate.reason})"
+    about = f"rho = {rounded_up(_rho(certificate))}"
+    if isinstance(certificate, PrimitiveCertificate):
+        about = f"{certificate.task}, asked for {about}"
+    return (
+        f"{about}, {verdict}, n = {_n(certificate)}, key {certificate.key_fingerprint}; every "
+        "number was computed again"
+    )
+
+
+def _explained(certificate: AnyCertificate) -> str:
+    explain = getattr(certificate, "explain", certificate.__str__)
+    return str(explain())
+
+
+def _rho(certificate: AnyCertificate) -> float:
+    if isinstance(certificate, Certificate):
+        return certificate.claim.rho
+    return float(dict(certificate.inputs).get("rho") or 1.0)
+
+
+def _n(certificate: AnyCertificate) -> Any:
+    return (
+        certificate.n if isinstance(certificate, Certificate) else dict(certificate.inputs).get("n")
+    )
+
+
+def _as_json(found: dict[str, AnyCertificate], compared: dict[str, Any]) -> dict[str, Any]:
     return {
         "one_promise": all(compared.values()),
         "certificates": [
             {
                 "file": path,
-                "rho": certificate.claim.rho,
+                "rho": _rho(certificate),
                 "certified": certificate.certified,
-                "n": certificate.n,
+                "n": _n(certificate),
                 "key_fingerprint": certificate.key_fingerprint,
-                "digest": certificate.digest,
+                "digest": getattr(certificate, "digest", None) or digest_of(certificate.to_dict()),
             }
             for path, certificate in found.items()
         ],

@@ -36,7 +36,7 @@ _ITEMS: dict[str, type] = {
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, was changed, or cannot be used here; the message says why."""
+    """A model file is damaged, changed or of no use here, or cannot be written; see the message."""
 
 
 def pack(manifest: dict[str, Any], models: bytes) -> bytes:

@@ -18,11 +18,8 @@ from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistG
 from sklearn.tree import BaseDecisionTree
 
 from replearn.persistence._container import ModelFileError
+from replearn.persistence._parts import OWN_TYPES, children
 
-OWN_TYPES = (
-    "replearn.execution.constant.ConstantVote",
-    "replearn.tables.encoder.TableEncoder",
-)
 CHECKED_TYPES = (
     "sklearn.tree._tree.Tree",
     "sklearn.ensemble._hist_gradient_boosting.predictor.TreePredictor",
@@ -91,23 +88,13 @@ def _tree_owners(value: Any, n_features: int | None) -> Iterable[tuple[Any, int]
     if isinstance(value, BaseDecisionTree) and hasattr(value, "tree_"):
         yield value, _width(value) if n_features is None else n_features
         return
-    for child in _children(value):
+    for child in children(value):
         yield from _tree_owners(child, n_features)
 
 
 def _width(estimator: Any) -> int:
     # Without this attribute scikit-learn does not check the width of a table: no tree fits -1.
     return int(getattr(estimator, "n_features_in_", -1))
-
-
-def _children(value: Any) -> Iterable[Any]:
-    if isinstance(value, dict):
-        return value.values()
-    if isinstance(value, list | tuple | set):
-        return value
-    if isinstance(value, np.ndarray):
-        return value.ravel().tolist() if value.dtype == object else ()
-    return () if isinstance(value, type) else getattr(value, "__dict__", {}).values()
 
 
 def _tree_is_sound(tree: Any, n_features: int) -> bool:

@@ -15,8 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from replearn._version import __version__
 from replearn.certificates import Certificate
 from replearn.persistence._container import ModelFileError, pack, unpack, write_bytes_atomically
-from replearn.persistence._state import learner_class, put_together, read_document, take_apart
+from replearn.persistence._parts import read_document
+from replearn.persistence._state import learner_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted
+from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.randomness import ENCODING_VERSION, SharedKey
 
 
@@ -28,7 +30,7 @@ class ModelDescription:
     ----------
     learner : str
         Name of the learner's class.
-    certificate : Certificate
+    certificate : Certificate or PrimitiveCertificate
         What the run promises; checked.
     key_fingerprint : str
         Tells which key the model belongs to.
@@ -41,7 +43,7 @@ class ModelDescription:
     """
 
     learner: str
-    certificate: Certificate
+    certificate: Certificate | PrimitiveCertificate
     key_fingerprint: str
     includes_key: bool
     library_version: str
@@ -87,7 +89,7 @@ def save(
     True
     """
     if type(model) is not learner_class(type(model).__name__):
-        raise TypeError(f"cannot save a {type(model)!r}: only this library's own learners.")
+        raise ModelFileError(f"cannot save a {type(model)!r}: only this library's own learners.")
     check_is_fitted(model)
     documents, rest = take_apart(model)
     key = SharedKey(model.shared_key)
@@ -141,12 +143,16 @@ def load(
     _check_versions(manifest, name, any_version)
     key = _check_key(manifest, shared_key, name)
     values = _read_documents(manifest, name)
-    if values["certificate_"].key_fingerprint != key.fingerprint:
-        raise ModelFileError(f"{name} has a certificate that belongs to another key.")
     state = load_trusted(models, trusted, name)
     if not isinstance(state, dict) or set(state) & set(values):
         raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
-    return put_together(manifest["learner"], {**values, **state}, key)
+    try:
+        return put_together(manifest["learner"], {**values, **state}, key)
+    except ModelFileError as error:
+        raise ModelFileError(f"{name} is refused: {error}") from None
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
+        # Parts that do not fit together: what they raise says little without this.
+        raise ModelFileError(f"{name} cannot be put together: {error!r}") from error
 
 
 def describe(path: str | os.PathLike[str]) -> ModelDescription:
@@ -211,6 +217,6 @@ def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
         values = {item: read_document(found) for item, found in manifest["documents"].items()}
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{name} is refused: {error}") from error
-    if not isinstance(values.get("certificate_"), Certificate) or "plan_" not in values:
-        raise ModelFileError(f"{name} has no certificate or no plan.")
+    if not isinstance(values.get("certificate_"), Certificate | PrimitiveCertificate):
+        raise ModelFileError(f"{name} has no certificate.")
     return values

@@ -1,0 +1,383 @@
+"""Every learner that can be fitted can be saved, and answers the same in another process."""
+
+import io
+import json
+import subprocess
+import sys
+import warnings
+import zipfile
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.tree import DecisionTreeClassifier
+
+import replearn.learners
+from replearn import NotCertifiedWarning, SharedKey
+from replearn.certificates._json import digest_of
+from replearn.hypotheses import (
+    Boxes,
+    Conjunctions,
+    FiniteClass,
+    Halfspaces,
+    Intervals,
+    Stumps,
+    Thresholds,
+    make_box,
+)
+from replearn.learners import (
+    ApproximatelyReplicableClassifier,
+    FiniteRandomnessClassifier,
+    PointwiseReplicableClassifier,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
+    ReplicableThresholdClassifier,
+    SemiReplicableClassifier,
+)
+from replearn.persistence import ModelFileError, describe, load, save
+from replearn.persistence._parts import read_class
+from replearn.persistence._state import LEARNERS
+from replearn.tables import take_rows
+
+KEY = "a secret that is long enough to look for"
+RNG = np.random.default_rng(11)
+X = np.round(RNG.normal(size=(900, 2)), 3)
+Y = np.where(X[:, 0] + RNG.normal(size=900) > 0, "yes", "no")
+NEW = np.round(RNG.normal(size=(200, 2)), 3)
+TREES = {"max_depth": [1, 2, 3]}
+
+
+def pointwise(base=None, **params):
+    settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": KEY} | params
+    return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
+
+
+MODELS = {
+    "pointwise": lambda: pointwise().fit(X, Y),
+    "approximate": lambda: ApproximatelyReplicableClassifier(
+        GaussianNB(), n_blocks=6, n_partitions=1, gamma=0.9, rho=0.9, shared_key=KEY
+    ).fit(X, Y),
+    "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),
+    "semi": lambda: SemiReplicableClassifier(shared_key=KEY).fit(X, Y, X_shared=X[:40]),
+    "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(
+        X, Y, X_shared=X[:8]
+    ),
+    "semi with candidates": lambda: SemiReplicableClassifier(
+        candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
+    ).fit(X, Y),
+    "realizable": lambda: RealizableReplicableClassifier(Stumps(2), shared_key=KEY).fit(X, Y),
+    "realizable with a classifier": lambda: RealizableReplicableClassifier(
+        DecisionTreeClassifier(max_depth=9), ceiling=1.0, shared_key=KEY
+    ).fit(X, Y),
+    "finite randomness": lambda: FiniteRandomnessClassifier(
+        GaussianNB(), n_blocks=5, n_candidates=3, shared_key=KEY
+    ).fit(X, Y),
+    "search": lambda: ReplicableSearchCV(DecisionTreeClassifier(), TREES, shared_key=KEY).fit(X, Y),
+    "search, then blocks": lambda: ReplicableSearchCV(
+        DecisionTreeClassifier(),
+        TREES,
+        cv=2,
+        refit=pointwise(DecisionTreeClassifier()),
+        shared_key=KEY,
+    ).fit(X, Y),
+    "selector": lambda: ReplicableSelector(
+        {
+            "old": DummyClassifier().fit(X, Y),
+            "new": LogisticRegression().fit(X, Y),
+            "blocks": pointwise().fit(X, Y),
+        },
+        shared_key=KEY,
+    ).fit(X, Y),
+}
+
+
+def heavy_model(container, base=None):
+    settings = {"alpha": 0.9, "beta": 0.5, "rho": 0.5, "max_fits": 4, "shared_key": KEY}
+    model = PointwiseReplicableClassifier(base or DummyClassifier(), **settings)
+    return model.fit(container, np.arange(_size(container)) % 7 < 3)
+
+
+def _size(container):
+    return container.shape[0] if hasattr(container, "shape") else len(container)
+
+
+N = 6000
+SIZES = [5000, 600, 400]
+TOWNS = np.repeat(["Ulm", "Rom", "Bern"], SIZES)
+NUMBERS = np.repeat([[1.0, np.nan], [0.0, 0.1], [2.0, -3.5]], SIZES, axis=0)
+TIMES = np.repeat(
+    pd.to_datetime(["2024-02-03 04:05:06.5", None, "2023-01-01 00:00:00.0"], utc=True), SIZES
+)
+CONTAINERS = {
+    "numbers": NUMBERS,
+    "sparse": sparse.csr_array(np.nan_to_num(NUMBERS)),
+    "texts": TOWNS.tolist(),
+    "objects": np.array([[town, None if town == "Rom" else 1.5] for town in TOWNS], dtype=object),
+    "pandas": pd.DataFrame(
+        {
+            "when": TIMES,
+            "town": pd.Categorical(TOWNS),
+            "a": pd.array(np.repeat(np.array([1, None, 3], dtype=object), SIZES), "Int64"),
+        }
+    ),
+    "polars": pl.DataFrame({"town": TOWNS, "a": NUMBERS[:, 1]}),
+}
+
+
+@pytest.fixture(autouse=True)
+def _uncertified():
+    """These samples are too small for any promise; that is not what is tested."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        yield
+
+
+@pytest.fixture(scope="module")
+def models():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return {name: make() for name, make in MODELS.items()}
+
+
+@pytest.fixture(scope="module")
+def folder(models, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("models")
+    for name, model in models.items():
+        save(model, folder / f"{name}.replearn")
+    return folder
+
+
+def everything(path):
+    with zipfile.ZipFile(path) as outer:
+        for name in outer.namelist():
+            yield outer.read(name)
+        with zipfile.ZipFile(io.BytesIO(outer.read("models.skops"))) as inside:
+            yield from (inside.read(name) for name in inside.namelist())
+
+
+def test_no_learner_is_forgotten():
+    assert sorted(LEARNERS) == sorted(replearn.learners.__all__)
+    assert {type(make()).__name__ for make in MODELS.values()} == set(LEARNERS)
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_was_fitted_comes_back(models, folder, name):
+    before, path = models[name], folder / f"{name}.replearn"
+    after = load(path, KEY)
+    assert (after.predict(NEW) == before.predict(NEW)).all()
+    assert after.certificate_ == before.certificate_
+    assert describe(path).certificate == before.certificate_
+    assert set(vars(after)) == set(vars(before))
+    for item in ("best_params_", "random_bits_", "selected_name_", "threshold_", "limit_"):
+        assert getattr(after, item, None) == getattr(before, item, None)
+    again = folder / "again"
+    save(after, again)  # what was loaded can be saved
+    assert (load(again, KEY).predict(NEW) == before.predict(NEW)).all()
+
+
+def test_rules_and_choices_are_the_same_values(models, folder):
+    for name in ("threshold", "semi", "semi with a class", "realizable"):
+        after = load(folder / f"{name}.replearn", KEY)
+        assert after.hypothesis_ == models[name].hypothesis_
+        assert after.rule() == models[name].rule()
+    semi = load(folder / "semi with a class.replearn", KEY)
+    assert semi.hypotheses == Boxes(2)
+    assert semi.selection_.margin == models["semi with a class"].selection_.margin
+    assert semi.selection_.candidate == semi.hypothesis_
+    selector = load(folder / "selector.replearn", KEY)
+    assert selector.selected_ is selector.candidates[selector.selected_name_]
+    assert selector.selection_.candidate is selector.selected_
+    blocks = models["selector"].candidates["blocks"]
+    assert (selector.candidates["blocks"].predict(NEW) == blocks.predict(NEW)).all()
+    search = load(folder / "search.replearn", KEY)
+    assert search.score(NEW, Y[:200]) == models["search"].score(NEW, Y[:200])
+    old, new = models["search"].cv_results_, search.cv_results_
+    assert (old["mean_test_score"] == new["mean_test_score"]).all()
+    assert old["params"] == new["params"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_key_is_not_inside_and_another_is_refused(folder, name):
+    path = folder / f"{name}.replearn"
+    content = b"".join(everything(path))
+    assert KEY.encode() not in content
+    assert SharedKey(KEY).export().split("-")[1].encode() not in content
+    assert SharedKey(KEY).fingerprint.encode() in content
+    with pytest.raises(ModelFileError, match="belongs to the key with fingerprint"):
+        load(path, "another")
+
+
+def test_a_fresh_process_gives_the_same_answers(models, folder, tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        heavy = heavy_model(CONTAINERS["numbers"])
+    rows = NUMBERS[::100]
+    save(heavy, tmp_path / "heavy.replearn")
+    np.savez(tmp_path / "rows.npz", new=NEW, heavy=rows)
+    code = (
+        "import sys, json, numpy as np; from replearn.persistence import load\n"
+        "rows = np.load(sys.argv[1]); key = sys.argv[2]; out = {}\n"
+        "for path in sys.argv[3:]:\n"
+        "    m = load(path, key); heavy = path.endswith('heavy.replearn')\n"
+        "    out[path] = m.predict(rows['heavy' if heavy else 'new']).tolist()\n"
+        "    if heavy: out['flips'] = m.flip_probability(rows['heavy']).tolist()\n"
+        "print(json.dumps(out))\n"
+    )
+    paths = {name: str(folder / f"{name}.replearn") for name in MODELS}
+    where = [tmp_path / "rows.npz", KEY, tmp_path / "heavy.replearn", *paths.values()]
+    done = subprocess.run([sys.executable, "-c", code, *where], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    for name, path in paths.items():
+        assert found[path] == models[name].predict(NEW).tolist()
+    assert found[str(tmp_path / "heavy.replearn")] == heavy.predict(rows).tolist()
+    assert found["flips"] == heavy.flip_probability(rows).tolist()
+
+
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
+def test_a_heavy_stage_survives(tmp_path, container):
+    before = heavy_model(container)
+    assert len(before.heavy_) >= 1
+    save(before, tmp_path / "m.replearn")
+    assert KEY.encode() not in b"".join(everything(tmp_path / "m.replearn"))
+    after = load(tmp_path / "m.replearn", KEY)
+    rows = np.arange(0, N, 50)
+    asked = take_rows(container, rows)
+    assert (after.predict(asked) == before.predict(asked)).all()
+    assert (after.flip_probability(asked) == before.flip_probability(asked)).all()
+    assert np.array_equal(after.flip_limits(asked), before.flip_limits(asked))
+    assert (after.heavy_.labels == before.heavy_.labels).all()
+    assert (after.heavy_.masses == before.heavy_.masses).all()
+
+
+def test_heavy_points_answer_by_their_own_labels_after_loading(tmp_path):
+    before = heavy_model(CONTAINERS["numbers"])
+    save(before, tmp_path / "m.replearn")
+    stage = load(tmp_path / "m.replearn", KEY).explain(CONTAINERS["numbers"][:3000:1000]).stage
+    assert set(stage) == {"heavy"}
+
+
+def change_state(path, change):
+    """Change the models' state as a careful forger would, who computes both digests again."""
+    from hashlib import sha256
+
+    from skops import io as skops_io
+
+    with zipfile.ZipFile(path) as archive:
+        manifest = json.loads(archive.read("manifest.json"))
+        state = skops_io.loads(archive.read("models.skops"), trusted=["sklearn.tree._tree.Tree"])
+    change(manifest, state)
+    models = skops_io.dumps(state)
+    manifest.pop("digest")
+    manifest["models_sha256"] = sha256(models).hexdigest()
+    manifest["digest"] = digest_of(manifest)
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("manifest.json", json.dumps(manifest))
+        archive.writestr("models.skops", models)
+
+
+FORGERIES = {
+    "do not agree on a heavy stage": lambda _, state: state.update(heavy_=None),
+    "cannot be put together": lambda _, state: state["heavy_"].pop("counts"),
+    "unknown part 'os.system'": lambda _, state: state.update(heavy_={"__replearn__": "os.system"}),
+    "the file has 1 models": lambda _, state: state.update(estimators_=state["estimators_"][:1]),
+}
+
+
+@pytest.mark.parametrize(("message", "change"), FORGERIES.items(), ids=FORGERIES)
+def test_a_forged_heavy_stage_is_refused(tmp_path, message, change):
+    save(heavy_model(CONTAINERS["numbers"]), tmp_path / "m.replearn")
+    change_state(tmp_path / "m.replearn", change)
+    with pytest.raises(ModelFileError, match=message):
+        load(tmp_path / "m.replearn", KEY)
+
+
+def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
+    path = tmp_path / "m.replearn"
+    path.write_bytes((folder / "threshold.replearn").read_bytes())
+    change_state(
+        path, lambda m, _: m["documents"]["certificate_"]["content"].update(certified=True)
+    )
+    with pytest.raises(ModelFileError, match="refused: certified: does not follow"):
+        load(path, KEY)
+    path.write_bytes((folder / "threshold.replearn").read_bytes())
+    change_state(path, lambda m, _: m["documents"]["hypothesis_"]["content"].update(kind="x"))
+    with pytest.raises(ModelFileError, match="kind is 'x'"):
+        load(path, KEY)
+    path.write_bytes((folder / "search, then blocks.replearn").read_bytes())
+    other = pointwise(shared_key="other").fit(X, Y).certificate_.to_dict()
+    change_state(
+        path,
+        lambda _, state: state["best_estimator_"]["state"]["certificate_"].update(content=other),
+    )
+    with pytest.raises(ModelFileError, match="PointwiseReplicableClassifier belongs to another"):
+        load(path, KEY)
+
+
+def fixed_answer(rows):
+    return np.full(len(rows), "no")
+
+
+REFUSED = {
+    "candidates.*with a key of its own": lambda: ReplicableSelector(
+        {"blocks": pointwise(shared_key="other").fit(X, Y)}, shared_key=KEY
+    ).fit(X, Y),
+    r"ReplicableSelector.candidates\['f'\] contains the function .*<lambda>": lambda: (
+        ReplicableSelector({"f": lambda rows: fixed_answer(rows)}, shared_key=KEY).fit(X, Y)
+    ),
+    "estimator contains a shared key": lambda: pointwise(
+        FunctionTransformer(kw_args={"key": SharedKey("hidden")})
+    ),
+}
+
+
+@pytest.mark.parametrize(("message", "make"), REFUSED.items(), ids=REFUSED)
+def test_what_cannot_be_saved_is_named(tmp_path, message, make):
+    model = make()
+    if not hasattr(model, "certificate_"):
+        vars(model).update({**vars(pointwise().fit(X, Y)), "estimator": model.estimator})
+    with pytest.raises(ModelFileError, match=message):
+        save(model, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_learner_inside_a_pipeline_is_refused_by_name(tmp_path):
+    nested = make_pipeline(pointwise())
+    search = ReplicableSearchCV(
+        nested, {"pointwisereplicableclassifier__rho": [0.5, 0.6]}, cv=2, shared_key=KEY
+    ).fit(X, Y)
+    with pytest.raises(ModelFileError, match="PointwiseReplicableClassifier, which has no place"):
+        save(search, tmp_path / "m")
+
+
+def test_functions_of_a_module_are_refused_at_loading_unless_trusted(tmp_path):
+    model = ReplicableSelector({"f": np.ravel, "g": DummyClassifier().fit(X, Y)}, shared_key=KEY)
+    model.fit(np.arange(900) % 2, np.arange(900) % 2)
+    save(model, tmp_path / "m")
+    with pytest.raises(ModelFileError, match=r"not trusted: numpy\.ravel"):
+        load(tmp_path / "m", KEY)
+    assert load(tmp_path / "m", KEY, trusted=["numpy.ravel"]).selected_name_ == "f"
+
+
+CLASSES = (
+    *(Stumps(3), Stumps(2, ">"), Thresholds("<="), Intervals(), Boxes(2), Halfspaces()),
+    *(Conjunctions(2), Conjunctions(2, (">", "<="))),
+    FiniteClass([make_box([(0, 1.0, np.inf)])], 2),
+)
+
+
+@pytest.mark.parametrize("family", CLASSES, ids=lambda family: type(family).__name__)
+def test_hypothesis_classes_survive(family):
+    again = read_class(json.loads(json.dumps(family.to_dict())))
+    assert type(again) is type(family)
+    assert again.to_dict() == family.to_dict()
+    with pytest.raises(ModelFileError, match="no hypothesis class"):
+        read_class({"class": "Hypothesis"})
