@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +23,7 @@ from sklearn import config_context, get_config
 from sklearn.base import clone
 from sklearn.utils.parallel import Parallel, delayed
 
+from replearn.execution.checkpoints import BlockStore, active_store
 from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting_logistic import fit_plain_logistic
 from replearn.execution.progress import Progress
@@ -65,12 +66,15 @@ class Block:
         A seed for each random_state of the base learner.
     name : str
         How an error names the block.
+    keep : callable or None, default=None
+        Called with the fitted model, where it was fitted.
     """
 
     X: Any
     y: NDArray[Any]
     seeds: dict[str, int]
     name: str
+    keep: Callable[[Any], None] | None = None
 
 
 def fit_blocks(
@@ -130,19 +134,23 @@ def fit_blocks(
             "give one key and one name per block"
         )
     estimator = clone(estimator)  # without what an earlier fit may have left in it
-    work = _cut(estimator, X, np.asarray(y), blocks, keys, names)
-    progress = Progress(len(blocks), verbose=verbose)
+    y, store = np.asarray(y), active_store()
+    done = {} if store is None else store.open(estimator, X, y, blocks, keys)
+    left = [number for number in range(len(blocks)) if number not in done]
+    work = _cut(estimator, X, y, blocks, keys, names, left, store)
+    progress = Progress(len(left), verbose=verbose)
     models: list[Any] = []
     try:
         # The outer limit holds for the whole loop: workers that are threads of this process
         # share its libraries, and the first to finish must not lift the limit for the others.
         with one_thread():
-            for batch in _run(estimator, work, len(blocks), n_jobs):
+            for batch in _run(estimator, work, len(left), n_jobs):
                 models += batch
                 progress.advance(len(batch))
     finally:
         progress.close()
-    return models
+    done.update(zip(left, models, strict=True))
+    return [done[number] for number in range(len(blocks))]
 
 
 def fit_one_block(estimator: Any, block: Block) -> Any:
@@ -197,7 +205,14 @@ def _fresh(estimator: Any) -> Any:
 def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
     with one_thread(), config_context(skip_parameter_validation=True):
-        return [fit_one_block(estimator, block) for block in batch]
+        return [_fit_and_keep(estimator, block) for block in batch]
+
+
+def _fit_and_keep(estimator: Any, block: Block) -> Any:
+    model = fit_one_block(estimator, block)
+    if block.keep is not None:
+        block.keep(model)
+    return model
 
 
 def _cut(
@@ -207,11 +222,15 @@ def _cut(
     blocks: Sequence[NDArray[np.intp]],
     keys: Sequence[SharedKey],
     names: Sequence[str],
+    left: Sequence[int],
+    store: BlockStore | None,
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
     places = random_state_names(estimator)
-    for rows, key, name in zip(blocks, keys, names, strict=True):
-        yield Block(take_rows(X, rows), y[rows], keyed_seeds(places, key), name)
+    for number in left:
+        rows, seeds = blocks[number], keyed_seeds(places, keys[number])
+        keep = None if store is None else store.keeper(number)
+        yield Block(take_rows(X, rows), y[rows], seeds, names[number], keep)
 
 
 def _run(
@@ -224,7 +243,7 @@ def _run(
         start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
         with config_context(skip_parameter_validation=bool(seconds)):
-            model = fit_one_block(estimator, block)
+            model = _fit_and_keep(estimator, block)
         seconds.append(time.thread_time() - start)
         yield [model]
         if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds)):
