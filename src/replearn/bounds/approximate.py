@@ -7,6 +7,7 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 import math
 
 from replearn.bounds._checks import checked_width
+from replearn.bounds._deviation import largest_mean_deviation
 from replearn.bounds._numeric import (
     check_fraction,
     check_positive,
@@ -20,14 +21,11 @@ from replearn.bounds.laws import ThresholdLaw, arcsine_law, uniform_law
 __all__ = [
     "disagreement_bound",
     "disagreement_tail",
-    "heavy_disagreement_tail",
     "markov_gamma",
     "markov_rho",
     "smallest_blocks_approximate",
+    "vote_mean_and_spread",
 ]
-
-# Ways of splitting gamma that are tried: every one is valid, so more only sharpens.
-_SPLITS = 400
 
 
 def disagreement_tail(
@@ -65,7 +63,12 @@ def disagreement_tail(
     0.0611
     """
     check_positive("gamma", gamma)
-    mean, spread = _mean_and_spread(law, atoms, shared_rows, vote)
+    mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
+    return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
+
+
+def deviation_tail(mean: float, spread: float, gamma: float) -> float:
+    """Probability of more than gamma, from mean and spread."""
     excess = gamma - mean
     # theorem: approximate-direct
     return 1.0 if excess <= 0.0 else upper_probability(math.exp(-excess * excess / spread))
@@ -105,25 +108,62 @@ def disagreement_bound(
     >>> round(disagreement_bound(uniform_law(500), 0.05), 4)
     0.1026
     """
+    mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
+    return deviation_bound(mean, spread + atoms_spread(atoms), rho)
+
+
+def deviation_bound(mean: float, spread: float, rho: float) -> float:
+    """Return what is exceeded with probability rho at most, from mean and spread."""
     check_fraction("rho", rho)
-    mean, spread = _mean_and_spread(law, atoms, shared_rows, vote)
     # theorem: approximate-direct
-    # Rounded up twice: disagreement_tail of the result, itself rounded up, must not exceed rho.
+    # Rounded up twice: the tail of the result, itself rounded up, must not exceed rho.
     return round_up(round_up(mean + math.sqrt((-math.log(rho) + 1e-11) * spread)))
 
 
-def _mean_and_spread(
-    law: ThresholdLaw, atoms: float, shared_rows: bool, vote: str
+def atoms_spread(atoms: float) -> float:
+    """Return what the thresholds of points that carry mass add to the spread."""
+    return check_fraction("atoms", atoms, zero=True) / 2.0
+
+
+def vote_mean_and_spread(
+    law: ThresholdLaw, *, shared_rows: bool = False, vote: str = "hard"
 ) -> tuple[float, float]:
-    """E Z at most, and s with P(distance > mean + t) <= exp(-t^2 / s)."""
-    check_fraction("atoms", atoms, zero=True)
+    """Mean and spread of the expected disagreement of the votes of two models.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        The law of the thresholds.
+    shared_rows : bool
+        Whether the partition is keyed by content and a row can occur in both samples.
+    vote : {"hard", "soft"}
+        Votes of the blocks.
+
+    Returns
+    -------
+    mean, spread : float
+        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
+        disagreement over the thresholds.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> mean, spread = vote_mean_and_spread(uniform_law(100))
+    >>> round(mean, 4), round(spread, 6)
+    (0.0563, 0.01)
+    """
     pointwise = flip_bound(law, vote)
     # One block moves every score by one step at most; for soft votes too, since a continuous law
     # joins the levels by straight lines.
     blocks = law.n_blocks * law.largest_step**2
-    if shared_rows:
-        return 2.0 * pointwise, 2.0 * blocks + atoms / 2.0
-    return pointwise, blocks + atoms / 2.0
+    if not shared_rows:
+        return pointwise, blocks
+    centred = pointwise
+    if law.is_continuous:
+        # theorem: approximate-direct (section "content keys")
+        steep = law.n_blocks * law.largest_step
+        centred = min(centred, round_up(steep * largest_mean_deviation(law.n_blocks)))
+    return 2.0 * centred, 2.0 * blocks
 
 
 def smallest_blocks_approximate(
@@ -226,51 +266,3 @@ def markov_rho(pointwise: float, gamma: float) -> float:
     check_positive("gamma", gamma)
     # theorem: approximate-markov
     return upper_probability(pointwise / gamma)
-
-
-def heavy_disagreement_tail(
-    law: ThresholdLaw,
-    gamma: float,
-    *,
-    heavy: float,
-    atoms: float = 0.0,
-    shared_rows: bool = False,
-) -> float:
-    """Disagreement of whole models whose heavy points have their own membership and labels.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the vote thresholds.
-    gamma : float
-        Mass on which the models may differ.
-    heavy : float
-        Pointwise bound for membership plus that for heavy labels.
-    atoms : float
-        Sum of squared masses of the points outside the heavy set, at most their largest mass.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-
-    Returns
-    -------
-    float
-        The smallest ``heavy / g + disagreement_tail(law, gamma - g)`` over splits of gamma.
-
-    Examples
-    --------
-    >>> from replearn.bounds import uniform_law
-    >>> round(heavy_disagreement_tail(uniform_law(2000), 0.1, heavy=0.001, atoms=1e-4), 3)
-    0.035
-    """
-    check_fraction("heavy", heavy, zero=True)
-    check_positive("gamma", gamma)
-    if heavy == 0.0:
-        return disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows)
-    best = 1.0
-    for share in range(1, _SPLITS):
-        part = gamma * share / _SPLITS
-        # The subtraction may round up: leave the votes a hair less than what remains.
-        rest = (gamma - part) * (1.0 - 1e-12)
-        votes = disagreement_tail(law, rest, atoms=atoms, shared_rows=shared_rows)
-        best = min(best, markov_rho(heavy, part) + votes)
-    return best

@@ -13,7 +13,7 @@ def accuracy_of(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
         factor = ledger.add("error_factor", "accuracy-factor", law=design.law)
     if not request.asks_accuracy:
         if design.heavy is not None and design.heavy.alpha is not None:
-            return _heavy_accuracy(design.heavy, design.n, ledger, factor)
+            return _heavy_accuracy(design, design.heavy, ledger, factor)
         return True, _mean_error_statement(design, factor)
     slack = 0.0
     if design.atoms > 0:
@@ -39,22 +39,17 @@ def accuracy_of(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
     return True, _excess_statement(design, factor)
 
 
-def _heavy_accuracy(stage: HeavyStage, n: int, ledger: Ledger, factor: float) -> tuple[bool, str]:
+def _heavy_accuracy(
+    design: Design, stage: HeavyStage, ledger: Ledger, factor: float
+) -> tuple[bool, str]:
     """Excess over the mean error of the blocks: heavy labels, missed points, light points."""
     assert stage.alpha is not None
     assert stage.beta is not None
     assert stage.mass is not None
     assert stage.clear is not None
     law = {"kind": stage.kind, "low": stage.low, "high": stage.high}
-    missed = ledger.add("missed_points", "heavy-membership", n=n, mass=stage.mass, **law)
-    wrong = ledger.add(
-        "label_errors",
-        "heavy-labels",
-        n_labels=stage.n_labels,
-        alpha=stage.clear,
-        band=stage.band,
-        n_points=int((1.0 + 1e-12) / stage.low),
-    )
+    missed = ledger.add("missed_points", "heavy-membership", n=design.n, mass=stage.mass, **law)
+    wrong = _wrong_labels(design, stage, ledger)
     light = ledger.add(
         "light_tail",
         "light-point-deviation",
@@ -68,7 +63,8 @@ def _heavy_accuracy(stage: HeavyStage, n: int, ledger: Ledger, factor: float) ->
     times = "" if factor <= 1.0 else f"{rounded_up(factor)} times "
     case = " (realizable case)" if stage.clear == 1.0 else ""
     statement = (
-        f"the error is at most {times}the mean error of the block models plus {stage.alpha:g}{case}"
+        f"the error is at most {times}the mean {_error_of(design)} of the block models plus "
+        f"{stage.alpha:g}{case}"
     )
     if total > stage.beta:
         return False, (
@@ -76,6 +72,26 @@ def _heavy_accuracy(stage: HeavyStage, n: int, ledger: Ledger, factor: float) ->
             f"is beta = {rounded_up(total)}"
         )
     return True, f"Except with probability {rounded_up(total)} {statement}."
+
+
+def _wrong_labels(design: Design, stage: HeavyStage, ledger: Ledger) -> float:
+    """Probability that the label of any heavy point costs more than the stage allows."""
+    data = {
+        "n_labels": stage.n_labels,
+        "alpha": stage.clear,
+        "band": stage.band,
+        "n_points": int((1.0 + 1e-12) / stage.low),
+    }
+    if design.n_classes == 2:
+        wrong: float = ledger.add("label_errors", "heavy-labels", **data)
+    else:
+        data["n_classes"] = design.n_classes
+        wrong = ledger.add("class_label_errors", "heavy-labels", **data)
+    return wrong
+
+
+def _error_of(design: Design) -> str:
+    return "error" if design.vote == "hard" else "absolute error of the scores"
 
 
 def _mean_error_statement(design: Design, factor: float) -> str:
@@ -86,9 +102,8 @@ def _mean_error_statement(design: Design, factor: float) -> str:
         )
     return (
         f"Averaged over the shared thresholds the error is at most {rounded_up(factor)} times the "
-        "mean "
-        f"{'error' if design.vote == 'hard' else 'absolute error of the scores'} of the block "
-        "models (worst case; usually it is smaller than their error)."
+        f"mean {_error_of(design)} of the block models (worst case; usually it is smaller than "
+        "their error)."
     )
 
 

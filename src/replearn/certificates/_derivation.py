@@ -158,7 +158,7 @@ def _heavy_flip(design: Design, ledger: Ledger, flip: float) -> float:
         low=stage.low,
         high=stage.high,
     )
-    label = ledger.add("label_flip", "heavy-labels", n_labels=stage.n_labels, band=stage.band)
+    label = _label_flip(design, ledger)
     total: float = ledger.add(
         "flip_bound_reuse",
         "sample-reuse",
@@ -167,6 +167,17 @@ def _heavy_flip(design: Design, ledger: Ledger, flip: float) -> float:
         flip_bound=flip,
     )
     return total
+
+
+def _label_flip(design: Design, ledger: Ledger) -> float:
+    stage = design.heavy
+    assert stage is not None
+    data = {"n_labels": stage.n_labels, "band": stage.band}
+    if design.n_classes == 2:
+        flip: float = ledger.add("label_flip", "heavy-labels", **data)
+    else:
+        flip = ledger.add("class_label_flip", "heavy-labels", n_classes=design.n_classes, **data)
+    return flip
 
 
 def _too_few_labels(design: Design, ledger: Ledger) -> list[str]:
@@ -186,38 +197,85 @@ def _promise(design: Design, ledger: Ledger, flip: float) -> tuple[float, float 
     if request.notion == "approximate":
         return _approximate(design, ledger, flip)
     if design.law is None or design.heavy is not None:
-        runs = request.runs
-        return ledger.add("runs_bound_union", "many-runs", flip_bound=flip, runs=runs), None
-    data = {"law": design.law, "runs": request.runs, "vote": design.vote}
+        data = {"flip_bound": flip, "runs": request.runs}
+        step = _row_step(design, ledger)
+        for name in ("training_row_stage", "repeated_row_stage"):
+            ledger.add(name, "training-rows", step=step, **data)
+        return ledger.add("runs_bound_union", "many-runs", **data), None
+    items = {"law": design.law, "runs": request.runs, "vote": design.vote}
     # the numbers for a row that was trained on are no claim, but people will ask for them
-    ledger.add("training_row_bound", "training-rows", **data)
-    ledger.add("repeated_row_bound", "training-rows", **data)
-    return (flip if request.runs == 2 else ledger.add("runs_bound", "many-runs", **data)), None
+    ledger.add("training_row_bound", "training-rows", **items)
+    ledger.add("repeated_row_bound", "training-rows", **items)
+    return (flip if request.runs == 2 else ledger.add("runs_bound", "many-runs", **items)), None
+
+
+def _row_step(design: Design, ledger: Ledger) -> float:
+    """Flip probability when one row of one sample changes."""
+    if design.law is None:
+        step: float = ledger.add("class_step", "training-rows", n_blocks=design.n_blocks)
+    else:
+        step = ledger.add("vote_step", "training-rows", law=design.law)
+    stage = design.heavy
+    if stage is None:
+        return step
+    total: float = ledger.add(
+        "heavy_step",
+        "training-rows",
+        n=design.n,
+        kind=stage.kind,
+        low=stage.low,
+        high=stage.high,
+        n_labels=stage.n_labels,
+        band=stage.band,
+        n_classes=design.n_classes,
+        vote_step=step,
+    )
+    return total
 
 
 def _approximate(design: Design, ledger: Ledger, flip: float) -> tuple[float, float]:
     """Take the better of the direct and the Markov route; a missing target is solved."""
     request = design.request
-    direct = design.law is not None and design.heavy is None
-    data = {
-        "law": design.law,
-        "atoms": design.atoms,
-        "shared_rows": design.shared_rows,
-        "vote": design.vote,
-    }
     if request.rho is not None:
         rho = request.rho
-        masses = [ledger.add("markov_gamma", "approximate-markov", flip_bound=flip, rho=rho)]
-        if direct:
-            masses.append(ledger.add("direct_gamma", "approximate-direct", rho=rho, **data))
-        return rho, min([1.0, *masses])
+        mass = ledger.add("markov_gamma", "approximate-markov", flip_bound=flip, rho=rho)
+        return rho, min(1.0, mass, _direct(design, ledger, "gamma", rho=rho))
     gamma = request.gamma
     if gamma is None:
         raise CertificateError("request: the approximate notion needs rho or gamma")
-    chances = [ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma)]
-    if direct:
-        chances.append(ledger.add("direct_rho", "approximate-direct", gamma=gamma, **data))
-    return min(chances), gamma
+    chance = ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma)
+    return min(chance, _direct(design, ledger, "rho", gamma=gamma)), gamma
+
+
+def _direct(design: Design, ledger: Ledger, wanted: str, **given: float) -> float:
+    """Return the number of the direct route: for votes alone, or beside a heavy stage."""
+    votes: dict[str, Any] = {"shared_rows": design.shared_rows}
+    if design.law is None:
+        votes |= {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        name, kind = f"class_{wanted}", "class"
+    else:
+        votes |= {"law": design.law, "vote": design.vote}
+        name, kind = f"direct_{wanted}", "vote"
+    stage = design.heavy
+    if stage is None:
+        found: float = ledger.add(name, "approximate-direct", atoms=design.atoms, **given, **votes)
+        return found
+    values = {step.name: step.value for step in ledger.steps}
+    label = "label_flip" if design.n_classes == 2 else "class_label_flip"
+    found = ledger.add(
+        f"heavy_{wanted}",
+        "approximate-heavy",
+        mean=ledger.add(f"{kind}_mean", "approximate-direct", **votes),
+        spread=ledger.add(f"{kind}_spread", "approximate-direct", **votes),
+        n=design.n,
+        kind=stage.kind,
+        low=stage.low,
+        high=stage.high,
+        membership_flip=values["membership_flip"],
+        label_flip=values[label],
+        **given,
+    )
+    return found
 
 
 def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
@@ -249,7 +307,8 @@ def _assumption_codes(design: Design) -> list[str]:
     if design.request.notion == "approximate":
         if not design.shared_rows:
             codes.append("no-shared-rows")
-        codes.append("point-masses")
+        if design.heavy is None:
+            codes.append("point-masses")
     if design.request.asks_accuracy:
         codes.append("base-learner")
         if "point-masses" not in codes:

@@ -70,14 +70,16 @@ class HeavyStage:
     n_labels : int
         Exactly this many labels of a heavy point are used (k).
     band : float
-        The label threshold is uniform on [-band, band].
+        The label threshold is uniform on [-band, band]; for more than two classes, the scale of
+        the shared Gumbels that are added to the shares of the labels.
     kind : str
         ``"sqrt"`` or ``"uniform"``: the scale in which the membership threshold is uniform.
     alpha, beta : float or None
         Accuracy that the stage is there for: excess over the mean error of the block models, and
         the probability that it is larger.
     clear : float or None
-        Labels of heavy points whose mean is at least so far from 0 are right; 1: realizable.
+        Labels of heavy points whose mean is at least so far from 0 are right (for more classes:
+        the label errs at most so much more than the best one); 1: realizable.
     mass : float or None
         Every point of this mass shall be found.
 
@@ -240,16 +242,12 @@ class Design:
                 "alpha, beta and d are for two classes, hard votes and independent rows",
             ),
             (
-                self.heavy is not None and (not binary or self.unit == "groups"),
-                "a heavy stage is for two classes and independent rows",
+                self.heavy is not None and self.unit == "groups",
+                "a heavy stage is for independent rows",
             ),
             (
                 self.heavy is not None and not self.heavy.is_whole,
                 "a heavy stage has all of alpha, beta, clear and mass, or none of them",
-            ),
-            (
-                self.heavy is not None and self.heavy.alpha is not None and self.vote == "soft",
-                "alpha of a heavy stage is for hard votes",
             ),
             (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
             (

@@ -1,6 +1,9 @@
 """The numbers of the primitives' certificates: thin doors to bounds, JSON values in and out."""
 
-from replearn.bounds import selection_flip_bound, some_missed_point_bound
+import math
+
+from replearn import bounds
+from replearn.bounds import ThresholdLaw, selection_flip_bound, some_missed_point_bound
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure
 from replearn.bounds.heavy_accuracy import heavy_light_tail
@@ -111,3 +114,168 @@ def reduced_rho(rho: float, size: int, n: int, slack: float) -> float:
 
 def _law(kind: str, low: float, high: float) -> MembershipLaw:
     return SetLaw(kind, low, high) if kind == "power" else MembershipLaw(kind, low, high)
+
+
+# -- whole models ----------------------------------------------------------------------------------
+def class_gamma(
+    n_blocks: int, n_classes: int, rho: float, atoms: float, shared_rows: bool
+) -> float:
+    """Disagreeing mass of class votes, by bounded differences."""
+    # theorem: approximate-direct
+    return bounds.class_disagreement_bound(
+        n_blocks, n_classes, rho, atoms=atoms, shared_rows=shared_rows
+    )
+
+
+def class_rho(
+    n_blocks: int, n_classes: int, gamma: float, atoms: float, shared_rows: bool
+) -> float:
+    """Probability of a larger disagreeing mass of class votes, by bounded differences."""
+    # theorem: approximate-direct
+    return bounds.class_disagreement_tail(
+        n_blocks, n_classes, gamma, atoms=atoms, shared_rows=shared_rows
+    )
+
+
+def vote_mean(law: ThresholdLaw, shared_rows: bool, vote: str) -> float:
+    """Mean of the expected disagreement of the votes."""
+    # theorem: approximate-direct
+    return bounds.vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[0]
+
+
+def vote_spread(law: ThresholdLaw, shared_rows: bool, vote: str) -> float:
+    """Spread of the expected disagreement of the votes, over the blocks."""
+    # theorem: approximate-direct
+    return bounds.vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[1]
+
+
+def class_mean(n_blocks: int, n_classes: int, shared_rows: bool) -> float:
+    """Mean of the expected disagreement of class votes."""
+    # theorem: approximate-direct
+    return bounds.class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[0]
+
+
+def class_spread(n_blocks: int, n_classes: int, shared_rows: bool) -> float:
+    """Spread of the expected disagreement of class votes, over the blocks."""
+    # theorem: approximate-direct
+    return bounds.class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[1]
+
+
+def heavy_gamma(
+    mean: float,
+    spread: float,
+    rho: float,
+    n: int,
+    kind: str,
+    low: float,
+    high: float,
+    membership_flip: float,
+    label_flip: float,
+) -> float:
+    """Disagreeing mass of models with a heavy stage."""
+    # theorem: approximate-heavy
+    mass = bounds.heavy_disagreement_bound(
+        (mean, spread),
+        rho,
+        n=n,
+        law=MembershipLaw(kind, low, high),
+        membership_flip=membership_flip,
+        label_flip=label_flip,
+    )
+    return min(1.0, mass)
+
+
+def heavy_rho(
+    mean: float,
+    spread: float,
+    gamma: float,
+    n: int,
+    kind: str,
+    low: float,
+    high: float,
+    membership_flip: float,
+    label_flip: float,
+) -> float:
+    """Probability of a larger disagreeing mass of models with a heavy stage."""
+    # theorem: approximate-heavy
+    return bounds.heavy_disagreement_tail(
+        (mean, spread),
+        gamma,
+        n=n,
+        law=MembershipLaw(kind, low, high),
+        membership_flip=membership_flip,
+        label_flip=label_flip,
+    )
+
+
+def set_rho(
+    n: int, kind: str, low: float, high: float, membership_flip: float, gamma: float
+) -> float:
+    """Probability that two heavy sets differ on more than gamma."""
+    law = MembershipLaw(kind, low, high)
+    # theorem: approximate-heavy
+    return bounds.membership_disagreement_tail(n, law, membership_flip, gamma)
+
+
+def labels_rho(n: int, low: float, high: float, label_flip: float, gamma: float) -> float:
+    """Probability that labels outside the core differ on more than gamma."""
+    # theorem: approximate-heavy
+    return bounds.label_disagreement_tail(n, SetLaw("power", low, high), label_flip, gamma)
+
+
+# -- several classes -------------------------------------------------------------------------------
+def class_label_flip(n_labels: int, n_classes: int, band: float) -> float:
+    """Flip probability of a heavy point's label among several classes."""
+    # theorem: heavy-labels (section "more than two classes")
+    return bounds.selection_flip_bound_sampled(1.0 / band, n_classes, n_labels)
+
+
+def class_label_errors(
+    n_labels: int, n_classes: int, alpha: float, band: float, n_points: int
+) -> float:
+    """Probability that any of so many labels errs by more than alpha beyond the best one."""
+    # theorem: heavy-labels (section "more than two classes")
+    wrong = bounds.selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
+    return min(1.0, n_points * wrong)
+
+
+# -- rows that were trained on ---------------------------------------------------------------------
+def vote_step(law: ThresholdLaw) -> float:
+    """Flip probability when one block changes its mind."""
+    return law.largest_step  # theorem: training-rows
+
+
+def class_step(n_blocks: int) -> float:
+    """Flip probability of class votes when one block changes its mind."""
+    return 2.0 / (n_blocks + 1.0) * (1.0 + 1e-15)  # theorem: training-rows
+
+
+def heavy_step(
+    n: int,
+    kind: str,
+    low: float,
+    high: float,
+    n_labels: int,
+    band: float,
+    n_classes: int,
+    vote_step: float,
+) -> float:
+    """Flip probability of a learner with a heavy stage when one row changes."""
+    spread = bounds.membership_spread(n, MembershipLaw(kind, low, high), 0.5)
+    member = math.sqrt(spread / n)
+    if n_classes == 2:
+        label = bounds.label_law(n_labels, band).largest_step
+    else:
+        label = math.tanh(0.5 / (band * n_labels))
+    # theorem: training-rows (section "heavy stage")
+    return min(1.0, (member + max(label, vote_step)) * (1.0 + 1e-12))
+
+
+def training_row_stage(flip_bound: float, step: float, runs: int) -> float:
+    """Probability that runs differ at a row on which one of them was trained."""
+    return min(1.0, (runs - 1) * (flip_bound + step))  # theorem: training-rows
+
+
+def repeated_row_stage(flip_bound: float, step: float, runs: int) -> float:
+    """Return the same for data in which equal rows occur."""
+    return min(1.0, (runs - 1) * (2.0 * flip_bound + step))  # theorem: training-rows

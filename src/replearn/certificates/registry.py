@@ -112,6 +112,11 @@ _ENTRIES = (
         {
             "training_row_bound": compute.training_row_bound,
             "repeated_row_bound": compute.repeated_row_bound,
+            "vote_step": primitive.vote_step,
+            "class_step": primitive.class_step,
+            "heavy_step": primitive.heavy_step,
+            "training_row_stage": primitive.training_row_stage,
+            "repeated_row_stage": primitive.repeated_row_stage,
         },
     ),
     Theorem(
@@ -157,6 +162,8 @@ _ENTRIES = (
             "label_error": compute.label_error,
             "labels_guaranteed": compute.labels_guaranteed,
             "label_errors": primitive.label_errors,
+            "class_label_flip": primitive.class_label_flip,
+            "class_label_errors": primitive.class_label_errors,
         },
     ),
     Theorem(
@@ -210,7 +217,28 @@ _ENTRIES = (
         "The disagreeing mass of two models exceeds R + t with probability at most "
         "exp(-t^2 / (T g^2 + q/2)).",
         "thm:apx-repl-chernoff",
-        {"direct_gamma": compute.direct_gamma, "direct_rho": compute.direct_rho},
+        {
+            "direct_gamma": compute.direct_gamma,
+            "direct_rho": compute.direct_rho,
+            "class_gamma": primitive.class_gamma,
+            "class_rho": primitive.class_rho,
+            "vote_mean": primitive.vote_mean,
+            "vote_spread": primitive.vote_spread,
+            "class_mean": primitive.class_mean,
+            "class_spread": primitive.class_spread,
+        },
+    ),
+    Theorem(
+        "approximate-heavy",
+        "With a heavy stage the disagreeing mass concentrates on every distribution: undecided "
+        "members and light points by thresholds of their own, labels of heavy points by Markov.",
+        "thm:apx-repl-chernoff",
+        {
+            "heavy_gamma": primitive.heavy_gamma,
+            "heavy_rho": primitive.heavy_rho,
+            "set_rho": primitive.set_rho,
+            "labels_rho": primitive.labels_rho,
+        },
     ),
     Theorem(
         "approximate-markov",

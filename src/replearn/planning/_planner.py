@@ -136,7 +136,7 @@ def plan(  # noqa: PLR0913
 def _with_way_out(made: Plan, wish: Wish) -> Plan:
     """Add what this n can promise, and which blocks and rows the request needs."""
     if wish.heavy is not None and wish.heavy.alpha is not None and wish.request.rho is not None:
-        return _with_heavy_way_out(made, wish.heavy, wish.request.rho)
+        return _with_heavy_way_out(made, wish, wish.heavy, wish.request.rho)
     free = dataclasses.replace(wish, n_blocks=None, max_fits=None)
     reachable = Plan(design_for(free, made.n)).claim
     return dataclasses.replace(
@@ -148,7 +148,7 @@ def _with_way_out(made: Plan, wish: Wish) -> Plan:
     )
 
 
-def _with_heavy_way_out(made: Plan, stage: HeavyStage, rho: float) -> Plan:
+def _with_heavy_way_out(made: Plan, wish: Wish, stage: HeavyStage, rho: float) -> Plan:
     """Add the rows at which a heavy stage made for them would keep its accuracy."""
     assert stage.alpha is not None
     assert stage.beta is not None
@@ -158,5 +158,12 @@ def _with_heavy_way_out(made: Plan, stage: HeavyStage, rho: float) -> Plan:
         beta=stage.beta,
         realizable=stage.clear == 1.0,
         paper=stage.kind == "uniform",
+        gamma=wish.request.gamma,
+        n_classes=wish.n_classes,
     )
-    return dataclasses.replace(made, reachable_rho=made.claim.rho, needed_n=needed)
+    return dataclasses.replace(
+        made,
+        reachable_rho=made.claim.rho,
+        reachable_gamma=made.claim.gamma,
+        needed_n=needed,
+    )

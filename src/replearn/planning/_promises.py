@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
 from replearn.bounds._numeric import smallest_integer
-from replearn.certificates import Design, promised
+from replearn.certificates import Design, HeavyStage, promised
 from replearn.planning._wish import Wish
 
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -173,12 +173,25 @@ class Promise:
 
     def _hopeless(self, target: float) -> bool:
         """Whether the heavy stage alone exceeds the target, so that no blocks help."""
-        stage, n = self.wish.heavy, self.n
-        if stage is None or n is None or self.wish.request.notion != "pointwise":
+        stage, n, request = self.wish.heavy, self.n, self.wish.request
+        if stage is None or n is None:
             return False
         law = bounds.MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
-        labels = bounds.label_flip_bound(stage.n_labels, stage.band)
-        return bounds.membership_flip_bound(n, law) + labels > target
+        member, labels = bounds.membership_flip_bound(n, law), self._label_flip(stage)
+        if request.notion == "pointwise":
+            return member + labels > target
+        if request.rho is None:
+            return False
+        flips = {"membership_flip": member, "label_flip": labels}
+        alone = bounds.heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=law, **flips)
+        return min(alone, (member + labels) / request.rho) > target
+
+    def _label_flip(self, stage: HeavyStage) -> float:
+        if self.wish.binary:
+            return bounds.label_flip_bound(stage.n_labels, stage.band)
+        return bounds.selection_flip_bound_sampled(
+            1.0 / stage.band, self.wish.n_classes, stage.n_labels
+        )
 
     def _search_blocks(self, target: float) -> int | None:
         wish, runs = self.wish, self.wish.request.runs

@@ -137,7 +137,8 @@ def make_wish(request: Request, **given: Any) -> Wish:
     check_choice("unit", given["unit"], UNITS)
     given["atoms"] = check_number("atoms", given["atoms"], low=-1e-300)
     if given["shared_rows"] is None:
-        given["shared_rows"] = given["atoms"] > 0
+        atomic = given["atoms"] > 0 or given["heavy"] is not None
+        given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
     if given["law"] is None:
         given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):

@@ -1,0 +1,326 @@
+"""Two whole models with a heavy stage: membership, labels and votes concentrate, each its own way.
+
+Given the samples, points differ independently of each other because each has thresholds of its
+own. What carries little mass then averages out; only labels of heavy points are left to Markov.
+"""
+
+import math
+from functools import lru_cache
+
+import numpy as np
+
+from replearn.bounds._numeric import (
+    Floats,
+    check_fraction,
+    check_positive,
+    round_up,
+    upper_probability,
+)
+from replearn.bounds.completeness import some_missed_point_bound
+from replearn.bounds.heavy_sets import found_from
+from replearn.bounds.laws import ROUNDING
+from replearn.bounds.membership import MembershipLaw
+
+__all__ = [
+    "crowd_bound",
+    "crowd_tail",
+    "heavy_disagreement_bound",
+    "heavy_disagreement_tail",
+    "label_disagreement_tail",
+    "membership_disagreement_tail",
+    "membership_spread",
+]
+
+# Shares and failure probabilities that are tried: every one gives a valid bound.
+_LABEL_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
+_MISSED = (1e-2, 1e-3, 1e-4, 1e-6)
+# Share of rho for points that are missed although they are heavy.
+_MISSED_SHARE = 0.02
+_HALVINGS = 40
+_EXPONENTS = 900
+
+
+def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
+    """Mass of differing points, except with probability ``rho``, when no point is heavy.
+
+    Parameters
+    ----------
+    mean, spread : float
+        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for the expected mass Z given the samples.
+    mass : float
+        Largest mass of a single point, in [0, 1].
+    rho : float
+        Failure probability in (0, 1].
+
+    Returns
+    -------
+    float
+        ``min over l of (ln(1/rho) + s mean + s^2 spread/4) / l``, ``s = (e^(l mass) - 1)/mass``,
+        and at most Markov's ``mean / rho``, rounded up.
+
+    Examples
+    --------
+    >>> round(crowd_bound(0.01, 0.0, 0.001, 0.1), 4), round(crowd_bound(0.01, 0.0, 1.0, 0.1), 4)
+    (0.0175, 0.1)
+    """
+    _check(mean, spread, mass)
+    check_fraction("rho", rho)
+    exponents, slopes = _exponents(mass, mean)
+    # theorem: approximate-heavy
+    logs = -math.log(rho) + 1e-11 + slopes * mean + slopes * slopes * spread / 4.0
+    return round_up(round_up(min(float((logs / exponents).min()), mean / rho)))
+
+
+def crowd_tail(mean: float, spread: float, mass: float, gamma: float) -> float:
+    """Probability that differing points carry more than ``gamma``; see `crowd_bound`.
+
+    Parameters
+    ----------
+    mean, spread, mass
+        As for `crowd_bound`.
+    gamma : float
+        Mass allowed, positive.
+
+    Returns
+    -------
+    float
+        Rounded up, at most 1.
+
+    Examples
+    --------
+    >>> round(crowd_tail(0.01, 0.0, 0.001, 0.02), 4), round(crowd_tail(0.01, 0.0, 1.0, 0.02), 4)
+    (0.021, 0.5)
+    """
+    _check(mean, spread, mass)
+    check_positive("gamma", gamma)
+    exponents, slopes = _exponents(mass, mean)
+    # theorem: approximate-heavy
+    logs = slopes * mean + slopes * slopes * spread / 4.0 - exponents * gamma
+    return upper_probability(min(math.exp(min(0.0, float(logs.min()))), mean / gamma))
+
+
+def _check(mean: float, spread: float, mass: float) -> None:
+    check_positive("mean", mean, zero=True)
+    check_positive("spread", spread, zero=True)
+    check_fraction("mass", mass, zero=True)
+
+
+def _exponents(mass: float, mean: float) -> tuple[Floats, Floats]:
+    """Exponents l and slopes (e^(l mass) - 1)/mass, from far too small to far too large.
+
+    Every exponent gives a valid bound, so a grid is as good as the exact minimum.
+    """
+    size = max(mass, 1e-12)
+    exponents = np.geomspace(0.01, 60.0 / max(size, min(mean, 1e-3), 1e-9), _EXPONENTS)
+    return exponents, np.expm1(exponents * size) / size * (1.0 + 1e-12)
+
+
+def membership_spread(n: int, law: MembershipLaw, mass: float) -> float:
+    """Spread of the expected mass whose membership differs, over the rows of both samples.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    law : MembershipLaw
+        Law of membership.
+    mass : float
+        Largest mass of a point that is not a member for certain.
+
+    Returns
+    -------
+    float
+        ``n (2 mass g)^2``, g the largest step of the law from one count to the next.
+
+    Examples
+    --------
+    >>> round(membership_spread(1_000_000, MembershipLaw.standard(0.01), 0.01) * 1e6, 2)
+    28.44
+    """
+    if law.kind == "sqrt":
+        step = 0.5 / (n * math.sqrt(law.low) * (math.sqrt(law.high) - math.sqrt(law.low)))
+    else:
+        step = 1.0 / (n * (law.high - law.low))
+    # theorem: approximate-heavy
+    return round_up(n * (2.0 * mass * (step + 2.0 * ROUNDING)) ** 2)
+
+
+@lru_cache(maxsize=4096)
+def _surely_found(n: int, law: MembershipLaw, beta: float) -> tuple[float, float] | None:
+    """A mass from which on all points are members, and the probability that one is not."""
+    mass = found_from(n, law, beta)
+    return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
+
+
+def heavy_disagreement_bound(
+    votes: tuple[float, float],
+    rho: float,
+    *,
+    n: int,
+    law: MembershipLaw,
+    membership_flip: float,
+    label_flip: float,
+) -> float:
+    """Mass on which two models with a heavy stage differ, except with probability ``rho``.
+
+    Parameters
+    ----------
+    votes : pair of float
+        Mean and spread of the expected disagreement of the votes, see `vote_mean_and_spread`.
+    rho : float
+        Failure probability in (0, 1].
+    n : int
+        Rows of each sample.
+    law : MembershipLaw
+        Law of membership.
+    membership_flip, label_flip : float
+        Pointwise bounds for membership and for the label of a heavy point.
+
+    Returns
+    -------
+    float
+        gamma; may exceed 1, and then promises nothing.
+
+    Examples
+    --------
+    >>> from replearn.bounds import membership_flip_bound, uniform_law, vote_mean_and_spread
+    >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
+    >>> flips = {"membership_flip": membership_flip_bound(10**6, law), "label_flip": 0.0005}
+    >>> round(heavy_disagreement_bound(votes, 0.1, n=10**6, law=law, **flips), 3)
+    0.151
+    """
+    check_fraction("rho", rho)
+    found = _surely_found(n, law, _MISSED_SHARE * rho)
+    if found is None:
+        return math.inf
+    mass, missed = found
+    rest = (rho - 2.0 * missed) * (1.0 - 1e-12)
+    spread = membership_spread(n, law, mass)
+    best = math.inf
+    for share in _LABEL_SHARES:
+        part = (1.0 - share) * rest / 2.0
+        # theorem: approximate-heavy
+        total = label_flip / (share * rest) + crowd_bound(*votes, mass, part)
+        best = min(best, total + crowd_bound(membership_flip, spread, mass, part))
+    return round_up(best)
+
+
+def heavy_disagreement_tail(
+    votes: tuple[float, float],
+    gamma: float,
+    *,
+    n: int,
+    law: MembershipLaw,
+    membership_flip: float,
+    label_flip: float,
+) -> float:
+    """Probability that two models with a heavy stage differ on more than ``gamma``.
+
+    Parameters
+    ----------
+    votes, n, law, membership_flip, label_flip
+        As for `heavy_disagreement_bound`.
+    gamma : float
+        Mass on which the models may differ.
+
+    Returns
+    -------
+    float
+        The smallest rho for which `heavy_disagreement_bound` is at most gamma, to six digits.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law, vote_mean_and_spread
+    >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
+    >>> flips = {"membership_flip": 0.02, "label_flip": 0.0005}
+    >>> round(heavy_disagreement_tail(votes, 0.2, n=10**6, law=law, **flips), 2)
+    0.02
+    """
+    check_positive("gamma", gamma)
+
+    def passes(rho: float) -> bool:
+        items = {"membership_flip": membership_flip, "label_flip": label_flip}
+        return heavy_disagreement_bound(votes, rho, n=n, law=law, **items) <= gamma
+
+    passing, failing = 1.0, 1e-12
+    if not passes(passing):
+        return 1.0
+    for _ in range(_HALVINGS):
+        middle = math.sqrt(passing * failing)
+        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
+    return passing
+
+
+def membership_disagreement_tail(
+    n: int, law: MembershipLaw, membership_flip: float, gamma: float
+) -> float:
+    """Probability that two heavy sets differ on more than ``gamma``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    law : MembershipLaw
+        Law of membership, each point with a threshold of its own.
+    membership_flip : float
+        Pointwise bound.
+    gamma : float
+        Mass on which the sets may differ.
+
+    Returns
+    -------
+    float
+        The best of several limits for the mass of undecided points.
+
+    Examples
+    --------
+    >>> law = MembershipLaw.standard(0.01)
+    >>> round(membership_disagreement_tail(100_000, law, 0.024, 0.1), 4)
+    0.0305
+    """
+    check_positive("gamma", gamma)
+    best = 1.0
+    for beta in _MISSED:
+        found = _surely_found(n, law, beta)
+        if found is not None:
+            mass, missed = found
+            spread = membership_spread(n, law, mass)
+            # theorem: approximate-heavy
+            best = min(best, 2.0 * missed + crowd_tail(membership_flip, spread, mass, gamma))
+    return upper_probability(best)
+
+
+def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamma: float) -> float:
+    """Probability that labels of heavy points outside a core differ on more than ``gamma``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    core : MembershipLaw
+        Law of the core.
+    label_flip : float
+        Pointwise bound for the label of a heavy point outside the core.
+    gamma : float
+        Mass on which the labels may differ.
+
+    Returns
+    -------
+    float
+        Points outside both cores are light, except those that the core missed.
+
+    Examples
+    --------
+    >>> core = MembershipLaw("sqrt", 0.01, 0.02)
+    >>> round(label_disagreement_tail(100_000, core, 0.01, 0.1), 4)
+    0.0017
+    """
+    check_positive("gamma", gamma)
+    best = 1.0
+    for beta in _MISSED:
+        found = _surely_found(n, core, beta)
+        if found is not None:
+            mass, missed = found
+            # theorem: approximate-heavy
+            best = min(best, 2.0 * missed + crowd_tail(label_flip, 0.0, mass, gamma))
+    return upper_probability(best)
