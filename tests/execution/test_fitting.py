@@ -1,6 +1,7 @@
 """One model per block: own rows only, in keyed order, errors that name the block."""
 
 import warnings
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
@@ -150,11 +151,11 @@ def test_models_do_not_depend_on_workers(backend, monkeypatch):
 
 @pytest.mark.parametrize("running", [True, False])
 def test_workers_are_used_only_when_they_pay(running, monkeypatch):
-    monkeypatch.setattr(fitting, "_workers_run", lambda: running)
-    assert fitting._workers_pay([0.01, 0.01], 100) is running
-    assert not fitting._workers_pay([0.001, 0.001], 100)
-    assert not fitting._workers_pay([9.0], 100)
-    assert fitting._workers_pay([9.0, 0.5], 100)
+    monkeypatch.setattr(fitting, "_workers_run", lambda _: running)
+    assert fitting._workers_pay([0.01, 0.01], 100, "processes") is running
+    assert not fitting._workers_pay([0.001, 0.001], 100, "processes")
+    assert not fitting._workers_pay([9.0], 100, "processes")
+    assert fitting._workers_pay([9.0, 0.5], 100, "processes")
     assert fitting._batch_size(0.001, 128, 2) == 16
     assert fitting._batch_size(5.0, 128, 2) == 1
 
@@ -162,12 +163,30 @@ def test_workers_are_used_only_when_they_pay(running, monkeypatch):
 def test_running_processes_are_seen(monkeypatch):
     with parallel_config("loky"):
         monkeypatch.setattr(fitting.reusable_executor, "_executor", None)
-        assert not fitting._workers_run()
+        assert not fitting._workers_run("processes")
         monkeypatch.undo()
         Parallel(n_jobs=2)(delayed(abs)(number) for number in range(2))
-        assert fitting._workers_run()
+        assert fitting._workers_run("processes")
+
+
+def test_trees_are_fitted_by_threads_unless_the_user_says_otherwise():
+    assert type(DecisionTreeClassifier()) in fitting.THREADED
+    assert fitting._workers_run("threads")
+    with parallel_config("loky", n_jobs=2):
+        assert type(fitting.get_active_backend(prefer="threads")[0]).__name__ == "LokyBackend"
+
+
+@pytest.mark.parametrize("backend", [None, "loky"])
+def test_trees_do_not_depend_on_workers(backend, monkeypatch):
+    tree = DecisionTreeClassifier(max_features=1)
+    serial = fit_blocks(tree, X, Y, BLOCKS, KEYS)
+    monkeypatch.setattr(fitting, "_workers_pay", lambda *_: True)
+    with parallel_config(backend) if backend else nullcontext():
+        parallel = fit_blocks(tree, X, Y, BLOCKS, KEYS, n_jobs=2)
+    for one, other in zip(serial, parallel, strict=True):
+        np.testing.assert_array_equal(one.tree_.threshold, other.tree_.threshold)
 
 
 def test_threads_need_no_start():
     with parallel_config("threading"):
-        assert fitting._workers_run()
+        assert fitting._workers_run("processes")

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 
 from replearn.tables import row_chunks
 
-ROWS_PER_CHUNK = 1024
-"""Rows whose leaf sets are kept at a time: they stay in the cache."""
+ROWS_PER_CHUNK = 2048
+"""Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
 
 MOST_LEAVES = 64
 FIELDS = frozenset({"value", "feature_idx", "num_threshold", "missing_go_to_left"}) | {
@@ -52,7 +52,7 @@ class BitTrees:
         tables = node_tables(model)
         self._width = model.n_trees_per_iteration_
         self._baseline = np.reshape(model._baseline_prediction, (-1, 1))
-        self._values = [np.ascontiguousarray(t["value"][t["is_leaf"] == 1]) for t in tables]
+        self._values = _leaf_values(tables)
         sizes = np.array([len(table) for table in tables])
         trees = np.repeat(np.arange(len(tables)), sizes)
         nodes = join_tables(tables)
@@ -80,15 +80,18 @@ class BitTrees:
             The scores.
         """
         scores = np.empty((self._width, ranks.shape[1]))
-        scores[:] = self._baseline
+        n_trees = len(self._all_leaves[0])
         for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
-            leaves = self._leaves(ranks[:, start:stop])
-            for tree, values in enumerate(self._values):
-                scores[tree % self._width, start:stop] += values.take(leaves[tree])
+            terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
+            terms[0] = self._baseline
+            found = terms[1:].reshape(n_trees, stop - start)
+            self._values.take(self._places(ranks[:, start:stop]), out=found, mode="clip")
+            # Along the first axis numpy adds one layer after the other, as the boosting does.
+            np.add.reduce(terms, axis=0, out=scores[:, start:stop])
         return scores.T
 
-    def _leaves(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Find the leaf of each row in each tree; shape (trees, rows)."""
+    def _places(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Find the place of each row's leaf in the list of values; shape (trees, rows)."""
         possible = np.repeat(self._all_leaves, ranks.shape[1], axis=0)
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
         for feature, code_of_rank, sets in self._features:
@@ -96,7 +99,9 @@ class BitTrees:
             possible &= allowed
         # One bit is left: a power of two, whose floating-point exponent is its position.
         bits = possible.T.astype(np.float64, order="C").view(np.int64)
-        return (bits >> 52) - 1023
+        bits >>= 52
+        bits += (np.arange(len(bits)) * MOST_LEAVES - 1023)[:, np.newaxis]
+        return bits
 
 
 class _FeatureTable:
@@ -217,6 +222,15 @@ def is_expected(nodes: NDArray[Any]) -> bool:
         and (children > places).all()
         and (children < len(nodes)).all()
     )
+
+
+def _leaf_values(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """List the leaf values of all trees, `MOST_LEAVES` places for each."""
+    values = np.zeros((len(tables), MOST_LEAVES))
+    for row, nodes in zip(values, tables, strict=True):
+        leaves = nodes["value"][nodes["is_leaf"] == 1]
+        row[: len(leaves)] = leaves
+    return values.ravel()
 
 
 def _leaf_sets(

@@ -21,6 +21,8 @@ from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
 from sklearn.base import clone
+from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
+from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.execution.checkpoints import BlockStore, active_store
@@ -44,9 +46,14 @@ Both are seconds of processor time, so that a busy machine does not look like a 
 WARM_UP_BLOCKS = 2
 """Blocks fitted in this process before anything is concluded from their time."""
 
-SECONDS_PER_TASK = 0.3
+SECONDS_PER_TASK = 0.1
 """Blocks are sent to the workers in batches of about this length."""
 
+
+THREADED = frozenset(
+    {DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier}
+)
+"""Learners that leave Python while they learn: threads do, and nothing is sent to and fro."""
 
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
@@ -238,6 +245,7 @@ def _run(
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers = effective_n_jobs(n_jobs)
+    prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
     for block in work:
         start = time.thread_time()
@@ -246,26 +254,26 @@ def _run(
             model = _fit_and_keep(estimator, block)
         seconds.append(time.thread_time() - start)
         yield [model]
-        if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds)):
+        if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds), prefer):
             break
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
     yield from parallel(tasks)
 
 
-def _workers_pay(seconds: list[float], n_left: int) -> bool:
+def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
     """Extrapolate from the fastest block: the first ones also load libraries and fill caches."""
     if len(seconds) < WARM_UP_BLOCKS:
         return False
-    return min(seconds) * n_left > (DISPATCH_SECONDS if _workers_run() else START_SECONDS)
+    return min(seconds) * n_left > (DISPATCH_SECONDS if _workers_run(prefer) else START_SECONDS)
 
 
-def _workers_run() -> bool:
+def _workers_run(prefer: str) -> bool:
     """Look whether joblib's workers are there already (threads always are)."""
-    backend, _ = get_active_backend()
+    backend, _ = get_active_backend(prefer=prefer)
     if getattr(backend, "supports_sharedmem", False):
         return True
     executor = getattr(reusable_executor, "_executor", None)
