@@ -9,7 +9,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.audit._runs import ARRAYS, PairOutcome
-from replearn.certificates._json import digest_of, pretty_json, write_atomically
+from replearn.certificates._json import claim_folder, digest_of, write_bytes_atomically
 from replearn.randomness import SharedKey, as_points
 
 MANIFEST = "audit.json"
@@ -41,8 +40,7 @@ class Store:
         self._tag = digest_of(manifest)[:12]
         self._memory: dict[tuple[int, int], PairOutcome] = {}
         if self._folder is not None:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            _check_manifest(self._folder / MANIFEST, {"format": FORMAT, **manifest})
+            claim_folder(self._folder, MANIFEST, {"format": FORMAT, **manifest}, "audit")
 
     def get(self, contender: int, pair: int) -> PairOutcome | None:
         """Return a finished pair, or None."""
@@ -62,21 +60,6 @@ class Store:
     def _path(self, contender: int, pair: int) -> Path:
         assert self._folder is not None
         return self._folder / f"{self._tag}-{contender:02d}-{pair:04d}.npz"
-
-
-def _check_manifest(path: Path, manifest: dict[str, Any]) -> None:
-    if not path.exists():
-        write_atomically(path, pretty_json(manifest) + "\n")
-        return
-    known = json.loads(path.read_text(encoding="utf-8"))
-    different = sorted(
-        name for name in {*known, *manifest} if known.get(name) != manifest.get(name)
-    )
-    if different:
-        raise ValueError(
-            f"resume={str(path.parent)!r} holds another audit: {', '.join(different)} differ. "
-            "Give the same data and arguments, or another folder."
-        )
 
 
 def outcome_bytes(outcome: PairOutcome) -> bytes:
@@ -114,20 +97,6 @@ def read_outcome(content: bytes) -> PairOutcome:
         promises=tuple(words["promises"]),
         notes=tuple(words["notes"]),
     )
-
-
-def write_bytes_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that after a crash it is there whole or not at all."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(content)
-            stream.flush()
-            os.fsync(stream.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
 
 
 def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from replearn.cli._data import Sample, add_sample_arguments, read_key, read_samp
 from replearn.cli._models import HELP, base_model, takes_columns_itself
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.learners._block_voting import BlockVotingClassifier
-from replearn.persistence import save
+from replearn.persistence import resumable, save
 from replearn.planning import Plan
 
 
@@ -28,6 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--certificate", metavar="FILE", help="write the certificate as JSON")
     parser.add_argument("--save-columns", metavar="FILE", help="write the kinds of the columns")
     parser.add_argument("--include-key", action="store_true", help="put the key into the model")
+    parser.add_argument("--resume", metavar="DIR", help="keep finished blocks, continue from them")
+    parser.add_argument(
+        "--trust", action="append", default=[], metavar="TYPE", help="see the page on model files"
+    )
     parser.add_argument("--jobs", type=int, metavar="N", help="workers")
     parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
@@ -51,7 +56,9 @@ def run(args: argparse.Namespace) -> int:
     learner = PointwiseReplicableClassifier(
         base, **asked, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
     )
-    learner.fit(to_pandas(sample.X) if own else sample.X, sample.y, groups=sample.groups)
+    kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
+    with kept:
+        learner.fit(to_pandas(sample.X) if own else sample.X, sample.y, groups=sample.groups)
     _write(args, learner, sample, _notes(args, sample, own))
     _print(args, learner, sample)
     return DONE

@@ -1,6 +1,7 @@
-"""Model files without pickle."""
+"""Model files without pickle, and folders for fits that may be interrupted."""
 
 from replearn.persistence._container import ModelFileError
+from replearn.persistence.block_folder import resumable
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 
-__all__ = ["ModelDescription", "ModelFileError", "describe", "load", "save"]
+__all__ = ["ModelDescription", "ModelFileError", "describe", "load", "resumable", "save"]

@@ -6,13 +6,9 @@ promises; its digest covers itself and the models' state.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
-import os
-import tempfile
 import zipfile
-from pathlib import Path
 from typing import Any
 
 from replearn.certificates._json import digest_of, pretty_json, read_object
@@ -96,20 +92,3 @@ def _check_digests(manifest: dict[str, Any], models: bytes, name: str) -> None:
     same_models = manifest.get("models_sha256") == hashlib.sha256(models).hexdigest()
     if not same_models or manifest.get("digest") != digest_of(content):
         raise ModelFileError(f"{name} was changed after it was written (digest).")
-
-
-def write_bytes_atomically(path: str | os.PathLike[str], data: bytes) -> None:
-    """Write a file so that a reader sees the old one or the new one, never half of it."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        # Models may hold training rows or a key: mkstemp's private mode is the right default.
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise

@@ -42,13 +42,7 @@ def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
     from skops import io as skops_io
 
     try:
-        unknown = set(skops_io.get_untrusted_types(data=models)) - set(TRUSTED_TYPES) - set(trusted)
-        if unknown:
-            raise ModelFileError(
-                f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
-                "know where the file comes from and what these types do, name them: "
-                f"load(path, trusted={sorted(unknown)!r})."
-            )
+        check_types(models, trusted, name)
         state = skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
         check_trees(state, name)
     except ModelFileError:
@@ -57,6 +51,19 @@ def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
         # What a broken state raises is not documented; none of it is the caller's mistake.
         raise ModelFileError(f"{name} cannot be rebuilt here: {error}") from error
     return state
+
+
+def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
+    """Refuse a state with types that nobody trusts; nothing is built."""
+    from skops import io as skops_io
+
+    unknown = set(skops_io.get_untrusted_types(data=models)) - set(TRUSTED_TYPES) - set(trusted)
+    if unknown:
+        raise ModelFileError(
+            f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
+            "know where the file comes from and what these types do, name them: "
+            f"trusted={sorted(unknown)!r} in Python, --trust TYPE on the command line."
+        )
 
 
 def check_trees(state: Any, name: str) -> None:
