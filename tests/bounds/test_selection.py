@@ -17,7 +17,9 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_selection,
+    stable_scale,
 )
+from replearn.bounds.selection_samples import _by_mean
 
 ERRORS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -165,3 +167,54 @@ def test_drift_is_paid_for():
 def test_bad_arguments_are_named(call, name):
     with pytest.raises(ValueError, match=name):
         call()
+
+
+def _two_differ(a, b):
+    """P(two runs differ) for two hypotheses with log weight ratios a and b."""
+    high, low = np.maximum(a, b), np.minimum(a, b)
+    return 1 - special.expit(-high) - special.expit(low)
+
+
+@pytest.mark.parametrize("kind", ["independent", "opposite", "never together"])
+@pytest.mark.parametrize("m", [5, 40, 300])
+@pytest.mark.parametrize("t", [0.5, 2.0, 6.0])
+def test_the_bound_without_ln_n_by_exact_sums(kind, m, t):
+    """Two hypotheses: everything depends on the difference of their numbers of errors."""
+    step = {
+        "independent": [0.25, 0.5, 0.25],
+        "opposite": [0.5, 0.0, 0.5],
+        "never together": [0.1, 0.7, 0.2],
+    }[kind]
+    law = np.array([1.0])
+    for _ in range(m):
+        law = np.convolve(law, step)
+    ratio = t * np.arange(-m, m + 1) / m
+    exact = law @ _two_differ(ratio[:, None], ratio[None, :]) @ law
+    bound = _by_mean(t, m)
+    assert exact <= bound
+    if kind == "opposite" and m == 300:
+        assert exact > 0.6 * bound  # half of all pairs (i, j) are i = j: at most 1/sqrt(2)
+
+
+def test_many_independent_hypotheses_come_close_to_the_bound():
+    rng, t, m, pairs = np.random.default_rng(0), 10.0, 20_000, 40
+    differ = [
+        1 - selection_agreement(t, *(rng.binomial(m, 0.5, (2, 2000)) / m)) for _ in range(pairs)
+    ]
+    bound = selection_flip_bound_sampled(t, 2000, m)
+    error = np.std(differ) / np.sqrt(pairs)
+    assert 0.9 * bound < np.mean(differ) - 6 * error
+    assert np.mean(differ) + 6 * error < bound
+
+
+def test_candidates_that_differ_between_runs_pay_for_their_number():
+    same = selection_flip_bound_sampled(10.0, 10**6, 20_000)
+    assert selection_flip_bound_sampled(10.0, 10**6, 20_000, drift=0.0) > 4 * same
+
+
+@given(st.floats(0.01, 1.0), st.integers(2, 10**6), st.integers(1, 10**7))
+def test_the_stable_scale_keeps_rho_and_nothing_larger_does(rho, n_hypotheses, m):
+    t = stable_scale(rho, n_hypotheses, m)
+    assert selection_flip_bound_sampled(t, n_hypotheses, m) <= rho
+    if rho < 0.99:
+        assert selection_flip_bound_sampled(t * (1 + 1e-6), n_hypotheses, m) > rho

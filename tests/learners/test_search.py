@@ -139,7 +139,7 @@ def test_without_drift_nothing_is_certified():
 
 
 def test_certified_under_the_assumption_of_no_drift():
-    m, _ = smallest_sample_selection(0.3, 0.3, 0.2, 3 * 2 + 1)
+    m, _ = smallest_sample_selection(0.3, 0.3, 0.2, 3 * 2 + 1, drift=0.0)
     X, y = _near_ties(2 * m, 0, n_features=3)
     model = ReplicableSearchCV(
         OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, drift=0.0, cv=2

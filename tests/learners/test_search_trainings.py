@@ -45,21 +45,22 @@ def test_no_test_row_trains_anything():
     assert len(np.unique(np.r_[rows.ravel(), tests])) == 285 * 21
     # a model that knows its own rows never meets one: it answers 0, wrong where y is 1
     errors = training_errors([Witness()], X, y, cut, SharedKey(0))
-    # the last group is smaller: each group counts by its size
-    assert errors[0] == pytest.approx(y[tests].mean(), abs=1e-12)
+    assert errors[0] == y[tests].mean()
 
 
 def test_errors_are_those_of_the_models_one_by_one():
     X, y = _sample(1500)
     y = y + (X[:, 1] > 0.8)  # three classes
-    cut = cut_trainings(SharedKey(0), X, y, 9)
-    models = [DecisionTreeClassifier(max_depth=depth) for depth in (1, 3)]
+    rows, tests = cut = cut_trainings(SharedKey(0), X, y, 9)
+    assert len(tests) > 2 * GROUP
+    models = [GaussianNB(), GaussianNB(priors=None, var_smoothing=1.0)]
     found = training_errors(models, X, y, cut, SharedKey(0))
-    rows, tests = cut
-    assert len(tests) < GROUP
     for model, error in zip(models, found, strict=True):
-        wrong = [clone(model).fit(X[r], y[r]).predict(X[tests]) != y[tests] for r in rows]
-        assert error == pytest.approx(np.mean(wrong), abs=0.02)  # seeds break ties in trees
+        answers = [
+            clone(model).fit(X[r], y[r]).predict(X[[t]])[0] if len(set(y[r])) > 1 else y[r[0]]
+            for r, t in zip(rows, tests, strict=True)
+        ]
+        assert error == np.mean(answers != y[tests])
 
 
 def test_the_cut_belongs_to_the_sample_and_not_to_its_order():
@@ -125,7 +126,7 @@ def test_what_does_not_go_together():
 
 def test_the_numbers_of_the_certificate():
     entry = theorem("search-trainings")
-    flip = entry.quantity("trainings_flip")(t=10.0, n_hypotheses=5, n_trainings=1000)
-    assert flip == pytest.approx(np.tanh(5 * np.sqrt(np.log(5) / 1000)))
+    flip = entry.quantity("trainings_flip")(t=10.0, n_hypotheses=5, n_trainings=10**6)
+    assert flip == pytest.approx(10 / np.sqrt(2e6 * np.pi), rel=0.01)
     tail = entry.quantity("trainings_error")(t=30.0, n_hypotheses=5, n_trainings=1000, alpha=0.2)
     assert tail == pytest.approx(4 * np.exp(-6 + 900 / 2000))

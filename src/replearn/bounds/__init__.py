@@ -26,7 +26,13 @@ from replearn.bounds.approximate_heavy import (
     membership_disagreement_tail,
     membership_spread,
 )
-from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.class_flips import (
+    class_answer_chances,
+    class_answers,
+    class_flip_estimate,
+    class_flip_limits,
+    label_answer_chances,
+)
 from replearn.bounds.coins import (
     CoinLaw,
     coin_error_bound,
@@ -120,10 +126,13 @@ from replearn.bounds.selection import (
     selection_error_tail,
     selection_error_tail_sampled,
     selection_flip_bound,
-    selection_flip_bound_sampled,
     selection_scale,
+)
+from replearn.bounds.selection_samples import (
+    selection_flip_bound_sampled,
     smallest_sample_search,
     smallest_sample_selection,
+    stable_scale,
 )
 from replearn.bounds.signs import (
     JOINT_COINS,
@@ -172,6 +181,7 @@ __all__ = [
     "block_disagreement",
     "ceiling_flip_bound",
     "central_binomial",
+    "class_answer_chances",
     "class_answers",
     "class_disagreement_bound",
     "class_disagreement_tail",
@@ -208,6 +218,7 @@ __all__ = [
     "joint_sign_flip_bound",
     "kl_lower",
     "kl_upper",
+    "label_answer_chances",
     "label_disagreement_tail",
     "label_error_bound",
     "label_flip_bound",
@@ -276,6 +287,7 @@ __all__ = [
     "smallest_width",
     "some_false_member_bound",
     "some_missed_point_bound",
+    "stable_scale",
     "table_law",
     "threshold_error_tail",
     "threshold_flip_bound",

@@ -3,7 +3,7 @@
 from replearn.bounds._checks import checked_count
 from replearn.bounds._numeric import check_fraction, upper_probability
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.selection import selection_flip_bound_sampled
+from replearn.bounds.selection_samples import selection_flip_bound_sampled
 
 __all__ = ["finite_randomness_flip_bound"]
 

@@ -14,7 +14,6 @@ from replearn.bounds._checks import checked_count
 from replearn.bounds._numeric import (
     check_fraction,
     check_positive,
-    smallest_integer,
     upper_probability,
 )
 
@@ -23,10 +22,7 @@ __all__ = [
     "selection_error_tail",
     "selection_error_tail_sampled",
     "selection_flip_bound",
-    "selection_flip_bound_sampled",
     "selection_scale",
-    "smallest_sample_search",
-    "smallest_sample_selection",
 ]
 
 
@@ -55,40 +51,6 @@ def selection_flip_bound(t: float, deviation: float) -> float:
     check_positive("deviation", deviation, zero=True)
     # theorem: hypothesis-selection
     return upper_probability(math.tanh(t * deviation / 2.0))
-
-
-def selection_flip_bound_sampled(
-    t: float, n_hypotheses: int, m: int, *, drift: float = 0.0
-) -> float:
-    """Probability that two runs with fresh samples of size ``m`` choose differently.
-
-    Parameters
-    ----------
-    t : float
-        Scale of the errors against the Gumbels.
-    n_hypotheses : int
-        Number of hypotheses N.
-    m : int
-        Sample size of each run.
-    drift : float
-        Largest difference of a true error between the runs, when the candidates themselves
-        differ a little.
-
-    Returns
-    -------
-    float
-        ``tanh((t / 2) (drift + sqrt(ln N / m)))``, rounded up.
-
-    Examples
-    --------
-    >>> round(selection_flip_bound_sampled(60.0, 20, 270_000), 4)
-    0.0996
-    """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
-    checked_count(m, name="m", smallest=1)
-    check_positive("drift", drift, zero=True)
-    # theorem: hypothesis-selection
-    return selection_flip_bound(t, drift + math.sqrt(math.log(n_hypotheses) / m))
 
 
 def selection_error_tail(
@@ -198,89 +160,6 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
     # t (alpha - t / 2m) = needed, written without cancellation.
     scale = 2.0 * needed / (alpha + math.sqrt(root))
     return scale if selection_error_tail_sampled(scale, n_hypotheses, alpha, m) <= beta else None
-
-
-def smallest_sample_selection(
-    rho: float, alpha: float, beta: float, n_hypotheses: int, *, drift: float = 0.0
-) -> tuple[int, float]:
-    """Find the sample size and scale for a choice that is both accurate and replicable.
-
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha : float
-        Excess error allowed, in (0, 1].
-    beta : float
-        Failure probability of accuracy, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
-    drift : float
-        Largest difference of a true error between the runs.
-
-    Returns
-    -------
-    m : int
-        Sample size: m passes and m - 1 fails.
-    t : float
-        Scale to use with it.
-
-    Examples
-    --------
-    >>> m, t = smallest_sample_selection(0.1, 0.1, 0.05, 20)
-    >>> m, round(t, 2)
-    (263097, 59.47)
-    """
-    check_fraction("rho", rho)
-
-    def passes(m: int) -> bool:
-        t = selection_scale(n_hypotheses, alpha, beta, m)
-        if t is None:
-            return False
-        return selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift) <= rho
-
-    m = smallest_integer(passes, limit=10**15)
-    t = None if m is None else selection_scale(n_hypotheses, alpha, beta, m)
-    if m is None or t is None:
-        raise ValueError(
-            f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
-            "below about 2 rho alpha / ln(N / beta)."
-        )
-    return m, t
-
-
-def smallest_sample_search(
-    rho: float, alpha: float, beta: float, n_hypotheses: int, train_size: int
-) -> tuple[int, float]:
-    """Find the rows for a search over configurations by many trainings, for every learner.
-
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess of the expected error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of configurations N.
-    train_size : int
-        Rows of each training.
-
-    Returns
-    -------
-    n : int
-        Rows: one test row beside each training.
-    t : float
-        Scale to use with them.
-
-    Examples
-    --------
-    >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
-    502944
-    """
-    checked_count(train_size, name="train_size", smallest=1)
-    # theorem: search-trainings
-    count, t = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
-    return count * (train_size + 1), t
 
 
 def selection_agreement(t: float, errors: ArrayLike, other_errors: ArrayLike) -> float:

@@ -3,10 +3,10 @@
 from replearn import bounds
 
 
-def selection_sampled(t: float, n_hypotheses: int, m: int, drift: float) -> float:
+def selection_sampled(t: float, n_hypotheses: int, m: int) -> float:
     """Probability that two choices on fresh samples differ."""
     # theorem: hypothesis-selection
-    return bounds.selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift)
+    return bounds.selection_flip_bound_sampled(t, n_hypotheses, m)
 
 
 def selection_error(t: float, n_hypotheses: int, m: int, alpha: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.bounds import selection_scale
+from replearn.bounds import selection_scale, stable_scale
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.certificates.registry import theorem
@@ -157,8 +157,7 @@ def search_scale(
     if count == 1:
         return 0.0
     if drift is not None:
-        spread = drift + math.sqrt(math.log(count) / n_test)
-        stable = 2.0 * math.atanh(min(rho, 1.0 - 1e-12)) / spread * (1.0 - 1e-11)
+        stable = stable_scale(rho, count, n_test, drift=drift)
         error = theorem("search-blocks").quantity("search_error")
         if error(t=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
             return stable

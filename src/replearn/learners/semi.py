@@ -210,7 +210,7 @@ def _derive(
     candidates: str,
 ) -> tuple[list[str], list[str]]:
     data = {"t": t, "n_hypotheses": n_hypotheses, "m": n}
-    flip = ledger.add("selection_sampled", "hypothesis-selection", drift=0.0, **data)
+    flip = ledger.add("selection_sampled", "hypothesis-selection", **data)
     reasons = above_budget("rho", flip, rho)
     rest, share, best = alpha, beta, "the best candidate's"
     if d is not None:

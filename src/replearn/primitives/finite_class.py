@@ -94,7 +94,7 @@ def smallest_sample_choice(
     Examples
     --------
     >>> smallest_sample_choice(0.1, 0.1, 0.05, 20)
-    CheaperChoice(method='select_hypothesis', n_select=263097, n_order=2009719)
+    CheaperChoice(method='select_hypothesis', n_select=56083, n_order=2009719)
     >>> smallest_sample_choice(0.1, 0.1, 1e-30, 20).method
     'learn_finite_class'
     """

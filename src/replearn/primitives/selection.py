@@ -17,6 +17,7 @@ from replearn.bounds import (
     selection_agreement,
     selection_error_tail_sampled,
     selection_scale,
+    stable_scale,
 )
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
@@ -106,7 +107,6 @@ def _derive(
     rho: float,
     alpha: float,
     beta: float,
-    drift: float,
     candidates: str,
 ) -> tuple[list[str], list[str]]:
     flip = ledger.add(
@@ -115,7 +115,6 @@ def _derive(
         t=t,
         n_hypotheses=n_hypotheses,
         m=n,
-        drift=drift,
     )
     tail = ledger.add(
         "selection_error", "hypothesis-selection", t=t, n_hypotheses=n_hypotheses, m=n, alpha=alpha
@@ -127,8 +126,6 @@ def _derive(
         f"probability at most {rounded_up(tail)}.",
         CONDITIONS,
     ]
-    if drift:
-        promises.append(f"No candidate's true error differs by more than {drift:g} between runs.")
     return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
 
 
@@ -150,12 +147,11 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
     Examples
     --------
     >>> [round(choice_scale(20, m, 0.1, 0.1, 0.05), 1) for m in (300_000, 9000)]
-    [63.5, 61.5]
+    [138.8, 61.5]
     """
     if n_hypotheses == 1:
         return 0.0
-    stable = 2.0 * math.atanh(min(rho, 1.0 - 1e-12)) / math.sqrt(math.log(n_hypotheses) / m)
-    stable *= 1.0 - 1e-11
+    stable = stable_scale(rho, n_hypotheses, m)
     if selection_error_tail_sampled(stable, n_hypotheses, alpha, m) <= beta:
         return stable
     accurate = selection_scale(n_hypotheses, alpha, beta, m)
@@ -276,7 +272,6 @@ def select_hypothesis(
         rho=float(rho),
         alpha=float(alpha),
         beta=float(beta),
-        drift=0.0,
         candidates=names_digest(names, count),
     )
     candidate = None if isinstance(plain, np.ndarray) else plain[index]
