@@ -18,8 +18,11 @@ DEFAULT_BLOCKS = 64
 BLOCKS_TIMES_RHO_SQUARED = 0.64
 """For smaller rho so many blocks are used that the arcsine law keeps about that half-width."""
 
-MAX_FITS = 384
-"""Base learners trained by default, over all partitions."""
+MAX_FITS = 512
+"""Base learners trained by default, over all partitions: 8 partitions at rho = 0.1, 2 at 0.05.
+
+Partitions change no expected accuracy, they only make flips rarer: with 64 blocks on Adult, logistic
+regression, by 0.91, 0.75, 0.73, 0.72, 0.70 of the single fit's for 1, 4, 6, 8, 12 of them."""
 
 MAX_BLOCKS_UNASKED = 4_000
 """Blocks used at most when no target is given or none is reached: nobody asked for more."""
@@ -63,7 +66,7 @@ def partitions_for(n_blocks: int, max_fits: int | None) -> int:
     Examples
     --------
     >>> partitions_for(64, None), partitions_for(64, 100), partitions_for(3183, None)
-    (6, 1, 1)
+    (8, 1, 1)
     """
     if n_blocks == 1:
         return 1  # every partition would be the same
