@@ -20,7 +20,8 @@ import numpy as np
 from _base_learners import VARIANTS, base_learner
 from _cells import Cells, machine, markdown_table, put_into_page
 from _data import add_data_arguments, disjoint_samples, load, parse
-from _measures import measure
+from _frontier_picture import draw
+from _measures import gain, measure
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, programme_law, smallest_width, uniform_law
@@ -36,7 +37,9 @@ KINDS = (
     ("programme", "hard"),
     ("arcsine", "soft"),
     ("uniform", "soft"),
+    ("majority", "hard"),
 )
+SHOWN_PARTITIONS = (1, 6)
 HEADER = (
     "T",
     "partitions",
@@ -96,19 +99,36 @@ def law_for(kind, vote, n_blocks, rho):
     return None if width is None else builder(n_blocks, width)
 
 
-def judge(pairs, y, n_blocks, rho):
-    """Evaluate every law, kind of vote and number of partitions from the votes."""
+def judge(pairs, singles, y, n_blocks, rho):
+    """Evaluate every law, kind of vote and number of partitions from the votes.
+
+    The plain majority stands beside them: what it loses is lost by small blocks, the rest of the
+    loss comes from the random thresholds.
+    """
     votes = np.array([pair["votes"] for pair in pairs])  # pairs, 2, rows, partitions
     soft = np.array([pair["soft"] for pair in pairs])
     for kind, vote in KINDS:
-        law = law_for(kind, vote, n_blocks, rho)
-        if law is None or (vote == "soft" and not soft.size):
+        law = None if kind == "majority" else law_for(kind, vote, n_blocks, rho)
+        if (law is None and kind != "majority") or (vote == "soft" and not soft.size):
             continue
-        values = law.at(soft) if vote == "soft" else law.probabilities[votes]
         for n_partitions in _numbers_up_to(votes.shape[-1]):
-            scores = values[..., :n_partitions].mean(axis=-1)
-            setting = {"T": n_blocks, "partitions": n_partitions, "law": kind, "vote": vote}
-            yield {**setting, "width": law.width, **measure(scores, y)}
+            used = (soft if vote == "soft" else votes)[..., :n_partitions]
+            if kind == "majority":
+                scores = (used.mean(axis=-1) > n_blocks / 2).astype(float)
+            else:
+                values = law.at(used) if vote == "soft" else law.probabilities[used]
+                scores = values.mean(axis=-1)
+            difference, error = gain(scores, singles, y)
+            yield {
+                "T": n_blocks,
+                "partitions": n_partitions,
+                "law": kind,
+                "vote": vote,
+                "width": None if law is None else law.width,
+                **measure(scores, y),
+                "gain": difference,
+                "gain_error": error,
+            }
 
 
 def _numbers_up_to(most):
@@ -149,25 +169,29 @@ def report_one(cells, table, model, size, options):
     for n_blocks in options.blocks:
         n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
         pairs = [
-            cells.get(table.name, model, n, n_blocks, n_partitions, p) for p in range(options.pairs)
+            (cells.get(table.name, model, n, n_blocks, n_partitions, p), single)
+            for p, single in enumerate(singles)
         ]
-        pairs = [pair for pair in pairs if pair is not None]
+        pairs = [(pair, single) for pair, single in pairs if pair is not None]
         if pairs:
-            lines += judge(pairs, y, n_blocks, options.rho)
+            votes, beside = zip(*pairs, strict=True)
+            lines += judge(votes, np.array(beside, dtype=float), y, n_blocks, options.rho)
     single = measure(np.array(singles, dtype=float), y)
-    return {"n": n, "rho": options.rho, "single": single, "settings": lines}
+    return {"n": n, "model": model, "rho": options.rho, "single": single, "settings": lines}
 
 
 def table_of(found):
-    """Show the arcsine law for several numbers of partitions, the other laws for the largest."""
+    """Show the arcsine law for several numbers of partitions, the others for the largest."""
     single, lines = found["single"], []
     most = {}
     for s in found["settings"]:
         most[s["T"]] = max(most.get(s["T"], 0), s["partitions"])
-    lines.append(["single fit", *[""] * 4, *_numbers(single, single)])
+    lines.append(["single fit", *[""] * 4, *_numbers({"gain": 0.0, **single}, single)])
     for s in found["settings"]:
         is_default_kind = (s["law"], s["vote"]) == KINDS[0]
-        if s["partitions"] == most[s["T"]] or (is_default_kind and s["partitions"] in (1, 3, 6)):
+        if s["partitions"] == most[s["T"]] or (
+            is_default_kind and s["partitions"] in SHOWN_PARTITIONS
+        ):
             width = "" if s["width"] is None else f"{s['width']:.3f}"
             head = [s["T"], s["partitions"], s["law"], s["vote"], width]
             lines.append([*head, *_numbers(s, single)])
@@ -175,41 +199,15 @@ def table_of(found):
 
 
 def _numbers(s, single):
+    error = f" ± {100 * s['gain_error']:.2f}" if "gain_error" in s else ""
     return [
         f"{s['accuracy']:.4f}",
-        f"{100 * (s['accuracy'] - single['accuracy']):+.2f}",
+        f"{100 * s['gain']:+.2f}{error}",
         f"{100 * s['flips']:.2f} %",
         f"{s['flips'] / single['flips']:.2f}" if single["flips"] else "",
         f"{s['flips_99']:.3f}",
         f"{s['flips_max']:.3f}",
     ]
-
-
-def draw(results, path):
-    """Draw accuracy lost against the ratio of flips, one line per data set and model."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    figure, axes = plt.subplots(figsize=(8, 6), layout="constrained")
-    for name, found in results.items():
-        single, most = found["single"], {}
-        for s in found["settings"]:
-            if (s["law"], s["vote"]) == KINDS[0]:
-                most[s["T"]] = s  # the last one has the most partitions
-        ratios = [s["flips"] / single["flips"] for s in most.values()]
-        losses = [100 * (s["accuracy"] - single["accuracy"]) for s in most.values()]
-        axes.plot(ratios, losses, marker="o", label=name)
-        for n_blocks, x, y in zip(most, ratios, losses, strict=True):
-            axes.annotate(str(n_blocks), (x, y), textcoords="offset points", xytext=(4, 4))
-    axes.axvline(1, color="grey", linewidth=0.8)
-    axes.axhline(0, color="grey", linewidth=0.8)
-    axes.set_xlabel("mean flips / single fit's")
-    axes.set_ylabel("accuracy against single fit (points)")
-    axes.set_title("Arcsine law, all partitions; numbers: blocks T")
-    axes.legend(fontsize="small")
-    figure.savefig(path, dpi=120)
 
 
 def parse_options():

@@ -100,11 +100,11 @@ def table_of(summary):
             lost += ["not certified"] if s["rho"] > 0.1 else []
         lines.append(
             [
-                f"{name} ({s['pairs']} pairs)",
+                f"{name} ({s['pairs']} pair{'s' if s['pairs'] > 1 else ''})",
                 f"{s['accuracy']:.4f}",
                 f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
                 f"{100 * s['flips']:.2f} %",
-                f"{100 * s['flips_sd']:.2f}",
+                f"{100 * s['flips_sd']:.2f}" if s["pairs"] > 1 else "",
                 f"{ratio:.2f}",
                 f"{s['flips_99']:.3f}",
                 f"{s['flips_max']:.3f}",
@@ -116,6 +116,24 @@ def table_of(summary):
             ]
         )
     return markdown_table(HEADER, lines)
+
+
+def overview(results, tables, models):
+    """Our defaults in one table: share of the single fit's flips, and points of accuracy."""
+    lines = []
+    for table in tables:
+        line = [table.name]
+        for model in models:
+            summary = results.get(f"{table.name}-{model}", {})
+            ours, single = summary.get("our defaults"), summary.get("single fit")
+            if ours is None:
+                line.append("not run")
+                continue
+            ratio = f"{ours['flips'] / single['flips']:.2f}" if single["flips"] else "none to save"
+            points = f"{100 * ours['gain']:+.1f} ± {100 * ours['gain_error']:.1f}"
+            line.append(f"{ratio} / {points}")
+        lines.append(line)
+    return markdown_table(("flips / accuracy", *models), lines)
 
 
 def report(cells, tables, models, n_pairs):
@@ -130,7 +148,7 @@ def report(cells, tables, models, n_pairs):
                 f"**{table.name}, {model}**: {len(table.rest) // 2:,} rows per half, "
                 f"{len(table.test):,} test rows\n\n{table_of(summary)}"
             )
-    return "\n\n".join(parts), results
+    return overview(results, tables, models), "\n\n".join(parts), results
 
 
 def main():
@@ -160,10 +178,11 @@ def main():
                             (table.name, model, contender, pair),
                             lambda t=table, m=model, c=contender, p=pair: run_pair(t, m, c, p),
                         )
-    text, results = report(cells, tables, models, options.pairs)
+    short, text, results = report(cells, tables, models, options.pairs)
     options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
-    print(text)
+    print(text, short, sep="\n\n")
     if options.page:
+        put_into_page(options.page, "overview", short)
         put_into_page(options.page, "real_data", text)
 
 
