@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
+from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import MembershipLaw
@@ -151,9 +152,9 @@ def test_decimals_make_points_of_measurements():
 
 @pytest.mark.parametrize(
     ("params", "message"),
-    [({"vote": "soft"}, "alpha"), ({"classes": [0, 1, 2]}, "alpha"), ({"beta": 1.0}, "beta")],
+    [({"alpha": 1.0}, "alpha"), ({"heavy": "maybe"}, "heavy"), ({"beta": 1.0}, "beta")],
 )
-def test_what_it_is_not_for(params, message):
+def test_bad_parameters_are_named(params, message):
     X, y = draw(np.random.default_rng(0), 500)
     with pytest.raises(ValueError, match=message):
         learner(**params).fit(X, y)
@@ -165,10 +166,165 @@ def test_groups_are_refused():
         learner().fit(X, y, groups=np.arange(6000))
 
 
-def test_flip_rate_says_that_it_knows_votes_only():
+def test_soft_votes_decide_light_points_only():
+    X, y = draw(np.random.default_rng(1), 8000)
+    hard, soft = (
+        PointwiseReplicableClassifier(
+            GaussianNB(), rho=0.2, alpha=0.5, beta=0.1, n_partitions=1, vote=vote, max_fits=60
+        ).fit(X, y)
+        for vote in ("hard", "soft")
+    )
+    assert soft.certificate_.certified
+    assert "absolute error of the scores" in soft.certificate_.accuracy
+    assert (soft.heavy_.labels == hard.heavy_.labels).all()
+    soft.certificate_.check()
+    flips = soft.flip_probability(np.arange(4.0)[:, None])
+    assert ((flips >= 0) & (flips <= 1)).all()
+
+
+def test_certificate_has_numbers_for_training_rows():
     X, y = draw(np.random.default_rng(0), 8000)
-    with pytest.raises(ValueError, match="heavy stage"):
-        learner().fit(X, y).flip_rate(X[:10])
+    certificate = learner().fit(X, y).certificate_
+    values = {step.name: step.value for step in certificate.steps}
+    rho = values["flip_bound_reuse"]
+    assert values["heavy_step"] > values["vote_step"]
+    assert values["training_row_stage"] == pytest.approx(rho + values["heavy_step"])
+    assert values["repeated_row_stage"] == pytest.approx(2 * rho + values["heavy_step"])
+
+
+def test_training_row_of_a_heavy_learner_flips_within_its_number():
+    """A learner that answers with the newest row's label: the block that has it always says 1."""
+    stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)
+    made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1])
+    values = {step.name: step.value for step in made.derivation.steps}
+    rng, n_pairs, flips = np.random.default_rng(8), 60, 0
+    for pair in range(n_pairs):
+        model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner(), shared_key=pair)
+        answers = []
+        for run in range(2):
+            X, y = draw(rng, 400)
+            if run == 0:
+                X[0], y[0] = 2.0, 1
+            answers.append(clone(model).fit(X, y).predict([[2.0]])[0])
+        flips += int(answers[0] != answers[1])
+    assert flips <= binom.isf(FALSE_ALARM, n_pairs, values["repeated_row_stage"])
+
+
+# -- more than two classes -----------------------------------------------------------------------
+THREE = np.array([[0.8, 0.1, 0.1], [0.1, 0.1, 0.8], [0.2, 0.6, 0.2]])
+
+
+def draw_three(rng, n, masses=MASSES, chances=THREE):
+    x = rng.choice(len(masses), n, p=masses)
+    y = (rng.random(n)[:, None] > np.cumsum(chances[x], axis=1)).sum(axis=1)
+    return x[:, None].astype(float), np.minimum(y, 2)
+
+
+def three(**params):
+    defaults = {"rho": 0.3, "alpha": 0.6, "beta": 0.1, "n_partitions": 1, "classes": [0, 1, 2]}
+    return PointwiseReplicableClassifier(GaussianNB(), **defaults | params)
+
+
+def test_three_classes_get_labels_of_their_own():
+    X, y = draw_three(np.random.default_rng(1), 30_000)
+    model = three().fit(X, y)
+    assert model.certificate_.certified, model.certificate_.reason
+    model.certificate_.check()
+    assert model.certificate_.claim.alpha == 0.6
+    names = {step.name for step in model.certificate_.steps}
+    assert names >= {"class_label_flip", "class_label_errors", "heavy_step"}
+    points = np.array([[0.0], [1.0], [2.0], [7.0]])
+    explained = model.explain(points)
+    assert explained.stage.tolist() == ["heavy", "heavy", "heavy", "vote"]
+    assert model.predict(points)[:3].tolist() == [0, 2, 1]
+    assert (model.predict(points) == explained.answer).all()
+    assert explained.vote_share[1] == pytest.approx(0.8, abs=0.05)
+    assert (explained.margin >= 0).all()
+    assert "labels seen at this very point" in str(explained)
+    flips = model.flip_probability(points)
+    lower, upper = model.flip_limits(points)
+    assert ((lower <= flips) & (flips <= upper + 1e-3)).all()
+    assert model.heavy_.shares.shape == (len(model.heavy_), 3)
+
+
+def test_plan_for_three_classes_passes_where_it_says_so():
+    targets = {"rho": 0.3, "alpha": 0.6, "beta": 0.1, "n_classes": 3}
+    n = heavy_rows_needed(**targets)
+    made = plan(n=n, rho=0.3, heavy=heavy_stage(n=n, **targets), n_classes=3, block_size=5)
+    assert made.certified, made.reason
+    few = plan(n=n // 2, rho=0.3, heavy=heavy_stage(n=n // 2, **targets), n_classes=3)
+    assert not few.certified
+    assert few.needed_n == n
+
+
+@pytest.mark.statistical
+def test_labels_of_three_classes_flip_within_the_certificate():
+    """All three labels equally likely at a doubtful member; the votes always say 0."""
+    stage = HeavyStage(low=0.1, high=0.3, n_labels=40, band=0.15)
+    made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1, 2])
+    even = np.full((3, 3), 1 / 3)
+    rng, n_pairs, flips = np.random.default_rng(8), 150, 0
+    for pair in range(n_pairs):
+        model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=pair)
+        a, b = (
+            clone(model).fit(*draw_three(rng, 400, chances=even)).predict([[2.0]])[0]
+            for _ in range(2)
+        )
+        flips += int(a != b)
+    assert 0 < flips <= binom.isf(FALSE_ALARM, n_pairs, made.rho)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_frame_lists_the_members(n_classes):
+    X, y = (
+        draw(np.random.default_rng(0), 8000)
+        if n_classes == 2
+        else draw_three(np.random.default_rng(0), 30_000)
+    )
+    model = (learner() if n_classes == 2 else three()).fit(X, y)
+    table = model.heavy_.frame()
+    assert len(table) == len(model.heavy_)
+    assert table["mass"].tolist() == model.heavy_.masses.tolist()
+
+
+# -- the flip rate -------------------------------------------------------------------------------
+
+
+def test_flip_rate_counts_membership_labels_and_votes():
+    rng = np.random.default_rng(0)
+    X, y = draw(rng, 8000)
+    model = learner().fit(X, y)
+    points = np.arange(3.0)[:, None]
+    rate, heavy_only = model.flip_rate(points), model.flip_rate(np.zeros((5, 1)))
+    assert 0 <= rate.estimate <= rate.upper <= 1
+    # a point of mass 1/2 with clear labels stays; one with mean label 0 does not
+    assert heavy_only.estimate < 0.01 < model.flip_rate(np.full((5, 1), 2.0)).estimate
+    # continuous points add next to nothing to the votes alone
+    light = model.flip_rate(rng.standard_normal((50, 1)))
+    plain = learner(alpha=None, n_blocks=model.plan_.n_blocks, law=model.plan_.law).fit(X, y)
+    assert light.estimate == pytest.approx(plain.flip_rate(np.ones((5, 1)) * 9).estimate, abs=1e-6)
+
+
+@pytest.mark.statistical
+def test_flip_rate_limit_covers_what_fresh_samples_do():
+    stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)
+    made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1])
+    rng, points, uppers, estimates, flips = (
+        np.random.default_rng(8),
+        np.arange(3.0)[:, None],
+        [],
+        [],
+        [],
+    )
+    for pair in range(120):
+        model = PointwiseReplicableClassifier.from_plan(made, FirstRowLearner(), shared_key=pair)
+        first, second = (clone(model).fit(*draw(rng, 400)) for _ in range(2))
+        rate = first.flip_rate(points)
+        uppers.append(rate.upper)
+        estimates.append(rate.estimate)
+        flips.append(np.mean(first.predict(points) != second.predict(points)))
+    assert np.mean(flips) == pytest.approx(np.mean(estimates), abs=0.06)
+    assert np.mean(flips) < np.quantile(uppers, 0.05)
 
 
 @pytest.mark.parametrize("container", ["array", "pandas", "polars", "text"])
@@ -243,7 +399,7 @@ def test_least_counts_follow_the_law():
         u = view.known.member_thresholds
         assert (u < law.probabilities(needed, 900)).all()
         assert not (u < law.probabilities(needed - 1, 900)).any()
-        assert (view.known.member == (view.known.counts >= needed)).all()
+        assert (view.known.member == (view.known.seen.counts >= needed)).all()
 
 
 # -- the promise -------------------------------------------------------------------------------

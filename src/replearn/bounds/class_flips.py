@@ -4,6 +4,8 @@ The answer is ``argmax_c (log votes_c + gumbel_c)``. Given the point's Gumbels, 
 a iff its votes exceed ``exp(gumbel_a - gumbel_c)`` times those of a: a statement about two counts.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
@@ -11,7 +13,13 @@ from replearn.bounds._checks import checked_count
 from replearn.bounds._numeric import Floats, check_fraction
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
 
-__all__ = ["class_answers", "class_flip_estimate", "class_flip_limits"]
+__all__ = [
+    "class_answer_chances",
+    "class_answers",
+    "class_flip_estimate",
+    "class_flip_limits",
+    "label_answer_chances",
+]
 
 _DRAWS = 1000
 _SEED = 20260101
@@ -50,8 +58,33 @@ def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) ->
 
     Parameters
     ----------
-    shares : array-like of shape (n, n_classes)
-        Vote shares, the mean over partitions where there are several.
+    shares, n_blocks, gumbels
+        As for `class_answer_chances`.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Chance of all classes but the one that is named now.
+
+    Examples
+    --------
+    >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
+    [0.0]
+    """
+    parts, noise = _checked_parts(shares, gumbels)
+    chances = class_answer_chances(parts, n_blocks, noise)
+    now = class_answers(parts.mean(axis=1), noise)
+    chances[np.arange(len(now)), now] = 0.0
+    return np.asarray(chances.sum(axis=1), float)
+
+
+def class_answer_chances(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
+    """Estimate how likely a fresh sample names each class under the same key.
+
+    Parameters
+    ----------
+    shares : array-like of shape (n, n_classes) or (n, n_partitions, n_classes)
+        Vote shares of the partitions.
     n_blocks : int
         Blocks of one partition, T.
     gumbels : array-like of shape (n, n_classes)
@@ -59,37 +92,92 @@ def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) ->
 
     Returns
     -------
-    ndarray of shape (n,)
-        Share of 1000 predictive vote vectors (Jeffreys' prior) that name another class. The same
-        draws serve every call, so the estimate is a function of its arguments. Several partitions
-        are counted like one, which overstates flips.
+    ndarray of shape (n, n_classes)
+        Shares of 1000 predictive vote vectors (Jeffreys' prior). The same draws serve every call,
+        so the estimate is a function of its arguments. Several partitions count as many votes as
+        their spread says they are worth, between T and all.
 
     Examples
     --------
-    >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
-    [0.0]
+    >>> class_answer_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
+    [[1.0, 0.0, 0.0]]
     """
-    votes, noise = _checked(shares, gumbels)
-    votes = votes * checked_count(n_blocks, name="n_blocks", smallest=1)
-    now = class_answers(votes, noise)
-    flips = np.empty(len(votes))
-    size = max(1, _CELLS // (_DRAWS * votes.shape[1]))
-    for start in range(0, len(votes), size):
+    parts, noise = _checked_parts(shares, gumbels)
+    worth = _effective_votes(parts, checked_count(n_blocks, name="n_blocks", smallest=1))
+    with np.errstate(divide="ignore"):
+        return _chances(parts.mean(axis=1), worth, np.log, noise)
+
+
+def label_answer_chances(
+    tallies: ArrayLike, n_labels: int, band: float, gumbels: ArrayLike
+) -> Floats:
+    """Estimate how likely fresh labels of a heavy point name each class under the same key.
+
+    Parameters
+    ----------
+    tallies : array-like of shape (n, n_classes)
+        Labels of each class among the k that were used.
+    n_labels : int
+        k.
+    band : float
+        Scale of the Gumbels on the shares of the labels.
+    gumbels : array-like of shape (n, n_classes)
+        Shared Gumbels.
+
+    Returns
+    -------
+    ndarray of shape (n, n_classes)
+
+    Examples
+    --------
+    >>> label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9
+    True
+    """
+    counts, noise = np.asarray(tallies, float), np.asarray(gumbels, float)
+    worth = np.full(len(counts), float(checked_count(n_labels, name="n_labels", smallest=1)))
+    return _chances(counts / n_labels, worth, lambda fresh: fresh / band, noise)
+
+
+def _chances(
+    mean: Floats, worth: Floats, score: Callable[[Floats], Floats], noise: Floats
+) -> Floats:
+    """Share of predictive vectors that name each class."""
+    chances = np.empty(mean.shape)
+    size = max(1, _CELLS // (_DRAWS * mean.shape[1]))
+    for start in range(0, len(mean), size):
         part = slice(start, start + size)
-        fresh = _predictive(votes[part], n_blocks)
-        answers = class_answers(fresh, noise[part, np.newaxis])
-        flips[part] = (answers != now[part, np.newaxis]).mean(axis=1)
-    return flips
+        scores = score(_predictive(mean[part], worth[part])) + noise[part, np.newaxis]
+        answers = np.argmax(scores, axis=-1)
+        for label in range(mean.shape[1]):
+            chances[part, label] = (answers == label).mean(axis=1)
+    return chances
 
 
-def _predictive(votes: Floats, n_blocks: int) -> Floats:
-    """Vote vectors of fresh samples: Dirichlet-multinomial, drawn with a fixed seed."""
-    flat = np.empty((len(votes), _DRAWS, votes.shape[1]))
-    for row, mean in enumerate(votes):
+def _predictive(mean: Floats, worth: Floats) -> Floats:
+    """Vote shares of fresh samples: Dirichlet-multinomial, drawn with a fixed seed."""
+    flat = np.empty((len(mean), _DRAWS, mean.shape[1]))
+    for row, (shares, votes) in enumerate(zip(mean, worth, strict=True)):
         rng = np.random.default_rng(_SEED)
-        chances = rng.dirichlet(mean + 0.5, _DRAWS)
-        flat[row] = rng.multinomial(n_blocks, chances)
+        chances = rng.dirichlet(shares * votes + 0.5, _DRAWS)
+        whole = max(1, round(votes))
+        flat[row] = rng.multinomial(whole, chances) / whole
     return flat
+
+
+def _effective_votes(parts: Floats, n_blocks: int) -> Floats:
+    """How many independent votes the partitions together are worth, between T and all.
+
+    The variance of the mean share is that of one partition minus (1 - 1/J) times the variance
+    between partitions (theorem: fresh-sample-point), here summed over the classes.
+    """
+    n_partitions, n_classes = parts.shape[1:]
+    if n_partitions == 1:
+        return np.full(len(parts), float(n_blocks))
+    smoothed = (parts.mean(axis=1) * n_blocks + 0.5) / (n_blocks + 0.5 * n_classes)
+    single = (smoothed * (1.0 - smoothed)).sum(axis=1) / n_blocks
+    between = parts.var(axis=1, ddof=1).sum(axis=1) * (1.0 - 1.0 / n_partitions)
+    joint = np.maximum(single - between, single / n_partitions)
+    return np.asarray(n_blocks * single / joint, float)
 
 
 def class_flip_limits(
@@ -170,6 +258,16 @@ def _duel_bound(rises: Floats, falls: Floats, log_ratio: Floats, n_blocks: int) 
         logs = n_blocks * np.log1p(np.maximum(growth, -1.0 + 1e-300))
         best = np.minimum(best, np.exp(np.minimum(logs, 0.0)))
     return np.minimum(best * (1.0 + 1e-9), 1.0)
+
+
+def _checked_parts(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:
+    """Shares with an axis for partitions."""
+    parts = np.asarray(shares, float)
+    if parts.ndim == 2:
+        parts = parts[:, np.newaxis]
+    if parts.ndim != 3 or not parts.shape[1]:
+        raise ValueError(f"shares {parts.shape} must have shape (points, [partitions,] classes).")
+    return parts, _checked(parts.mean(axis=1), gumbels)[1]
 
 
 def _checked(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
 from replearn._sklearn_compat import fit_context
+from replearn.certificates import HeavyStage
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.learners._heavy_stage import fit_heavy
@@ -22,7 +23,7 @@ from replearn.learners._inputs import (
     warn_if_preprocessed,
 )
 from replearn.learners._predictions import VotePredictions
-from replearn.planning import Plan
+from replearn.planning import Plan, heavy_stage
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -32,6 +33,23 @@ class BlockVotingClassifier(VotePredictions):
 
     A subclass stores its parameters and makes the plan.
     """
+
+    def _stage(
+        self, n: int, n_classes: int, rho: float, gamma: float | None = None
+    ) -> HeavyStage | None:
+        """Plan the treatment of heavy points: on exactly when alpha is given."""
+        if self.alpha is None or self.heavy == "off":
+            return None
+        return heavy_stage(
+            n=n,
+            rho=rho,
+            alpha=self.alpha,
+            beta=self.beta,
+            realizable=self.setting == "realizable",
+            paper=self.heavy == "paper",
+            gamma=gamma,
+            n_classes=n_classes,
+        )
 
     @abstractmethod
     def _plan_for(self, n: int, n_classes: int) -> Plan:
@@ -83,7 +101,9 @@ class BlockVotingClassifier(VotePredictions):
         stage = made.design.heavy
         if stage is not None and groups is not None:
             raise ValueError(
-                "groups cannot be used with a heavy stage (alpha): rows must be independent."
+                "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
+                "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
+                "one row per group."
             )
         sample = _planned_rows(key, _Sample(X, codes, groups), made)
         estimators = self._train(base, sample, made, key)

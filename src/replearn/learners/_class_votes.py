@@ -9,44 +9,76 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.class_flips import (
+    class_answer_chances,
+    class_answers,
+    class_flip_estimate,
+    class_flip_limits,
+)
+from replearn.learners._heavy_labels import ManyLabels
+from replearn.learners._heavy_view import HeavyView
 from replearn.planning import Plan
+
+Floats = NDArray[np.float64]
 
 
 class ClassVotes(NamedTuple):
     """What the blocks say of each point, and the point's shared Gumbels."""
 
-    shares: NDArray[np.float64]  # (n, classes): mean over partitions
-    gumbels: NDArray[np.float64]  # (n, classes)
+    parts: Floats  # (n, partitions, classes): vote shares
+    gumbels: Floats  # (n, classes)
+    heavy: HeavyView | None = None
+
+    @property
+    def shares(self) -> Floats:
+        """Mean over partitions."""
+        weights = self.parts.sum(axis=1)
+        shares: Floats = weights / weights.sum(axis=1, keepdims=True)
+        return shares
 
     def answers(self) -> NDArray[np.intp]:
-        """Return the class that votes and Gumbels name."""
+        """Return the class that votes and Gumbels name, or a heavy point's own labels."""
         # theorem: multiclass-vote
-        return class_answers(self.shares, self.gumbels)
+        votes = class_answers(self.shares, self.gumbels)
+        return votes if self.heavy is None else self.heavy.replace(votes, self.heavy.rule.answers)
 
-    def flips(self, made: Plan) -> NDArray[np.float64]:
+    def flips(self, made: Plan) -> Floats:
         """Estimate how likely a fresh sample answers differently."""
-        return class_flip_estimate(self.shares, made.n_blocks, self.gumbels)
+        if self.heavy is None:
+            return class_flip_estimate(self.parts, made.n_blocks, self.gumbels)
+        chances = class_answer_chances(self.parts, made.n_blocks, self.gumbels)
+        return self.heavy.flips(chances, class_answers(self.shares, self.gumbels))
 
-    def limits(self, made: Plan, delta: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def limits(self, made: Plan, delta: float) -> tuple[Floats, Floats]:
         """Return limits of that probability."""
         counted = made.n_partitions == 1 and made.vote == "hard"
-        return class_flip_limits(
-            self.shares, made.n_blocks, self.gumbels, delta=delta, counted=counted
+        part = delta if self.heavy is None else delta / 2
+        votes = class_flip_limits(
+            self.shares, made.n_blocks, self.gumbels, delta=part, counted=counted
         )
+        return votes if self.heavy is None else self.heavy.limits(votes, delta)
 
     def explain(self, made: Plan, classes: NDArray[Any]) -> ClassExplanation:
         """Say why each point got its answer."""
+        shares, stage = self.shares, np.full(len(self.parts), "vote")
         with np.errstate(divide="ignore"):
-            scores = np.log(self.shares) + self.gumbels
+            scores = np.log(shares) + self.gumbels
+        if self.heavy is not None:
+            rule = self.heavy.rule
+            assert isinstance(rule, ManyLabels)
+            shares, scores = (
+                self.heavy.replace(votes, own)
+                for votes, own in ((shares, rule.shares), (scores, rule.scores))
+            )
+            stage = np.where(self.heavy.member, "heavy", stage)
         ranked = np.argsort(-scores, axis=1, kind="stable")
         every, best, second = np.arange(len(scores)), ranked[:, 0], ranked[:, 1]
         return ClassExplanation(
             answer=classes[best],
-            stage=np.full(len(best), "vote"),
-            vote_share=self.shares[every, best],
+            stage=stage,
+            vote_share=shares[every, best],
             runner_up=classes[second],
-            runner_up_share=self.shares[every, second],
+            runner_up_share=shares[every, second],
             margin=scores[every, best] - scores[every, second],
             flip_probability=self.flips(made),
         )
@@ -61,15 +93,17 @@ class ClassExplanation:
     answer : ndarray
         The prediction.
     stage : ndarray of str
-        Which part of the algorithm answered ("vote").
+        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
+        of its own).
     vote_share : ndarray of float
-        Share of blocks that voted for the answer.
+        Share of blocks that voted for the answer; for a heavy point, of its own labels.
     runner_up : ndarray
         The label that came next.
     runner_up_share : ndarray of float
-        Share of blocks that voted for it.
+        The same for it.
     margin : ndarray of float
-        Log share plus shared Gumbel of the answer, minus that of the runner-up.
+        Log share (for a heavy point: share over band) plus shared Gumbel of the answer, minus
+        that of the runner-up.
     flip_probability : ndarray of float
         Estimated probability that a fresh training sample answers differently.
     """
@@ -95,9 +129,11 @@ class ClassExplanation:
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         for row in range(len(self)):
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
             yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the blocks voted for "
-                f"it; with this point's shared random numbers {self.runner_up[row]!s} "
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}; with "
+                f"this point's shared random numbers {self.runner_up[row]!s} "
                 f"({self.runner_up_share[row]:.1%}) came next (margin {self.margin[row]:.3f}); a "
                 "fresh training sample would answer differently with probability about "
                 f"{self.flip_probability[row]:.2g}."

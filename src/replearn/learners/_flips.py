@@ -15,6 +15,7 @@ from replearn.bounds import (
     flip_limits,
     flip_rate_limit,
 )
+from replearn.learners._heavy_view import HeavyView
 
 __all__ = ["FlipRate", "average_flip_estimate", "flip_estimate", "flip_limits", "flip_rate"]
 
@@ -41,7 +42,12 @@ class FlipRate:
         return f"flip rate {self.estimate:.2%} (at most {self.upper:.2%}, {1 - self.delta:.0%})"
 
 
-def flip_rate(law: ThresholdLaw, votes: NDArray[np.integer], delta: float) -> FlipRate:
+def flip_rate(
+    law: ThresholdLaw,
+    votes: NDArray[np.integer],
+    delta: float,
+    heavy: HeavyView | None = None,
+) -> FlipRate:
     """Estimate the flip rate over points from their votes.
 
     Parameters
@@ -52,6 +58,8 @@ def flip_rate(law: ThresholdLaw, votes: NDArray[np.integer], delta: float) -> Fl
         Votes for class 1.
     delta : float
         Failure probability of the upper limit.
+    heavy : HeavyView, default=None
+        What the heavy stage says of the points.
 
     Returns
     -------
@@ -67,5 +75,10 @@ def flip_rate(law: ThresholdLaw, votes: NDArray[np.integer], delta: float) -> Fl
     """
     if law.n_blocks < 2:
         return FlipRate(float("nan"), 1.0, delta)
-    upper = flip_rate_limit(law, block_disagreement(votes, law.n_blocks), delta=delta)
-    return FlipRate(float(average_flip_estimate(law, votes).mean()), upper, delta)
+    part = delta if heavy is None else delta / 2
+    upper = flip_rate_limit(law, block_disagreement(votes, law.n_blocks), delta=part)
+    flips = average_flip_estimate(law, votes)
+    if heavy is not None:
+        # theorem: fresh-sample-rate (section "heavy stage"): votes of all points, heavy or not
+        upper, flips = min(1.0, upper + heavy.rate_limit(part)), heavy.average_flips(flips)
+    return FlipRate(float(flips.mean()), upper, delta)

@@ -13,7 +13,8 @@ from sklearn.utils.validation import check_is_fitted
 from replearn.learners._class_votes import ClassExplanation, ClassVotes
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
-from replearn.learners._heavy_stage import HeavyView
+from replearn.learners._heavy_labels import TwoLabels, with_flips
+from replearn.learners._heavy_view import HeavyView
 from replearn.learners._inputs import check_features, warn_if_precision_changed
 from replearn.learners._rule import hard_answers, law_values, mean_law
 from replearn.randomness import SharedKey, as_points
@@ -51,7 +52,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             return self.classes_[self._class_votes(X, points).answers()]
         codes = self._codes(self._scores(X), self._uniforms(X, points))
         view = self._heavy(X)
-        return self.classes_[codes if view is None else view.replace(codes, view.known.answers)]
+        return self.classes_[codes if view is None else view.replace(codes, view.rule.answers)]
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Mean vote share of each class.
@@ -69,7 +70,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         X = self._check(X)
         if len(self.classes_) > 2:
-            return self._class_shares(X)
+            return ClassVotes(self._class_shares(X), np.empty(0)).shares
         share = self._scores(X).shares.mean(axis=1)
         return np.column_stack([1 - share, share])[:, : len(self.classes_)]
 
@@ -107,7 +108,9 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         margins, view = self._scores(X).law - self._uniforms(X, points), self._heavy(X)
         if view is None:
             return margins
-        return view.replace(margins, view.law_values - view.known.label_thresholds)
+        rule = view.rule
+        assert isinstance(rule, TwoLabels)
+        return view.replace(margins, rule.law_values - rule.noise)
 
     def flip_probability(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
         """Estimate, per point, the chance that a fresh training sample answers differently.
@@ -159,6 +162,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
         """Mean flip probability over the points, averaged over thresholds, with an upper limit.
 
+        With a heavy stage membership and labels of heavy points are counted as well.
+
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
@@ -172,10 +177,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             ``estimate`` and ``upper``.
         """
         X = self._check(X, two_classes="flip_rate")
-        if self._heavy(X) is not None:
-            raise ValueError("flip_rate knows votes only; this learner has a heavy stage.")
         votes = self._hard_votes(self._scores(X), "flip_rate")
-        return flip_rate(self.plan_.law, votes, delta)
+        return flip_rate(self.plan_.law, votes, delta, self._heavy(X))
 
     def predict_or_abstain(
         self, X: Any, max_flip: float, *, points: Any = None, abstain: Any = None
@@ -228,10 +231,11 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         stage, flips = np.full(len(codes), "vote"), self._flips(X, scores, uniforms)
         view = self._heavy(X)
         if view is not None:
-            known = view.known
-            codes, law = view.replace(codes, known.answers), view.replace(law, view.law_values)
-            share = view.replace(share, known.ones / view.stage.n_labels)
-            uniforms = view.replace(uniforms, known.label_thresholds)
+            rule = view.rule
+            assert isinstance(rule, TwoLabels)
+            codes, law = view.replace(codes, rule.answers), view.replace(law, rule.law_values)
+            share = view.replace(share, rule.shares[:, 1])
+            uniforms = view.replace(uniforms, rule.noise)
             stage = np.where(view.member, "heavy", stage)
         return Explanation(
             answer=self.classes_[codes],
@@ -277,13 +281,14 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return Scores(votes, votes / made.n_blocks, law)
 
     def _class_shares(self, X: Any) -> NDArray[np.float64]:
+        """Vote shares of the partitions, (n, partitions, classes)."""
         count = self._panel.soft_scores if self.plan_.vote == "soft" else self._panel.vote_counts
-        weights = count(X, n_jobs=self.n_jobs).sum(axis=1).astype(np.float64)
-        return weights / weights.sum(axis=1, keepdims=True)
+        weights = count(X, n_jobs=self.n_jobs).astype(np.float64)
+        return weights / weights.sum(axis=2, keepdims=True)
 
     def _class_votes(self, X: Any, points: Any) -> ClassVotes:
         gumbels = self._vote_key().gumbels(self._points(X, points), self.classes_.tolist())
-        return ClassVotes(self._class_shares(X), gumbels)
+        return ClassVotes(self._class_shares(X), gumbels, self._heavy(X))
 
     def _heavy(self, X: Any) -> HeavyView | None:
         """What the heavy stage says; always about the features, never about ids."""
@@ -304,7 +309,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             # A score is steadier than the coin of the same mean: this overstates flips.
             votes = np.rint(scores.shares * self.plan_.n_blocks).astype(np.intp)
         flips = flip_estimate(self.plan_.law, votes, uniforms)
-        return flips if view is None else view.flips(flips, self._codes(scores, uniforms))
+        if view is None:
+            return flips
+        codes = self._codes(scores, uniforms)
+        return view.flips(with_flips(codes, flips), codes)
 
     def _hard_votes(self, scores: Scores, method: str) -> NDArray[np.integer]:
         if scores.votes is None:

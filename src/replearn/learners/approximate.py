@@ -1,8 +1,9 @@
 """Approximately replicable learning: two whole models differ on little of the population.
 
-The paper's Theorem ``apx-repl-chernoff`` on light points, with the step it leaves out: the expected
-disagreement concentrates over the blocks as well as over the thresholds (theorem:
-approximate-direct). The way through the pointwise promise (theorem: approximate-markov) stays open.
+The paper's Theorem ``apx-repl-chernoff``, with the step it leaves out: the expected disagreement
+concentrates over rows and blocks as well as over the thresholds (theorem: approximate-direct, and
+approximate-heavy with a heavy stage). The way through the pointwise promise (theorem:
+approximate-markov) stays open.
 """
 
 from __future__ import annotations
@@ -34,12 +35,24 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
     gamma : float, default=0.1
         Share of the population on which two models may differ.
     route : {"auto", "direct", "pointwise"}, default="auto"
-        How the promise is reached: by concentration over blocks and thresholds ("direct"), by a
-        pointwise promise of rho times gamma ("pointwise", the only way for more than two classes),
-        or by the second where the first is not enough ("auto").
+        What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
+        promise of rho times gamma ("pointwise"), or the second where the first is not enough
+        ("auto"). The certificate states the better of both numbers in any case.
     atoms : float, default=0.0
         Bound on the sum of squared probabilities of single points: 0 for continuous data. Above 0
-        rows may occur in both samples, and the promise pays for that.
+        rows may occur in both samples, and the promise pays for that. Not needed with ``alpha``:
+        the heavy stage takes care of points that carry mass.
+    alpha : float, default=None
+        Accuracy with high probability: the error exceeds the mean error of the block models by at
+        most alpha, except with probability ``beta``. Points that occur often then get a stage of
+        their own (`heavy_`), and the promise holds on every population.
+    beta : float, default=0.05
+        Failure probability of ``alpha``.
+    setting : {"agnostic", "realizable"}, default="agnostic"
+        Realizable: every point has one label only, so heavy points need few labels.
+    heavy : {"auto", "paper", "off"}, default="auto"
+        The heavy stage: on exactly when ``alpha`` is given, with the law of membership that needs
+        the fewest rows ("auto") or the paper's ("paper").
     n_blocks : int, default=None
         Number of blocks T. None: from the targets, the number of rows and ``max_fits``.
     n_partitions : int or "auto", default="auto"
@@ -71,6 +84,8 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         What is promised, by which theorem, under which assumptions.
     plan_ : Plan
         The plan in force.
+    heavy_ : HeavyPoints or None
+        Points, masses and labels of the heavy stage; None without one.
     estimators_ : list of classifier
         The fitted base learners, partition by partition.
     classes_ : ndarray
@@ -99,7 +114,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         **{
             name: allowed
             for name, allowed in PointwiseReplicableClassifier._parameter_constraints.items()
-            if name not in ("alpha", "beta", "setting", "heavy", "law")
+            if name != "law"
         },
         "gamma": [Interval(Real, 0, 1, closed="right")],
         "route": [StrOptions({"auto", "direct", "pointwise"})],
@@ -116,6 +131,10 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         gamma=0.1,
         route="auto",
         atoms=0.0,
+        alpha=None,
+        beta=0.05,
+        setting="agnostic",
+        heavy="auto",
         n_blocks=None,
         n_partitions="auto",
         law=None,
@@ -134,6 +153,10 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         self.gamma = gamma
         self.route = route
         self.atoms = atoms
+        self.alpha = alpha
+        self.beta = beta
+        self.setting = setting
+        self.heavy = heavy
         self.n_blocks = n_blocks
         self.n_partitions = n_partitions
         self.law = law
@@ -186,13 +209,13 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
 
     def _plan_for(self, n: int, n_classes: int) -> Plan:
         routes = ("direct", "pointwise") if self.route == "auto" else (self.route,)
-        if n_classes > 2:
-            routes = ("pointwise",)  # theorem: approximate-direct is about thresholds
+        if n_classes > 2 and self.alpha is None:
+            routes = routes[:1]  # one law only: the certificate compares both routes anyway
         made = self._plan_by(routes[0], n, n_classes)
         for route in routes[1:]:
             if not made.certified:
                 other = self._plan_by(route, n, n_classes)
-                made = other if other.certified else made
+                made = other if other.certified or _closer(other, made) else made
         return made
 
     def _plan_by(self, route: str, n: int, n_classes: int) -> Plan:
@@ -206,12 +229,29 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
             "n_classes": n_classes,
             "decimals": self.decimals,
         }
-        law = self.law
-        if route == "pointwise" and self.n_blocks is None and law is None and n_classes == 2:
-            # theorem: approximate-markov
-            first = plan("pointwise", rho=self.rho * self.gamma, law="arcsine", **common)
+        law, direct = self.law, route == "direct"
+        # theorem: approximate-markov
+        pointwise = self.rho * self.gamma
+        stage = self._stage(
+            n, n_classes, self.rho if direct else pointwise, self.gamma if direct else None
+        )
+        if not direct and self.n_blocks is None and law is None and n_classes == 2:
+            first = plan("pointwise", rho=pointwise, law="arcsine", heavy=stage, **common)
             common |= {"n_blocks": first.n_blocks, "width": None}
             law = first.law
         return plan(
-            "approximate", rho=self.rho, gamma=self.gamma, law=law, atoms=self.atoms, **common
+            "approximate",
+            rho=self.rho,
+            gamma=self.gamma,
+            law=law,
+            atoms=self.atoms,
+            heavy=stage,
+            **common,
         )
+
+
+def _closer(other: Plan, made: Plan) -> bool:
+    """Whether a plan that fails as well comes closer: first accuracy, then gamma."""
+    if (other.claim.alpha is None) != (made.claim.alpha is None):
+        return made.claim.alpha is None
+    return (other.gamma or 1.0) < (made.gamma or 1.0)

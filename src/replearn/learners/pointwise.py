@@ -12,9 +12,8 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from replearn._sklearn_compat import HasMethods, Interval, StrOptions
-from replearn.certificates import HeavyStage
 from replearn.learners._block_voting import BlockVotingClassifier
-from replearn.planning import Plan, heavy_stage, plan
+from replearn.planning import Plan, plan
 from replearn.randomness import SharedKey
 
 
@@ -194,22 +193,6 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         """
         return cls(estimator, plan=plan, **params)
 
-    def _heavy_stage(self, n: int, n_classes: int) -> HeavyStage | None:
-        if self.alpha is None or self.heavy == "off":
-            return None
-        if n_classes > 2 or self.vote == "soft":
-            raise ValueError(
-                f"alpha={self.alpha!r} is for two classes and hard votes: leave it out."
-            )
-        return heavy_stage(
-            n=n,
-            rho=self.rho,
-            alpha=self.alpha,
-            beta=self.beta,
-            realizable=self.setting == "realizable",
-            paper=self.heavy == "paper",
-        )
-
     def _plan_for(self, n: int, n_classes: int) -> Plan:
         return plan(
             "pointwise",
@@ -223,5 +206,5 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
             max_fits=self.max_fits,
             n_classes=n_classes,
             decimals=self.decimals,
-            heavy=self._heavy_stage(n, n_classes),
+            heavy=self._stage(n, n_classes, self.rho),
         )

@@ -193,9 +193,14 @@ def _stage(n: int, law: MembershipLaw, budget: float, goal: Goal) -> HeavyStage:
 
 def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
     """Scale of the Gumbels on label shares that keeps the flip budget; the less, the better."""
-    scale = 2.0 * math.atanh(min(budget, 0.999)) * math.sqrt(k / math.log(n_classes))
-    # beyond t = clear k the error bound no longer falls
-    return math.ceil(1e9 / min(scale, clear * k)) / 1e9
+    passing, failing = 0.0, clear * k  # beyond t = clear k the error bound no longer falls
+    if selection_flip_bound_sampled(failing, n_classes, k) <= budget:
+        passing = failing
+    while failing - passing > 1e-4 * failing:
+        middle = (passing + failing) / 2.0
+        good = selection_flip_bound_sampled(middle, n_classes, k) <= budget
+        passing, failing = (middle, failing) if good else (passing, middle)
+    return math.ceil(1e9 / max(passing, 1e-3)) / 1e9
 
 
 def _label_flip(stage: HeavyStage, goal: Goal) -> float:

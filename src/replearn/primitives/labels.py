@@ -204,7 +204,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     # The last design is that of the core, where there is one.
     which = np.where(heavy.core, len(designs) - 1, 0)
     used = np.array([k for k, _, _ in designs], dtype=np.int64)[which]
-    ones = first_labels(sample, codes, heavy.locate(sample), used, key)
+    ones = first_labels(sample, codes, heavy.locate(sample), used, key)[:, 1]
     uniforms, answers = np.empty(len(heavy)), np.empty(len(heavy), dtype=np.intp)
     for number, (k, band, _) in enumerate(designs):
         at = which == number
@@ -246,32 +246,35 @@ def first_labels(
     member: NDArray[np.intp],
     n_labels: NDArray[np.int64],
     key: SharedKey,
+    *,
+    n_classes: int = 2,
 ) -> NDArray[np.int64]:
-    """Count the ones among the first k labels of each member, in keyed order.
+    """Count the labels among the first k of each member, in keyed order.
 
     Parameters
     ----------
     sample : Points
         The rows.
     codes : ndarray of int
-        Their labels, 0 or 1.
+        Their labels, 0, 1, ...
     member : ndarray of int
         Which member each row is, or -1.
     n_labels : ndarray of int
         How many labels of each member are used.
     key : SharedKey
         The learner's key.
+    n_classes : int, default=2
+        Number of labels.
 
     Returns
     -------
-    ndarray of int
-        One count per member.
+    ndarray of int, shape (members, n_classes)
 
     Examples
     --------
     >>> sample, member = as_points([5, 5, 6, 5]), np.array([0, 0, -1, 0])
     >>> first_labels(sample, np.array([1, 1, 0, 1]), member, np.array([2]), SharedKey(0))
-    array([2])
+    array([[0, 2]])
     """
     rows = np.flatnonzero(member >= 0)
     # theorem: content-keyed-partition (the order of the file does not matter)
@@ -283,8 +286,9 @@ def first_labels(
     starts = np.cumsum(counts) - counts
     place = np.arange(len(by_member)) - np.repeat(starts, counts)
     taken = by_member[place < np.repeat(n_labels, counts)]
-    ones = np.bincount(member[taken], weights=codes[taken], minlength=len(n_labels))
-    return np.rint(ones).astype(np.int64)
+    cells = member[taken] * n_classes + codes[taken]
+    tallies = np.bincount(cells, minlength=len(n_labels) * n_classes)
+    return tallies.reshape(len(n_labels), n_classes).astype(np.int64)
 
 
 def decide_labels(
