@@ -3,9 +3,16 @@
 import numpy as np
 import pytest
 
-from replearn.bounds import order_flip_bound, smallest_sample_order
+from replearn.bounds import (
+    amplified_error_tail,
+    amplified_flip_bound,
+    order_flip_bound,
+    smallest_sample_amplified,
+    smallest_sample_order,
+)
+from replearn.primitives._amplify import block_errors, named_pair
 from replearn.primitives.finite_class import learn_finite_class, smallest_sample_choice
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 
 
 def _matrix(errors, n, rng):
@@ -55,6 +62,7 @@ def test_which_of_the_two_is_cheaper():
     usual = smallest_sample_choice(0.1, 0.1, 0.05, 1000)
     assert usual.method == "select_hypothesis"
     assert usual.n_select < usual.n_order / 5
+    assert usual.n_order < usual.n_amplified
     assert smallest_sample_choice(0.1, 0.1, 1e-40, 20).method == "learn_finite_class"
 
 
@@ -63,3 +71,66 @@ def test_errors():
         learn_finite_class([len], [[1]], [1], key=SharedKey(0))
     with pytest.raises(ValueError, match="beta"):
         learn_finite_class({"a": len}, [[1]], [1], key=SharedKey(0), beta=2)
+
+
+AMPLIFIED = {"rho": 0.6, "alpha": 0.6, "beta": 0.3}
+
+
+def test_the_amplified_design_keeps_both_promises():
+    for rho, alpha, beta, count in ((0.6, 0.6, 0.3, 2), (0.3, 0.3, 0.1, 10)):
+        design = smallest_sample_amplified(rho, alpha, beta, count)
+        assert design.n == design.n_blocks * design.block_size
+        same = (count, design.width, design.block_size, design.n_blocks)
+        assert amplified_flip_bound(*same, design.n_strings, design.kappa) <= rho
+        assert amplified_error_tail(*same, alpha) <= beta
+        # amplification needs a good base learner: one row per block is not
+        assert amplified_flip_bound(count, design.width, 1, design.n_blocks, 4, 3.0) == 1
+
+
+def test_amplified_choice_is_certified_at_the_planned_size_and_belongs_to_the_name():
+    design = smallest_sample_amplified(**AMPLIFIED, n_hypotheses=2)
+    rng, names = np.random.default_rng(0), np.array(["a", "b"])
+    matrix, y = _matrix([0.1, 0.9], design.n, rng)
+    chosen = learn_finite_class(
+        matrix, None, y, names=names, key=SharedKey(3), amplify=True, **AMPLIFIED
+    )
+    chosen.certificate.check()
+    assert chosen.certificate.certified
+    assert set(chosen.certificate.theorems) == {"finite-class"}
+    assert chosen.name == "a"
+    again = learn_finite_class(
+        matrix[::-1], None, y, names=names[::-1], key=SharedKey(3), amplify=True, **AMPLIFIED
+    )
+    assert again.name == "a"
+    fewer = learn_finite_class(
+        matrix[:, :-1], None, y[:-1], names=names, key=SharedKey(3), amplify=True, **AMPLIFIED
+    )
+    assert not fewer.certificate.certified
+
+
+def test_what_is_named_came_out_of_the_blocks():
+    rng = np.random.default_rng(0)
+    errors = rng.random((40, 6))
+    points, key, width = as_points(list("abcdef")), SharedKey(1), 0.3
+    string, index, counts = named_pair(errors, points, key, width=width, n_strings=3, kappa=3.0)
+    margin = key.child("margins").uniforms(np.arange(3))[string] * width
+    ranks = key.child("order", string).hashes(points)
+    literal = [
+        min(np.flatnonzero(row <= row.min() + margin), key=lambda h: ranks[h]) for row in errors
+    ]
+    np.testing.assert_array_equal(counts, np.bincount(literal, minlength=6))
+    assert counts[index] > 0
+
+
+def test_blocks_of_models_and_of_matrices_are_the_same():
+    X = np.random.default_rng(0).random((103, 1))
+    y = X[:, 0] > 0.4
+    models = [lambda x: x[:, 0] > 0.5, lambda x: x[:, 0] > 0.1]
+    by_models, size, n = block_errors(models, X, y, 10)
+    by_matrix, *_ = block_errors(np.array([model(X) for model in models]), None, y, 10)
+    np.testing.assert_array_equal(by_models, by_matrix)
+    assert (size, n) == (10, 103)
+    with pytest.raises(ValueError, match="not chunks"):
+        block_errors(models, iter([(X, y)]), None, 10)
+    with pytest.raises(ValueError, match="only 103 rows"):
+        block_errors(models, X, y, 200)

@@ -5,14 +5,16 @@ import pytest
 from scipy.stats import binom
 
 from replearn.bounds import (
+    amplified_flip_bound,
     order_flip_bound,
     selection_flip_bound,
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
+from replearn.primitives._amplify import named_pair
 from replearn.primitives.finite_class import learn_finite_class
 from replearn.primitives.selection import choose_by_errors
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 
 FALSE_ALARM = 1e-8
 
@@ -114,3 +116,51 @@ def test_shared_order_and_margin():
             )
         differ += len(chosen) == 2
     assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("gap", [0.0, 0.02, 0.1])
+def test_amplification_makes_a_shaky_choice_stable(gap):
+    count, size, n_blocks, n_strings, kappa, width, pairs = 4, 9000, 400, 7, 3.0, 0.3, 200
+    truth = 0.3 + gap * np.arange(count)
+    points, rng = as_points(np.arange(count)), np.random.default_rng(3)
+    base = order_flip_bound(count, width, size)
+    bound = amplified_flip_bound(count, width, size, n_blocks, n_strings, kappa)
+    assert base < 0.5
+    assert bound < 0.5
+    differ = 0
+    for pair in range(pairs):
+        named = {
+            named_pair(
+                rng.binomial(size, truth, (n_blocks, count)) / size,
+                points,
+                SharedKey(pair),
+                width=width,
+                n_strings=n_strings,
+                kappa=kappa,
+            )[1]
+            for _ in range(2)
+        }
+        differ += len(named) == 2
+    assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
+
+
+@pytest.mark.statistical
+def test_amplification_without_shared_names_fails():
+    count, size, n_blocks, pairs = 4, 9000, 400, 100
+    points, rng, differ = as_points(np.arange(count)), np.random.default_rng(4), 0
+    for pair in range(pairs):
+        named = {
+            named_pair(
+                rng.binomial(size, 0.3, (n_blocks, count)) / size,
+                points,
+                SharedKey(f"{pair} {run}"),
+                width=0.3,
+                n_strings=7,
+                kappa=3.0,
+            )[1]
+            for run in range(2)
+        }
+        differ += len(named) == 2
+    bound = amplified_flip_bound(count, 0.3, size, n_blocks, 7, 3.0)
+    assert differ > binom.isf(FALSE_ALARM, pairs, bound)

@@ -4,6 +4,12 @@ Every public function of this room is exported here.
 """
 
 from replearn.bounds.accuracy import error_factor, vote_error_bound
+from replearn.bounds.amplified import (
+    AmplifiedDesign,
+    amplified_error_tail,
+    amplified_flip_bound,
+    smallest_sample_amplified,
+)
 from replearn.bounds.approximate import (
     disagreement_bound,
     disagreement_tail,
@@ -164,6 +170,7 @@ from replearn.bounds.widths import make_law, smallest_blocks, smallest_width
 __all__ = [
     "JOINT_COINS",
     "LAW_BITS",
+    "AmplifiedDesign",
     "CoinLaw",
     "MembershipLaw",
     "SetLaw",
@@ -172,6 +179,8 @@ __all__ = [
     "agnostic_sample_size_finite",
     "agnostic_tail",
     "agreement_probability",
+    "amplified_error_tail",
+    "amplified_flip_bound",
     "arcsine_law",
     "average_flip_estimate",
     "average_flip_limit",
@@ -273,6 +282,7 @@ __all__ = [
     "smallest_blocks_multiclass",
     "smallest_domain",
     "smallest_labels",
+    "smallest_sample_amplified",
     "smallest_sample_complete",
     "smallest_sample_dkw",
     "smallest_sample_membership",

@@ -51,7 +51,7 @@ def one_heavy_power(nu: float) -> float:
 
 
 @lru_cache(maxsize=256)
-def one_heavy_flip_bound(n: int, nu: float, kappa: float) -> float:
+def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int = 1) -> float:
     """Probability that two runs name different points, when some point has mass nu.
 
     Parameters
@@ -62,6 +62,8 @@ def one_heavy_flip_bound(n: int, nu: float, kappa: float) -> float:
         Mass that some point has at least, in (0, 1].
     kappa : float
         Power of the counts, at least 2.
+    points_per_row : int
+        Points that each row names, a different one of each kind.
 
     Returns
     -------
@@ -83,16 +85,17 @@ def one_heavy_flip_bound(n: int, nu: float, kappa: float) -> float:
         if least >= 1:
             # theorem: single-heavy-hitter
             missed = float(binomial_cdf(least - 1.0, 2 * n, nu))
-            best = min(best, _given_count(n, least, kappa) + missed * (1.0 + 1e-9))
+            crowd = 2 * n * points_per_row - least
+            best = min(best, _given_count(crowd, least, kappa) + missed * (1.0 + 1e-9))
     return upper_probability(best)
 
 
-def _given_count(n: int, least: int, kappa: float) -> float:
-    """Bound when one point occurs ``least`` times in both runs together."""
+def _given_count(others: int, least: int, kappa: float) -> float:
+    """Bound when one point occurs ``least`` times in both runs together, others so many times."""
     edges = _cell_edges(least)
     changes = np.array([_relative_change(int(j), kappa) for j in edges])
     # Worst crowd: all other rows on points of one count j, at the ends of its cell that hurt.
-    log_crowd = math.log(2 * n - least + 1) + (kappa - 1.0) * np.log(edges[1:])
+    log_crowd = math.log(others + 1) + (kappa - 1.0) * np.log(edges[1:])
     crowd = np.exp(np.minimum(log_crowd - kappa * math.log(least), 700.0))
     own = _relative_change(least, kappa)
     worst = (own + crowd * np.maximum(changes[:-1], own)) / (1.0 + crowd)

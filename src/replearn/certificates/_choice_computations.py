@@ -75,6 +75,22 @@ def order_error(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
     return bounds.order_error_tail(n_hypotheses, width, m, alpha)  # theorem: finite-class
 
 
+def amplified_flip(
+    n_hypotheses: int, width: float, block_size: int, n_blocks: int, n_strings: int, kappa: float
+) -> float:
+    """Probability that two amplified choices differ."""
+    # theorem: finite-class
+    return bounds.amplified_flip_bound(n_hypotheses, width, block_size, n_blocks, n_strings, kappa)
+
+
+def amplified_error(
+    n_hypotheses: int, width: float, block_size: int, n_blocks: int, alpha: float
+) -> float:
+    """Probability that the amplified choice is worse than the best by more than alpha."""
+    # theorem: finite-class
+    return bounds.amplified_error_tail(n_hypotheses, width, block_size, n_blocks, alpha)
+
+
 def finite_randomness_flip(
     n_blocks: int, n_candidates: int, t: float, m: int, gamma: float
 ) -> float:

@@ -342,7 +342,12 @@ _ENTRIES = (
         "The first hypothesis in a shared random order within a shared random margin of the best "
         "differs with probability at most 2 D (1 + ln N) / width.",
         "thm:finite-class-replicable-learner",
-        {"order_flip": choice.order_flip, "order_error": choice.order_error},
+        {
+            "order_flip": choice.order_flip,
+            "order_error": choice.order_error,
+            "amplified_flip": choice.amplified_flip,
+            "amplified_error": choice.amplified_error,
+        },
     ),
     Theorem(
         "finite-randomness",

@@ -1,8 +1,9 @@
 """Learn a finite class by shared random order and shared random margin (Bun et al. 2023).
 
 The first candidate, in an order that the runs share, whose error is at most the smallest one plus
-a shared random margin. Beside `select_hypothesis` it has no failure probability in its cost;
-`smallest_sample_choice` says which of the two needs fewer rows.
+a shared random margin. Beside `select_hypothesis` it has no failure probability in its cost. It can
+be amplified, as in the paper: run on many blocks, then name one result that comes out often.
+`smallest_sample_choice` says which needs the fewest rows.
 """
 
 from __future__ import annotations
@@ -13,9 +14,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import order_width, smallest_sample_order, smallest_sample_selection
+from replearn.bounds import (
+    order_width,
+    smallest_sample_amplified,
+    smallest_sample_order,
+    smallest_sample_selection,
+)
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
+from replearn.primitives._amplify import block_errors, named_pair
 from replearn.primitives._candidates import (
     candidate_count,
     error_counts,
@@ -46,7 +53,7 @@ class OrderedChoice:
     errors : ndarray
         Empirical errors of all candidates.
     margin : float
-        The shared margin above the smallest error.
+        The shared margin above the smallest error; amplified: the largest one.
     certificate : PrimitiveCertificate
         What is promised.
     """
@@ -60,7 +67,7 @@ class OrderedChoice:
 
 
 class CheaperChoice(NamedTuple):
-    """Which of the two choices needs fewer rows.
+    """Which of the choices needs the fewest rows.
 
     Parameters
     ----------
@@ -70,17 +77,20 @@ class CheaperChoice(NamedTuple):
         Rows of `select_hypothesis` (exponential mechanism).
     n_order : int
         Rows of `learn_finite_class` (shared order).
+    n_amplified : int
+        Rows of `learn_finite_class` with ``amplify=True``.
     """
 
     method: str
     n_select: int
     n_order: int
+    n_amplified: int
 
 
 def smallest_sample_choice(
     rho: float, alpha: float, beta: float, n_hypotheses: int
 ) -> CheaperChoice:
-    """Return the rows that both ways to choose need, and which is cheaper.
+    """Return the rows that each way to choose needs, and which is the cheapest.
 
     Parameters
     ----------
@@ -93,15 +103,17 @@ def smallest_sample_choice(
 
     Examples
     --------
-    >>> smallest_sample_choice(0.1, 0.1, 0.05, 20)
-    CheaperChoice(method='select_hypothesis', n_select=56083, n_order=2009719)
+    >>> choice = smallest_sample_choice(0.1, 0.1, 0.05, 20)
+    >>> choice.method, choice.n_select, choice.n_order, choice.n_amplified
+    ('select_hypothesis', 56083, 2009719, 1708362243)
     >>> smallest_sample_choice(0.1, 0.1, 1e-30, 20).method
     'learn_finite_class'
     """
     select = smallest_sample_selection(rho, alpha, beta, n_hypotheses)[0]
     order = smallest_sample_order(rho, alpha, beta, n_hypotheses)[0]
-    method = "select_hypothesis" if select <= order else "learn_finite_class"
-    return CheaperChoice(method, select, order)
+    amplified = smallest_sample_amplified(rho, alpha, beta, n_hypotheses).n
+    method = "select_hypothesis" if select <= min(order, amplified) else "learn_finite_class"
+    return CheaperChoice(method, select, order, amplified)
 
 
 def learn_finite_class(
@@ -115,6 +127,7 @@ def learn_finite_class(
     alpha: float = 0.1,
     beta: float = 0.05,
     width: float | None = None,
+    amplify: bool = False,
 ) -> OrderedChoice:
     """Choose the first good candidate in a shared random order.
 
@@ -136,6 +149,10 @@ def learn_finite_class(
         Excess error allowed and its failure probability.
     width : float, default=None
         Largest margin; None: the largest that keeps alpha and beta, or ``alpha / 2``.
+    amplify : bool, default=False
+        Run on many blocks of rows, in the order in which they come, with several shared strings,
+        and name one pair of string and candidate that comes out often: the paper's construction.
+        It needs more rows than it saves; `smallest_sample_choice` says how many.
 
     Returns
     -------
@@ -153,6 +170,8 @@ def learn_finite_class(
         fraction(name, value)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
+    if amplify:
+        return _amplified(plain, names, X, y, key, (rho, alpha, beta), width)
     wrong, n = error_counts(plain, X, y)
     if width is None:
         width = order_width(count, alpha, beta, n) or alpha / 2
@@ -175,6 +194,41 @@ def learn_finite_class(
     )
     candidate = None if isinstance(plain, np.ndarray) else plain[index]
     return OrderedChoice(index, candidate, names[index], errors, margin, certificate)
+
+
+def _amplified(
+    plain: Any,
+    names: Any,
+    X: Any,
+    y: ArrayLike | None,
+    key: SharedKey,
+    asked: tuple[float, float, float],
+    width: float | None,
+) -> OrderedChoice:
+    """Choose with the planned numbers of blocks and strings, whatever the number of rows."""
+    count = candidate_count(plain)
+    design = smallest_sample_amplified(*map(float, asked), count)
+    errors, size, n = block_errors(plain, X, y, design.n_blocks)
+    if width is None:
+        _, alpha, beta = asked
+        width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
+    points = name_points(names, count)
+    shared = {"width": float(width), "n_strings": design.n_strings, "kappa": design.kappa}
+    _, index, _ = named_pair(errors, points, key, **shared)
+    certificate = PrimitiveCertificate.issue(
+        "learn finite class, amplified",
+        key.fingerprint,
+        n=n,
+        n_hypotheses=count,
+        n_blocks=design.n_blocks,
+        block_size=size,
+        **shared,
+        **dict(zip(("rho", "alpha", "beta"), map(float, asked), strict=True)),
+        candidates=names_digest(names, count),
+    )
+    candidate = None if isinstance(plain, np.ndarray) else plain[index]
+    mean = errors.mean(axis=0)
+    return OrderedChoice(index, candidate, names[index], mean, float(width), certificate)
 
 
 @derivation("learn finite class")

@@ -1,0 +1,127 @@
+"""Run a choice on many blocks with a few shared strings, and name one that comes out often."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
+from replearn.primitives._candidates import candidate_count, error_counts
+from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
+from replearn.randomness import Points, SharedKey
+from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.tables import n_rows, slice_rows
+
+
+def block_errors(
+    candidates: Any, X: Any, y: ArrayLike | None, n_blocks: int
+) -> tuple[NDArray[np.float64], int, int]:
+    """Return the errors of all candidates on blocks of equal size, block size and rows.
+
+    Blocks are cut in the order of the rows, which is the order in which they were drawn.
+
+    Examples
+    --------
+    >>> predictions = np.array([[0, 1, 1, 0], [0, 0, 0, 0]])
+    >>> block_errors(predictions, None, [0, 1, 0, 0], 2)[0].tolist()
+    [[0.0, 0.5], [0.5, 0.0]]
+    """
+    if y is None:
+        raise ValueError("y is missing: amplify=True needs all rows at once, not chunks.")
+    labels = np.asarray(y)
+    size = len(labels) // n_blocks
+    if size < 1:
+        raise ValueError(f"amplify=True needs {n_blocks} blocks, got only {len(labels)} rows.")
+    matrix = isinstance(candidates, np.ndarray)
+    if not matrix and n_rows(X) != len(labels):
+        raise ValueError(f"y has {len(labels)} labels for {n_rows(X)} rows.")
+    errors = np.empty((n_blocks, candidate_count(candidates)))
+    for block in range(n_blocks):
+        start, stop = block * size, (block + 1) * size
+        part = candidates[:, start:stop] if matrix else candidates
+        rows = None if matrix else slice_rows(X, start, stop)
+        errors[block] = error_counts(part, rows, labels[start:stop])[0] / size
+    return errors, size, len(labels)
+
+
+def named_pair(
+    errors: NDArray[np.float64], points: Points, key: SharedKey, *, width: float, n_strings: int,
+    kappa: float,
+) -> tuple[int, int, NDArray[np.int64]]:  # fmt: skip
+    """Return the string and the candidate that are named, and how often each candidate came out.
+
+    Parameters
+    ----------
+    errors : ndarray of shape (n_blocks, n_candidates)
+        Errors of the candidates on each block.
+    points : Points
+        What the candidates are.
+    key : SharedKey
+        The same in both runs.
+    width : float
+        Largest margin.
+    n_strings : int
+        Shared strings.
+    kappa : float
+        Power of the counts.
+
+    Examples
+    --------
+    >>> from replearn.randomness import as_points
+    >>> errors, points = np.array([[0.1, 0.5], [0.2, 0.4]]), as_points(["a", "b"])
+    >>> named_pair(errors, points, SharedKey(0), width=0.1, n_strings=2, kappa=2.0)[1]
+    0
+    """
+    excess = errors - errors.min(axis=1, keepdims=True)
+    margins = key.child("margins").uniforms(np.arange(n_strings)) * width
+    counts = np.zeros((n_strings, errors.shape[1]), dtype=np.int64)
+    scores = np.full(counts.shape, -np.inf)
+    for string in range(n_strings):
+        ranks = key.child("order", string).hashes(points)
+        first = np.argsort(ranks, kind="stable")
+        # theorem: finite-class
+        chosen = first[np.argmax(excess[:, first] <= margins[string], axis=1)]
+        counts[string] = np.bincount(chosen, minlength=errors.shape[1])
+        seen = np.flatnonzero(counts[string])
+        gumbels = gumbel_from_hashes(key.child("name", string).hashes(points.take(seen)))
+        # theorem: single-heavy-hitter
+        scores[string, seen] = kappa * np.log(counts[string, seen]) + gumbels
+    string, index = np.unravel_index(int(np.argmax(scores)), scores.shape)
+    return int(string), int(index), counts[string]
+
+
+@derivation("learn finite class, amplified")
+def _derive(  # noqa: PLR0913
+    ledger: Ledger,
+    n: int,
+    n_hypotheses: int,
+    n_blocks: int,
+    block_size: int,
+    n_strings: int,
+    width: float,
+    kappa: float,
+    rho: float,
+    alpha: float,
+    beta: float,
+    candidates: str,
+) -> tuple[list[str], list[str]]:
+    data = {
+        "n_hypotheses": n_hypotheses,
+        "width": width,
+        "block_size": block_size,
+        "n_blocks": n_blocks,
+    }
+    flip = ledger.add("amplified_flip", "finite-class", n_strings=n_strings, kappa=kappa, **data)
+    tail = ledger.add("amplified_error", "finite-class", alpha=alpha, **data)
+    promises = [
+        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
+        f"most {rounded_up(flip)}.",
+        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
+        f"probability at most {rounded_up(tail)}.",
+        CONDITIONS,
+    ]
+    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
