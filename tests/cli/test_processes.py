@@ -32,6 +32,8 @@ def home(shop, tmp_path_factory):
     """What one lab has after a day of work, each command in a process of its own."""
     folder = tmp_path_factory.mktemp("home")
     key = ("--key-file", "key.txt", "--quiet")
+    lines = (shop / "a.csv").read_text().splitlines()
+    (folder / "few.csv").write_text("\n".join(lines[:200]))
     commands = {
         "key": ("new", "--out", "key.txt"),
         "plan": ("--n", 700, "--rho", 0.1, "--max-fits", 20, "--save", "plan.json"),
@@ -43,7 +45,7 @@ def home(shop, tmp_path_factory):
         "certify": ("a.replearn", shop / "a.json"),
         "compare": ("a.replearn", "a.replearn", shop / "new.csv", *key),
         "audit": (
-            *(shop / "a.csv", "--target", "churn", "--pairs", 2, "--out", "report.html"),
+            *("few.csv", "--target", "churn", "--pairs", 2, "--out", "report.html"),
             *("--model", "sklearn.naive_bayes:GaussianNB", "--drop", "comment", "--jobs", 1),
             *("--fail-above", 0),
         ),
@@ -97,6 +99,7 @@ def test_fit_there_predict_here(home, call, shop):
     assert json.loads(here)["predictions"] == json.loads(done["predict"].stdout)["predictions"]
 
 
+@pytest.mark.statistical
 def test_a_model_fitted_here_answers_the_same_there(call, shop, tmp_path):
     base = ("predict", shop / "a.replearn", shop / "new.csv", "--key-file", shop / "key.txt")
     there = replearn(*base, "--explain", cwd=tmp_path)
@@ -106,7 +109,6 @@ def test_a_model_fitted_here_answers_the_same_there(call, shop, tmp_path):
 
 
 BAD_FILES = {
-    "no file": (None, "data.csv does not exist, or is not a file."),
     "missing target": (b"x,Churn\n1,no\n", "no column 'churn'. Did you mean 'Churn'?"),
     "one class": (b"x,churn\n1,no\n2,no\n", "'churn' has one class only ('no')"),
     "500 classes": (
@@ -126,8 +128,7 @@ BAD_FILES = {
 
 @pytest.mark.parametrize(("content", "message"), BAD_FILES.values(), ids=BAD_FILES)
 def test_bad_files(tmp_path, content, message):
-    if content is not None:
-        (tmp_path / "data.csv").write_bytes(content)
+    (tmp_path / "data.csv").write_bytes(content)
     done = replearn("audit", "data.csv", "--target", "churn", "--json", cwd=tmp_path)
     assert done.returncode == 2
     assert done.stdout == ""
@@ -172,7 +173,7 @@ def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path
     assert saved >= before - 1  # at most the block in hand is lost
     done = replearn(*base, *more, *there, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    total = describe(tmp_path / "m").certificate.design.n_blocks * 1
+    total = describe(tmp_path / "m").certificate.design.n_blocks
     assert _fits(tmp_path) - before == len(list(kept.glob("block-*"))) - saved
     assert _fits(tmp_path) - before < total
     whole = ("--model", "sklearn.naive_bayes:GaussianNB", "--out", tmp_path / "w")
@@ -215,16 +216,13 @@ def test_every_command_as_text(shop, home, tmp_path):
 
 @pytest.mark.statistical
 def test_the_demo_in_a_process(tmp_path):
-    start = time.monotonic()
     report = tmp_path / "report.html"
     done = replearn("demo", "--report", report, "--picture", tmp_path / "p.svg", cwd=tmp_path)
-    seconds = time.monotonic() - start
     assert done.returncode == 0, done.stderr
     assert str(report) in done.stdout
     assert report.read_text().lstrip().lower().startswith("<!doctype html")
     assert "verdict          certified" in done.stdout
     assert "both runs belong to one promise" in done.stdout
-    assert f"{seconds:.0f}"  # told, not judged: no timed tests
 
 
 @pytest.mark.statistical
