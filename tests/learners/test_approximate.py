@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from replearn import PointwiseReplicableClassifier
 from replearn.exceptions import NotCertifiedWarning
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.planning import plan
+from replearn.planning import heavy_rows_needed, heavy_stage, plan
 from replearn.testing import check_replicable_classifier
 from replearn.testing.populations import FirstRowLearner, biased_labels
 
@@ -121,7 +121,7 @@ def test_bad_parameters_are_named(name, value):
         fitted(**{name: value})
 
 
-def test_three_classes_go_through_the_pointwise_promise():
+def test_three_classes_take_the_better_of_both_routes():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((9000, 2)), rng.integers(0, 3, 9000)
     model = ApproximatelyReplicableClassifier(
@@ -130,3 +130,85 @@ def test_three_classes_go_through_the_pointwise_promise():
     assert model.certificate_.certified
     assert model.certificate_.law is None
     assert set(model.predict(X[:50])) <= {0, 1, 2}
+    values = {step.name: step.value for step in model.certificate_.steps}
+    assert model.certificate_.claim.gamma == min(values["markov_gamma"], values["class_gamma"])
+    small = ApproximatelyReplicableClassifier(
+        DecisionTreeClassifier(max_depth=1, random_state=0), rho=0.01, gamma=0.4, n_partitions=1
+    ).fit(X, y)
+    steps = {step.name: step.value for step in small.certificate_.steps}
+    assert small.certificate_.certified
+    assert steps["class_gamma"] <= 0.4 < steps["markov_gamma"]
+
+
+# -- the heavy stage -------------------------------------------------------------------------------
+MASSES, BIASES = np.array([0.5, 0.3, 0.2]), np.array([0.8, -0.8, 0.0])
+
+
+def draw(rng, n):
+    x = rng.choice(3, n, p=MASSES)
+    return x[:, None].astype(float), (rng.random(n) < (1 + BIASES[x]) / 2).astype(int)
+
+
+def staged(**params):
+    defaults = {"rho": 0.5, "gamma": 0.6, "alpha": 0.7, "beta": 0.2, "classes": [0, 1]}
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), n_partitions=1, **defaults | params)
+
+
+def test_heavy_stage_of_whole_models():
+    X, y = draw(np.random.default_rng(0), 20_000)
+    model = staged().fit(X, y)
+    certificate = model.certificate_
+    assert certificate.certified, certificate.reason
+    certificate.check()
+    assert (certificate.claim.rho, certificate.claim.alpha) == (0.5, 0.7)
+    assert certificate.claim.gamma <= 0.6
+    names = {step.name for step in certificate.steps}
+    assert names >= {"heavy_gamma", "markov_gamma", "membership_flip", "label_flip"}
+    codes = {item.code for item in certificate.claim.assumptions}
+    assert "point-masses" not in codes
+    assert "no-shared-rows" not in codes
+    listed = dict(zip(model.heavy_.points[:, 0].tolist(), model.heavy_.labels, strict=True))
+    assert listed[0.0] == 1
+    assert listed[1.0] == 0
+    points = np.array([[0.0], [1.0], [7.0]])
+    assert model.predict(points)[:2].tolist() == [1, 0]
+    assert model.explain(points).stage.tolist() == ["heavy", "heavy", "vote"]
+    assert model.flip_probability(points)[0] < 0.01
+    assert model.flip_rate(points).upper <= 1
+    assert staged(alpha=None).fit(X, y).heavy_ is None
+    assert staged(heavy="off").fit(X, y).heavy_ is None
+    with pytest.raises(ValueError, match="groups"):
+        staged().fit(X, y, groups=np.arange(len(y)))
+
+
+def test_routes_of_the_heavy_stage():
+    """The direct route asks for lighter light points and gives labels their part of gamma."""
+    targets = {"rho": 0.3, "alpha": 0.9, "beta": 0.3, "realizable": True}
+    n = heavy_rows_needed(gamma=0.9, **targets)
+    direct = heavy_stage(n=n, gamma=0.9, **targets)
+    markov = heavy_stage(n=n, **targets | {"rho": 0.27})
+    assert direct.high < markov.high
+    made = plan("approximate", n=n, rho=0.3, gamma=0.9, heavy=direct, block_size=5)
+    assert made.certified, made.reason
+    assert made.design.shared_rows
+    few = plan("approximate", n=200, rho=0.01, gamma=0.02, heavy=direct)
+    assert not few.certified
+
+
+def test_accuracy_that_n_cannot_promise_is_said():
+    X, y = draw(np.random.default_rng(0), 3000)
+    with pytest.warns(NotCertifiedWarning, match="needs n = "):
+        model = staged(alpha=0.05).fit(X, y)
+    assert model.certificate_.claim.alpha is None
+    assert len(model.heavy_) > 0
+
+
+def test_heavy_stage_of_three_classes():
+    rng = np.random.default_rng(0)
+    x = rng.choice(3, 60_000, p=MASSES)
+    y = np.where(rng.random(60_000) < 0.9, x, rng.integers(0, 3, 60_000))
+    model = staged(classes=[0, 1, 2]).set_params(estimator=GaussianNB()).fit(x[:, None] * 1.0, y)
+    assert model.certificate_.certified, model.certificate_.reason
+    model.certificate_.check()
+    assert model.predict([[0.0], [1.0], [2.0]]).tolist() == [0, 1, 2]
+    assert set(model.explain([[0.0], [9.0]]).stage) == {"heavy", "vote"}

@@ -107,5 +107,23 @@ def test_width_meets_the_budget():
 def test_bad_methods_are_named():
     with pytest.raises(ValueError, match="method"):
         estimate_signs([[1]], 0.5, key=SharedKey(0), method="best")
-    with pytest.raises(ValueError, match="at most 20 coins"):
-        estimate_signs(np.ones((3, 21)), 0.5, key=SharedKey(0), method="joint")
+
+
+def test_more_than_twenty_coins_are_drawn_in_groups():
+    """Groups sum up, beat thresholds by a fifth, and belong to the names of the coins."""
+    one = joint_sign_flip_bound(10**7, 20, 0.1)
+    assert joint_sign_flip_bound(10**7, 60, 0.1) == pytest.approx(3 * one, rel=1e-6)
+    assert joint_sign_flip_bound(10**7, 60, 0.1) < 0.95 * sign_flip_bound(10**7, 60, 0.1)
+    rng = np.random.default_rng(4)
+    flips, names = rng.random((400, 30)) < 0.5, [f"coin {i}" for i in range(30)]
+    flips[:, 7] = True
+    found = estimate_signs(flips, 0.5, key=SharedKey(5), rho=0.9, method="joint", names=names)
+    order = rng.permutation(30)
+    again = estimate_signs(
+        flips[:, order], 0.5, key=SharedKey(5), rho=0.9, method="joint",
+        names=[names[i] for i in order],
+    )  # fmt: skip
+    assert (found.signs[order] == again.signs).all()
+    assert found.signs[7] == 1
+    assert len(set(found.signs.tolist())) == 2
+    found.certificate.check()

@@ -36,7 +36,7 @@ _LABEL_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
 _MISSED = (1e-2, 1e-3, 1e-4, 1e-6)
 # Share of rho for points that are missed although they are heavy.
 _MISSED_SHARE = 0.02
-_HALVINGS = 40
+_HALVINGS = 26
 _EXPONENTS = 900
 
 
@@ -190,7 +190,8 @@ def heavy_disagreement_bound(
     0.151
     """
     check_fraction("rho", rho)
-    found = _surely_found(n, law, _MISSED_SHARE * rho)
+    # Powers of 2, so that searches over rho look the mass up.
+    found = _surely_found(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
     if found is None:
         return math.inf
     mass, missed = found

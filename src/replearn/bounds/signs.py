@@ -2,7 +2,8 @@
 
 Two ways. One threshold per coin with a d-th of the budget each: n grows like d^2. Or the vector of
 signs drawn by correlated sampling from a product of coins, whose total variation grows like
-sqrt(d) only: n grows like d, at the price of 2^d candidates.
+sqrt(d) only: n grows like d, at the price of 2^d candidates. Beyond 20 coins the second way draws
+groups of at most 20, and n grows like d^2/20.
 """
 
 import math
@@ -15,6 +16,7 @@ from replearn.bounds.laws import ROUNDING
 
 __all__ = [
     "JOINT_COINS",
+    "joint_groups",
     "joint_sign_flip_bound",
     "sign_error_bound",
     "sign_flip_bound",
@@ -22,7 +24,19 @@ __all__ = [
 ]
 
 JOINT_COINS = 20
-"""More coins than this have too many sign vectors to draw among."""
+"""More coins than this have too many sign vectors to draw among: they are drawn in groups."""
+
+
+def joint_groups(n_coins: int) -> list[int]:
+    """Sizes of the groups in which so many coins are drawn at once, as equal as can be.
+
+    Examples
+    --------
+    >>> joint_groups(20), joint_groups(50)
+    ([20], [17, 17, 16])
+    """
+    count = -(-n_coins // JOINT_COINS)
+    return [(n_coins + count - 1 - group) // count for group in range(count)]
 
 
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
@@ -68,7 +82,8 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     Returns
     -------
     float
-        ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1.
+        ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
+        for more than 20 coins.
 
     Examples
     --------
@@ -78,8 +93,9 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     checked_count(n, name="n", smallest=1)
     checked_count(n_coins, name="n_coins", smallest=1)
     # theorem: coins-at-once
-    t = min(1.0, math.pi * math.sqrt(2.0 * n_coins / n) / (4.0 * checked_width(a)))
-    return upper_probability(2.0 * t / (1.0 + t) * (1.0 + 1e-9))
+    steep = math.pi * math.sqrt(2.0 / n) / (4.0 * checked_width(a))
+    tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
+    return upper_probability(sum(2.0 * t / (1.0 + t) for t in tvs) * (1.0 + 1e-9))
 
 
 def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None:

@@ -71,7 +71,10 @@ def _approximate(
     core = ledger.add("set_flip", "replicable-heavy-hitters", n=n, low=core_low, high=core_high)
     law = {"n": n, "kind": kind, "low": low, "high": high}
     flip = ledger.add("membership_flip", "heavy-membership", **law)
-    rest = ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma)
+    rest = min(
+        ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma),
+        ledger.add("set_rho", "approximate-heavy", membership_flip=flip, gamma=gamma, **law),
+    )
     total = ledger.add("union", "approximate-markov", first=core, second=rest)
     promises = [
         "The cores of two runs are equal and the sets differ on mass at most "

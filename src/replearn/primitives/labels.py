@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import label_law
+from replearn.bounds import SetLaw, label_disagreement_tail, label_law
 from replearn.bounds.signs import sign_width
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
@@ -26,6 +26,7 @@ from replearn.randomness import Points, SharedKey, as_points
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
 
 _SETTINGS = ("agnostic", "realizable")
+_HALVINGS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,6 +96,9 @@ def _approximate(  # noqa: PLR0913
     core_k: int,
     core_band: float,
     core_points: int,
+    n: int,
+    core_low: float,
+    core_high: float,
     alpha: float,
     rho: float,
     beta: float | None,
@@ -104,7 +108,11 @@ def _approximate(  # noqa: PLR0913
         "labels_flip_any", "coins-at-once", n_labels=core_k, band=core_band, n_points=core_points
     )
     flip = ledger.add("label_flip", "heavy-labels", n_labels=k, band=band)
-    rest = ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma)
+    data = {"label_flip": flip, "gamma": gamma}
+    rest = min(
+        ledger.add("markov_rho", "approximate-markov", flip_bound=flip, gamma=gamma),
+        ledger.add("labels_rho", "approximate-heavy", n=n, low=core_low, high=core_high, **data),
+    )
     total = ledger.add("union", "approximate-markov", first=core, second=rest)
     errors = [
         ledger.add(
@@ -209,7 +217,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     for number, (k, band, _) in enumerate(designs):
         at = which == number
         uniforms[at], answers[at] = decide_labels(heavy.points.take(at), ones[at], k, band, key)
-    certificate = _certificate(heavy.notion, designs, clear, rho, beta, gamma, key)
+    certificate = _certificate(heavy, designs, clear, rho, beta, gamma, key)
     return HeavyLabels(found[answers], ones, used, uniforms, found, certificate)
 
 
@@ -220,11 +228,22 @@ def _designs(
     n, low = heavy.n, heavy.law.low
     if heavy.notion != "approximate":
         return [_design(n, low, rho, n_labels, together=heavy.notion == "replicable")]
-    core_low = (heavy.gamma_prime or 0.0) / 2.0
+    core = SetLaw.standard(heavy.gamma_prime or 1.0)
     return [
-        _design(n, low, rho * gamma / 2.0, n_labels, together=False),
-        _design(n, core_low, rho / 2.0, n_labels, together=True),
+        _design(n, low, _label_budget(n, core, rho / 2.0, gamma), n_labels, together=False),
+        _design(n, core.low, rho / 2.0, n_labels, together=True),
     ]
+
+
+def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
+    """Flip probability that labels outside the core may have: the better of two theorems."""
+    # theorem: approximate-markov, approximate-heavy
+    passing, failing = rho * gamma, gamma
+    for _ in range(_HALVINGS):
+        middle = (passing + failing) / 2.0
+        good = label_disagreement_tail(n, core, middle, gamma) <= rho
+        passing, failing = (middle, failing) if good else (passing, middle)
+    return passing
 
 
 def _design(
@@ -337,7 +356,7 @@ def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDA
 
 
 def _certificate(
-    notion: str,
+    heavy: HeavyHitters,
     designs: list[tuple[int, float, int]],
     alpha: float,
     rho: float,
@@ -350,12 +369,13 @@ def _certificate(
     inputs |= {"rho": float(rho), "beta": beta}
     if core:
         inputs |= {"core_k": core[0][0], "core_band": core[0][1], "core_points": core[0][2]}
-        inputs["gamma"] = float(gamma)
+        law = SetLaw.standard(heavy.gamma_prime or 1.0)
+        inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
     manner = {
         "pointwise": "point by point",
         "replicable": "as a whole",
         "approximate": "up to a small mass",
-    }[notion]
+    }[heavy.notion]
     return PrimitiveCertificate.issue(
         f"labels of heavy points, {manner}", key.fingerprint, **inputs
     )

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from replearn.bounds import label_law
 from replearn.bounds.signs import (
-    JOINT_COINS,
+    joint_groups,
     joint_sign_flip_bound,
     sign_flip_bound,
     sign_width,
@@ -102,7 +102,8 @@ def estimate_signs(
         Probability of any wrong sign that is asked for; None: only stated.
     method : {"auto", "thresholds", "joint"}, default="auto"
         One threshold per coin (n grows like d^2), or the vector drawn by correlated sampling (n
-        grows like d, for up to 20 coins), or the better of the two for these n and d.
+        grows like d for up to 20 coins; beyond, in groups of at most 20, and n grows like d^2/20),
+        or the better of the two for these n and d.
     names : sequence, default=None
         What the coins are: keys the shared numbers. None: 0, 1, 2, ...
 
@@ -152,24 +153,30 @@ def estimate_signs(
 def _choose(method: str, n: int, n_coins: int) -> bool:
     if method not in _METHODS:
         raise ValueError(f"method={method!r} must be one of {', '.join(_METHODS)}.")
-    if method == "joint" and n_coins > JOINT_COINS:
-        raise ValueError(
-            f'method="joint" draws among 2^d vectors: at most {JOINT_COINS} coins, got {n_coins}.'
-        )
     if method != "auto":
         return method == "joint"
-    if n_coins > JOINT_COINS:
-        return False
     return joint_sign_flip_bound(n, n_coins, 1.0) < sign_flip_bound(n, n_coins, 1.0)
 
 
 def _joint_signs(
     means: NDArray[np.float64], width: float, labels: list[Any], key: SharedKey
 ) -> NDArray[np.int64]:
-    """Draw the vector from a product of coins; only coins within the width are open."""
+    """Draw the vector from a product of coins, group by group."""
+    # Names decide which coins form a group and in which order: never the place in the list.
+    order = np.argsort(key.child("order").hashes(labels), kind="stable")
+    signs = np.empty(len(means), dtype=np.int64)
+    start = 0
+    for number, size in enumerate(joint_groups(len(means))):
+        coins = order[start : start + size]
+        signs[coins] = _draw_signs(means[coins], width, key.child("group", number))
+        start += size
+    return signs
+
+
+def _draw_signs(means: NDArray[np.float64], width: float, key: SharedKey) -> NDArray[np.int64]:
+    """Draw the signs of one group; only coins within the width are open."""
     angles = np.pi / 4.0 * (1.0 + np.clip(means / width, -1.0, 1.0))
-    certain = np.abs(means) >= width
-    open_coins = np.flatnonzero(~certain)
+    open_coins = np.flatnonzero(np.abs(means) < width)
     signs = np.where(means > 0.0, 1, -1)
     if not len(open_coins):
         return signs
@@ -177,9 +184,7 @@ def _joint_signs(
     bits = (codes[:, np.newaxis] >> np.arange(len(open_coins))) & 1
     up, down = (2.0 * np.log(f(angles[open_coins])) for f in (np.sin, np.cos))
     log_weights = np.where(bits == 1, up, down).sum(axis=1)
-    # Keyed by the whole vector over the coins in an order that their names decide.
-    order = np.argsort(key.child("order").hashes(labels), kind="stable")
+    # Keyed by the whole vector of the group.
     vectors = np.broadcast_to(signs, (len(codes), len(signs))).copy()
     vectors[:, open_coins] = 2 * bits - 1
-    drawn = sample_correlated(vectors[:, order], log_weights, key=key).index
-    return vectors[drawn]
+    return vectors[sample_correlated(vectors, log_weights, key=key).index]
