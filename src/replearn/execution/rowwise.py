@@ -34,6 +34,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from replearn.tables.encoder import TableEncoder
+
 ROWWISE_CLASSIFIERS = frozenset({DummyClassifier, HistGradientBoostingClassifier})
 
 ROWWISE_TRANSFORMERS = frozenset(
@@ -53,6 +55,7 @@ ROWWISE_TRANSFORMERS = frozenset(
         SelectPercentile,
         SimpleImputer,
         StandardScaler,
+        TableEncoder,
         TfidfTransformer,
         TfidfVectorizer,
         VarianceThreshold,
