@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 STYLES = {
-    ("arcsine", "hard"): ("o", "arcsine, hard votes (default)"),
+    ("arcsine", "hard"): ("o", "arcsine, hard votes (default); number: T"),
     ("uniform", "hard"): ("s", "uniform, hard votes"),
     ("programme", "hard"): ("^", "programme, hard votes"),
     ("arcsine", "soft"): ("P", "arcsine, soft votes"),
@@ -14,6 +14,13 @@ STYLES = {
     ("majority", "hard"): ("*", "plain majority (promises nothing)"),
 }
 MEASURES = {"flips": "mean flips (%)", "flips_99": "flips of the 99 % row (%)"}
+DEFAULT = ("arcsine", "hard")
+SHOWN_BLOCKS = (18, 32, 64, 128)
+"""Labels, and the other laws and votes, stand at these numbers of blocks only."""
+
+BELOW = 0.02
+"""Soft votes that lose much more than all hard votes are left out of the frame."""
+
 COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red")
 
 
@@ -29,60 +36,76 @@ def draw(results: dict[str, Any], path: Path) -> None:
     figure, panels = plt.subplots(
         2,
         len(models),
-        figsize=(3.4 * len(models) + 0.6, 8.2),
+        figsize=(3.6 * len(models) + 0.6, 9),
         layout="constrained",
         sharey="col",
         squeeze=False,
     )
     for found in results.values():
-        column = models.index(found["model"])
+        column, place = models.index(found["model"]), sizes.index(found["n"])
         for row, measure in enumerate(MEASURES):
-            _panel(panels[row][column], found, measure, COLOURS[sizes.index(found["n"])])
+            panel = panels[row][column]
+            _panel(panel, found, measure, COLOURS[place], every_kind=place == 0)
+            panel.set_xlabel(MEASURES[measure])
+            panel.grid(alpha=0.3)
     for column, model in enumerate(models):
-        panels[0][column].set_title(model)
-        for row, label in enumerate(MEASURES.values()):
-            panels[row][column].set_xlabel(label)
-            panels[row][column].set_xlim(left=0)
-            panels[row][column].grid(alpha=0.3)
+        panels[0][column].set_title(f"{model}\n{_single_fits(results, model)}", fontsize="small")
+        hard = [
+            s["gain"]
+            for found in results.values()
+            for s in found["settings"]
+            if found["model"] == model and s["vote"] == "hard"
+        ]
+        panels[1][column].set_ylim(100 * (min(hard) - BELOW), 100 * max(max(hard), 0) + 0.5)
     for row in range(2):
         panels[row][0].set_ylabel("accuracy against the single fit (points)")
     _legend(figure, plt, sizes)
     figure.savefig(path, dpi=110)
 
 
-def _panel(axes: Any, found: dict[str, Any], measure: str, colour: str) -> None:
+def _single_fits(results: dict[str, Any], model: str) -> str:
+    flips = ", ".join(
+        f"{100 * found['single']['flips']:.1f} % (n = {found['n']:,})"
+        for found in results.values()
+        if found["model"] == model
+    )
+    return f"single fit flips {flips}"
+
+
+def _panel(axes: Any, found: dict[str, Any], measure: str, colour: str, every_kind: bool) -> None:
     """Put the settings of one model and sample size into one panel."""
     axes.axhline(0, color="grey", linewidth=0.8)
-    single = found["single"]
-    if measure == "flips":
-        axes.axvline(100 * single["flips"], color=colour, linewidth=0.9, linestyle="--")
     best = _with_most_partitions(found["settings"])
     path = []
     for s in found["settings"]:
         kind = s["law"], s["vote"]
         x, y = 100 * s[measure], 100 * s["gain"]
-        if s is best[kind, s["T"]]:
-            if kind[0] == "majority" and measure == "flips_99":
-                continue  # the unlucky rows of a majority always flip: they would squeeze the rest
-            filled = colour if kind == ("arcsine", "hard") else "none"
-            axes.plot(x, y, STYLES[kind][0], color=colour, markerfacecolor=filled, markersize=6)
-            if kind == ("arcsine", "hard"):
-                path.append((x, y))
-                axes.annotate(
-                    str(s["T"]),
-                    (x, y),
-                    textcoords="offset points",
-                    xytext=(-4, 5),
-                    ha="right",
-                    fontsize="small",
-                    color=colour,
-                )
-        elif kind == ("arcsine", "hard") and s["partitions"] == 1:
+        last = best[kind, s["T"]]
+        if kind != DEFAULT and s is last and every_kind and s["T"] in SHOWN_BLOCKS:
+            # The unlucky rows of a majority always flip: they would squeeze the rest.
+            if not (kind[0] == "majority" and measure == "flips_99"):
+                axes.plot(x, y, STYLES[kind][0], color=colour, fillstyle="none", markersize=7)
+        elif kind == DEFAULT and s is last:
+            path.append((s["T"], x, y))
+            axes.plot(x, y, "o", color=colour, markersize=5)
+        elif kind == DEFAULT and s["partitions"] == 1 and every_kind and s["T"] in SHOWN_BLOCKS:
             axes.plot(x, y, ".", color=colour, markersize=5)
-            last = best[kind, s["T"]]
             ends = [x, 100 * last[measure]], [y, 100 * last["gain"]]
-            axes.plot(*ends, color=colour, linewidth=0.7, alpha=0.6)
-    axes.plot(*zip(*sorted(path), strict=True), color=colour, linewidth=1.2, alpha=0.8)
+            axes.plot(*ends, color=colour, linewidth=0.7, linestyle=":")
+    path.sort()
+    axes.plot(*zip(*[place[1:] for place in path], strict=True), color=colour, linewidth=1.2)
+    for n_blocks, x, y in path:
+        if n_blocks in SHOWN_BLOCKS:
+            axes.annotate(
+                str(n_blocks),
+                (x, y),
+                textcoords="offset points",
+                xytext=(-6, -4),
+                ha="right",
+                fontsize="small",
+                color=colour,
+            )
+    axes.margins(x=0.12)
 
 
 def _with_most_partitions(settings: list[dict[str, Any]]) -> dict[Any, dict[str, Any]]:
@@ -103,8 +126,7 @@ def _legend(figure: Any, plt: Any, sizes: list[int]) -> None:
         for (marker, label), filled in zip(STYLES.values(), ["black"] + ["none"] * 5, strict=True)
     ]
     handles += [
-        line(color="black", marker=".", linewidth=0.7, label="the same with one partition"),
-        line(color="black", linestyle="--", label="flips of the single fit"),
+        line(color="black", marker=".", linestyle=":", label="default law, one partition"),
     ]
     handles += [
         line(color=colour, linewidth=3, label=f"n = {size:,}")

@@ -55,6 +55,19 @@ HEADER = (
 )
 
 
+BRIEF_HEADER = (
+    "learner in the blocks",
+    "n",
+    "T x partitions",
+    "rows in a block",
+    "accuracy",
+    "against single fit",
+    "majority against single fit",
+    "ratio",
+    "99 % row",
+)
+
+
 def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft):
     """Train the blocks of two disjoint samples; return hard and soft votes on the test rows."""
     found = {"votes": [], "soft": []}
@@ -156,6 +169,18 @@ def plan_cells(table, model, sizes, options):
     return work
 
 
+def computed_votes(cells, name, singles):
+    """Find the cells with the most partitions, each beside the single fit of its pair."""
+    for n_partitions in range(MOST_PARTITIONS, 0, -1):
+        pairs = [
+            (cells.get(*name, n_partitions, pair), single) for pair, single in enumerate(singles)
+        ]
+        pairs = [(votes, single) for votes, single in pairs if votes is not None]
+        if pairs:
+            return pairs
+    return []
+
+
 def report_one(cells, table, model, size, options):
     """Judge what has been computed for one data set, model and sample size."""
     n = len(table.rest) // 2 if size is None else size
@@ -167,15 +192,12 @@ def report_one(cells, table, model, size, options):
         return None
     lines = []
     for n_blocks in options.blocks:
-        n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
-        pairs = [
-            (cells.get(table.name, model, n, n_blocks, n_partitions, p), single)
-            for p, single in enumerate(singles)
-        ]
-        pairs = [(pair, single) for pair, single in pairs if pair is not None]
+        pairs = computed_votes(cells, (table.name, model, n, n_blocks), singles)
         if pairs:
             votes, beside = zip(*pairs, strict=True)
             lines += judge(votes, np.array(beside, dtype=float), y, n_blocks, options.rho)
+    if not lines:
+        return None
     single = measure(np.array(singles, dtype=float), y)
     return {"n": n, "model": model, "rho": options.rho, "single": single, "settings": lines}
 
@@ -196,6 +218,32 @@ def table_of(found):
             head = [s["T"], s["partitions"], s["law"], s["vote"], width]
             lines.append([*head, *_numbers(s, single)])
     return markdown_table(HEADER, lines)
+
+
+def brief_table(results):
+    """One line per setting with the default law, beside the plain majority of the same blocks."""
+    lines = []
+    for found in results.values():
+        majority = {
+            (s["T"], s["partitions"]): s for s in found["settings"] if s["law"] == "majority"
+        }
+        chosen = {s["T"]: s for s in found["settings"] if (s["law"], s["vote"]) == KINDS[0]}
+        for n_blocks, s in chosen.items():  # the last one of each T has the most partitions
+            plain = majority[n_blocks, s["partitions"]]
+            lines.append(
+                [
+                    found["model"],
+                    f"{found['n']:,}",
+                    f"{n_blocks} x {s['partitions']}",
+                    f"{found['n'] // n_blocks:,}",
+                    f"{100 * s['accuracy']:.2f}",
+                    f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
+                    f"{100 * plain['gain']:+.2f}",
+                    f"{s['flips'] / found['single']['flips']:.2f}",
+                    f"{s['flips_99']:.3f}",
+                ]
+            )
+    return markdown_table(BRIEF_HEADER, lines)
 
 
 def _numbers(s, single):
@@ -224,6 +272,7 @@ def parse_options():
     parser.add_argument("--picture", type=Path)
     parser.add_argument("--page", type=Path, help="write the tables into this page")
     parser.add_argument("--section", default="frontier", help="the page's section to write")
+    parser.add_argument("--brief", action="store_true", help="one line per learner, n and T")
     parser.add_argument("--only-report", action="store_true", help="compute nothing new")
     options = parse(parser)
     options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
@@ -233,6 +282,7 @@ def parse_options():
 def main():
     options = parse_options()
     warnings.filterwarnings("ignore", message="Found unknown categories")
+    warnings.filterwarnings("ignore", message="Bins whose width are too small")
     cells = Cells(options.out.with_suffix(".cells"))
     sizes = [None if size == "all" else int(size) for size in options.sizes.split(",")]
     parts, results = [machine() + "."], {}
@@ -249,7 +299,7 @@ def main():
                     title = f"{name}, {model}, n = {found['n']:,}"
                     results[title] = found
                     parts.append(f"**{title}**, rho = {options.rho}\n\n{table_of(found)}")
-    text = "\n\n".join(parts)
+    text = f"{parts[0]}\n\n{brief_table(results)}" if options.brief else "\n\n".join(parts)
     options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
     print(text)
     if options.picture:
