@@ -5,10 +5,9 @@
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are
 started before the clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10
-of its 128 models are timed and the line through both is followed to 128, and both sides predict
-20,000 rows; --full times all. The others take turns three times, and the best of each side counts.
-A ratio below its target is marked LOST. The machine's load is printed before and after: numbers
-from a busy machine are worth little.
+of its 128 models are timed and the line through both is followed to 128; --full times all. The
+others take turns three times, and the best of each side counts. A ratio below its target is marked
+LOST. The machine's load is printed before and after: numbers from a busy machine are worth little.
 """
 
 import argparse
@@ -60,25 +59,25 @@ def make_ours(estimator):
     )
 
 
-def time_once(model, X, y, rows):
+def time_once(model, X, y):
     """Return the seconds of a fit and of a prediction."""
-    return np.array([seconds(lambda: model.fit(X, y)), seconds(lambda: model.predict(rows))])
+    return np.array([seconds(lambda: model.fit(X, y)), seconds(lambda: model.predict(X))])
 
 
 def race(estimator, X, y, rounds):
     """Take turns, so that both sides meet the same load; keep the best of each."""
     times = [
-        (time_once(make_bagging(estimator), X, y, X), time_once(make_ours(estimator), X, y, X))
+        (time_once(make_bagging(estimator), X, y), time_once(make_ours(estimator), X, y))
         for _ in range(rounds)
     ]
     return np.min(times, axis=0)
 
 
-def race_of_few(estimator, X, y, rows, few=2, more=10):
+def race_of_few(estimator, X, y, few=2, more=10):
     """Follow the line through two small baggings; start-up costs are not multiplied."""
-    first = time_once(make_bagging(estimator, few), X, y, rows)
-    ours = time_once(make_ours(estimator), X, y, rows)
-    second = time_once(make_bagging(estimator, more), X, y, rows)
+    first = time_once(make_bagging(estimator, few), X, y)
+    ours = time_once(make_ours(estimator), X, y)
+    second = time_once(make_bagging(estimator, more), X, y)
     return first + (N_BLOCKS - few) * (second - first) / (more - few), ours
 
 
@@ -122,7 +121,7 @@ def main():
     for name in options.learners:
         estimator, fit_target, predict_target = LEARNERS[name]
         if name == "boosting" and not options.full:
-            bagging, ours = race_of_few(estimator, X, y, X[:20_000])
+            bagging, ours = race_of_few(estimator, X, y)
         else:
             bagging, ours = race(estimator, X, y, rounds=1 if name == "boosting" else 3)
         print(line(f"{name} fit", ours[0], bagging[0], fit_target), flush=True)
