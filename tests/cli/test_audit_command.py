@@ -46,6 +46,24 @@ def test_the_gate(call, shop, audited, limit, code, verdict):
     assert "replicable" in out
 
 
+def test_the_gate_can_judge_the_upper_limit(call, shop, audited):
+    arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet", "--json")
+    _, out, _ = call(*arguments, "--fail-above", 1)
+    (gate,) = json.loads(out)["gates"]
+    assert 0 < gate["estimate"] < gate["upper"] < 1
+    between = (gate["estimate"] + gate["upper"]) / 2
+    both = ("--fail-above", between, "--fail-above-limit", between)
+    code, out, err = call(*arguments, *both)
+    assert code == 1
+    assert [found["passed"] for found in json.loads(out)["gates"]] == [True, False]
+    assert "for the estimate" in err
+    assert "gate FAILED" in err
+    assert "for the upper limit" in err
+    code, _, err = call(*arguments, "--fail-above-limit", 2)
+    assert code == 2
+    assert "--fail-above-limit 2.0 must lie in [0, 1]" in err
+
+
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")

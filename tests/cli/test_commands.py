@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import stat
 import warnings
 
@@ -256,3 +257,47 @@ def test_certify_knows_the_other_learners_too(call, shop, tmp_path):
     code, _, err = call("certify", tmp_path / "a.json")
     assert code == 2
     assert "a.json is refused: certified" in err
+
+
+def test_the_second_lab_takes_the_kinds_from_the_first_labs_model(call, shop, tmp_path):
+    """In lab B's file the postcodes lack their zeros: alone, it would take them for numbers."""
+    text = (shop / "b.csv").read_text()
+    changed = re.sub(r",0(\d{4}),", r",\1,", text)
+    assert changed != text
+    (tmp_path / "b.csv").write_text(changed)
+    base = ("fit", tmp_path / "b.csv", "--target", "churn", "--key-file", shop / "key.txt")
+    more = ("--plan", shop / "plan.json", "--model", "tree", "--out", tmp_path / "b.replearn")
+    code, out, err = call(*base, *more, "--json")
+    assert code == 0
+    assert json.loads(out)["columns"]["postcode"] == "number"
+    assert "another lab takes them over with --columns" in err
+    code, out, _ = call("certify", shop / "a.replearn", tmp_path / "b.replearn")
+    assert code == 1
+    assert "kinds of the columns: postcode is text here, number there" in out
+    code, out, err = call(*base, *more, "--json", "--columns", shop / "a.replearn")
+    assert code == 0
+    assert json.loads(out)["columns"]["postcode"] == "text"
+    assert "guessed" not in err
+    assert call("certify", shop / "a.replearn", tmp_path / "b.replearn")[0] == 0
+    together = ("--columns", shop / "a.replearn", "--together", "customer_id", "--rho", "0.5")
+    assert call(*base, *more[2:], *together, "--max-fits", 5)[0] == 0
+
+
+def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "own_models.py").write_text(
+        "from sklearn.compose import make_column_transformer\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.tree import DecisionTreeClassifier\n"
+        "columns = make_column_transformer(('passthrough', ['income']))\n"
+        "pipe = make_pipeline(columns, DecisionTreeClassifier())\n"
+    )
+    (tmp_path / "b.csv").write_text(re.sub(r",0(\d{4}),", r",\1,", (shop / "b.csv").read_text()))
+    for name, data in (("a", shop / "a.csv"), ("b", tmp_path / "b.csv")):
+        base = ("fit", data, "--target", "churn", "--key-file", shop / "key.txt", "--quiet")
+        more = ("--plan", shop / "plan.json", "--model", "own_models:pipe", "--out", name)
+        assert call(*base, *more)[0] == 0
+    code, out, _ = call("certify", "a", "b", "--json")
+    assert code == 1
+    (found,) = json.loads(out)["comparisons"]
+    assert [item.split(":")[0] for item in found["differences"]] == ["kinds of the columns"]

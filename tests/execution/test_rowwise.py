@@ -12,9 +12,7 @@ from replearn.tables.encoder import TableEncoder
 
 RNG = np.random.default_rng(2)
 N = 301
-WORDS = np.array(
-    ["please", "call", "me", "back", "soon", "never", "again", "the", "of", "in", "a", "b", "c"]
-)
+WORDS = np.array(["please", "call", "me", "back", "soon", "never", "again", "the", "of", "a"])
 COLUMNS = {
     "age": np.where(RNG.random(N) < 0.1, np.nan, RNG.normal(50, 1e3, N)),
     "town": [None if i % 7 == 0 else f"town {RNG.integers(60)}" for i in range(N)],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import json
+import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -63,7 +64,9 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out (repeat at will)"
     )
     parser.add_argument(
-        "--columns", metavar="FILE", help="kinds of the columns, written by fit --save-columns"
+        "--columns",
+        metavar="FILE",
+        help="kinds of the columns, from fit --save-columns or from the other lab's model file",
     )
     add_encoding(parser)
 
@@ -75,7 +78,10 @@ def add_encoding(parser: argparse.ArgumentParser) -> None:
 
 def read_sample(args: argparse.Namespace) -> Sample:
     """Read the file and take it apart as the options say."""
-    kinds = None if args.columns is None else read_columns(args.columns)
+    kinds = None
+    if args.columns is not None:
+        named = {name: ID for name in (args.id, args.together) if name is not None}
+        kinds = {**named, **read_columns(args.columns)}
     table = read_table(args.data, kinds, encoding=args.encoding)
     for option in (args.target, args.id, args.together, *args.drop):
         if option is not None:
@@ -148,7 +154,9 @@ def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
 
 
 def read_columns(path: str) -> dict[str, str]:
-    """Read the kinds of columns that ``fit --save-columns`` has written."""
+    """Read the kinds of columns that ``fit --save-columns`` has written, or a model's."""
+    if zipfile.is_zipfile(path):
+        return _columns_of_model(path)
     try:
         kinds = json.loads(Path(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -157,6 +165,16 @@ def read_columns(path: str) -> dict[str, str]:
     if not texts or not kinds:
         raise TableFileError(f'{path} is not a columns file: {{"name": "kind", ...}} is expected.')
     return kinds
+
+
+def _columns_of_model(path: str) -> dict[str, str]:
+    from replearn.persistence import describe  # only here: it loads scikit-learn's trees
+
+    notes = describe(path).notes
+    if "columns" not in notes:
+        raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
+    named = {} if notes.get("id") is None else {notes["id"]: ID}
+    return {**notes["columns"], notes["target"]: notes["target_kind"], **named}
 
 
 def read_key(path: str | None) -> SharedKey | None:

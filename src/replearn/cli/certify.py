@@ -30,7 +30,9 @@ def run(args: argparse.Namespace) -> int:
     """Check every certificate, compare all with the first, and tell."""
     found = {path: read_certificate(path) for path in args.files}
     first, *others = found
-    compared = {path: compare(found[first], found[path]) for path in others}
+    compared = {
+        path: _with_columns(compare(found[first], found[path]), first, path) for path in others
+    }
     if args.json:
         put_json(_as_json(found, compared))
     else:
@@ -70,6 +72,21 @@ def compare(here: AnyCertificate, there: AnyCertificate) -> Comparison:
             if mine.get(name) != yours.get(name)
         )
     )
+
+
+def _with_columns(found: Comparison, first: str, other: str) -> Comparison:
+    """Compare also how two model files read a table: a pipeline of one's own does not tell."""
+    mine, yours = _columns(first), _columns(other)
+    if mine is None or yours is None or mine == yours:
+        return found
+    names = [name for name in {**mine, **yours} if mine.get(name) != yours.get(name)]
+    told = ", ".join(f"{name} is {mine.get(name)} here, {yours.get(name)} there" for name in names)
+    return Comparison((*found.differences, f"kinds of the columns: {told}"), found.remarks)
+
+
+def _columns(path: str) -> dict[str, Any] | None:
+    columns = describe(path).notes.get("columns") if zipfile.is_zipfile(path) else None
+    return columns if isinstance(columns, dict) else None
 
 
 def _items(certificate: AnyCertificate) -> dict[str, Any]:

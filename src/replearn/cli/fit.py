@@ -44,7 +44,7 @@ def run(args: argparse.Namespace) -> int:
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
     sample = read_sample(args)
-    say_all(sample.remarks, quiet=args.quiet)
+    say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
     base = base_model(args.model, sample.columns)
     if isinstance(base, BlockVotingClassifier):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
@@ -70,6 +70,16 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
     if args.rho is not None or args.max_fits is not None:
         raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
     return Plan.load(args.plan)
+
+
+def _about_columns(args: argparse.Namespace) -> list[str]:
+    """Warn where two labs could see their files differently."""
+    if args.columns is not None or args.save_columns is not None:
+        return []
+    return [
+        "the kinds of the columns were guessed from this file; another lab takes them over with "
+        f"--columns {args.out} (or --save-columns here), and certify compares them"
+    ]
 
 
 def _check_folders(*paths: str | None) -> None:
