@@ -14,10 +14,39 @@ from sklearn.utils.validation import check_is_fitted
 from replearn._sklearn_compat import validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.learners._inputs import check_labels
+from replearn.planning import ChoicePlan
 from replearn.primitives._certificate import PrimitiveCertificate
 
 
-class SingleRuleClassifier(ClassifierMixin, BaseEstimator):
+class FollowsChoicePlan:
+    """Build the learner from a plan that two labs share."""
+
+    @classmethod
+    def from_plan(cls, plan: ChoicePlan, *args: Any, **params: Any):
+        """Build a learner that follows a plan shared between labs.
+
+        Every lab fits it on ``plan.n`` rows: another number of rows is another promise.
+
+        Parameters
+        ----------
+        plan : ChoicePlan
+            From `replearn.planning.plan_choice`; fixes rho, alpha, beta and the rest of the design.
+        *args
+            What the learner takes first: an estimator, hypotheses, candidates.
+        **params
+            Other parameters: ``shared_key``, ``n_jobs``.
+
+        Returns
+        -------
+        object
+            The learner, not yet fitted.
+        """
+        if plan.learner != cls.__name__:
+            raise ValueError(f"this plan is for {plan.learner}, not for {cls.__name__}.")
+        return cls(*args, **{**plan.settings, **params})
+
+
+class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
     """Fit one hypothesis, predict with it, print it as a rule.
 
     A subclass stores its parameters and implements `_learn`.

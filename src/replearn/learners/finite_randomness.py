@@ -25,7 +25,7 @@ from replearn.learners._global_thresholds import (
     shared_thresholds,
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
 from replearn.primitives import choose_by_errors
 from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
 from replearn.primitives.selection import CONDITIONS
@@ -33,7 +33,9 @@ from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
 
-class FiniteRandomnessClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class FiniteRandomnessClassifier(
+    FollowsChoicePlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+):
     """Blocks vote; one of a few shared global thresholds decides for every point.
 
     `PointwiseReplicableClassifier` has a random threshold for each point, a random function.

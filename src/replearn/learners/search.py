@@ -26,7 +26,7 @@ from replearn.learners._folds import (
     seeded,
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
 from replearn.learners._trainings import cut_trainings, sample_key, training_errors
 from replearn.primitives import choice_scale, choose_by_errors
 from replearn.primitives._candidates import names_digest
@@ -44,7 +44,7 @@ def _best_has(method: str):
     return check
 
 
-class ReplicableSearchCV(MetaEstimatorMixin, BaseEstimator):
+class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
     """Search over configurations that picks the same one on a fresh sample.
 
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import Interval, fit_context
 from replearn.learners._inputs import check_labels
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
 
@@ -26,7 +26,7 @@ def _chosen_has(method: str):
     return check
 
 
-class ReplicableSelector(ClassifierMixin, BaseEstimator):
+class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
     """Choose one of several existing models, the same on a fresh sample except with rho.
 
     Last year's model, the vendor's, a rule of thumb: they are fixed, the evaluation sample is

@@ -1,5 +1,6 @@
 """The plan: what n samples can promise, and how many samples a promise needs."""
 
+from replearn.planning._choice import ChoicePlan, plan_choice
 from replearn.planning._columns import Columns
 from replearn.planning._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 from replearn.planning._heavy import heavy_rows_needed, heavy_stage
@@ -8,6 +9,7 @@ from replearn.planning._planner import plan
 
 __all__ = [
     "BlocksDisplay",
+    "ChoicePlan",
     "Columns",
     "FlipCurveDisplay",
     "Plan",
@@ -15,4 +17,5 @@ __all__ = [
     "heavy_rows_needed",
     "heavy_stage",
     "plan",
+    "plan_choice",
 ]
