@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution import random_state_names
+from replearn.execution import ConstantVote, random_state_names
 from replearn.randomness import SharedKey, as_points
+from replearn.tables import n_rows, take_rows
 
 THRESHOLD_BITS = 30
 GUMBEL_BITS = 52
@@ -30,6 +32,32 @@ def held_out(
     order = key.child("hold out").order(as_points(X), codes)
     n_test = round(test_share * len(order))
     return order[n_test:], order[:n_test]
+
+
+def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequence[Any]) -> None:
+    """Show a base learner the rows that none was trained on, so that it may refuse them.
+
+    Surplus rows are in no block, and a block of one class is not handed to the base learner: a
+    missing value there would go unnoticed, or not, depending on the key. (Where every block has
+    one class only there is nobody to ask.)
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.array([[0.0], [1.0], [np.nan]])
+    >>> check_unseen_rows(X, [np.array([0, 1])], [GaussianNB().fit(X[:2], [0, 1])])
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains NaN...
+    """
+    trained = [not isinstance(model, ConstantVote) for model in models]
+    if not any(trained):
+        return
+    unseen = np.ones(n_rows(X), dtype=bool)
+    for block, seen in zip(blocks, trained, strict=True):
+        unseen[block] &= not seen
+    if unseen.any():
+        models[trained.index(True)].predict(take_rows(X, np.flatnonzero(unseen)))
 
 
 def shared_thresholds(key: SharedKey, count: int) -> NDArray[np.int64]:

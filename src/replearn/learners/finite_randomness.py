@@ -20,6 +20,7 @@ from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.learners._global_thresholds import (
     THRESHOLD_BITS,
     above,
+    check_unseen_rows,
     count_bits,
     held_out,
     shared_thresholds,
@@ -200,6 +201,7 @@ class FiniteRandomnessClassifier(
         blocks = make_blocks(key, as_points(rows), codes[train], self.n_blocks, size)
         keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
         models = fit_blocks(base, rows, codes[train], blocks, keys, n_jobs=self.n_jobs)
+        check_unseen_rows(rows, blocks, models)
         panel = Panel(models, np.arange(2))
         thresholds = shared_thresholds(key, self.n_candidates)
         votes = panel.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
