@@ -109,6 +109,9 @@ def test_predict_explains_and_abstains(call, shop, tmp_path):
     careful = [row["answer"] for row in json.loads(out)["predictions"]]
     assert [answer is None for answer in careful] == [flip > 0.05 for flip in flips]
     assert f"{careful.count(None)} of 60 rows" in err
+    silent = rows_of(call(*base, "--max-flip", 0.05, "--explain")[1])
+    assert [row["answer"] == "" for row in silent] == [answer is None for answer in careful]
+    assert [row["why"].startswith("No answer") for row in silent] == [flip > 0.05 for flip in flips]
     assert call(*base, "--out", tmp_path / "p.csv")[1] == ""
     assert [row["answer"] for row in rows_of((tmp_path / "p.csv").read_text())] == answers
 

@@ -111,7 +111,8 @@ def test_kinds(tmp_path, cells, kind, first):
 
 
 def test_decimal_commas_between_semicolons(tmp_path):
-    assert _column(tmp_path, ["1,5", "-2,25"], separator=";").frame["x"].to_list() == [1.5, -2.25]
+    cells = ["1,5", "-2,25", "1,25e+02"]
+    assert _column(tmp_path, cells, separator=";").frame["x"].to_list() == [1.5, -2.25, 125.0]
 
 
 def test_a_few_mistakes_do_not_make_numbers_texts(tmp_path):

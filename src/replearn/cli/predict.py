@@ -74,7 +74,10 @@ def _columns(model: Any, X: Any, ids: Any, args: Any, notes: Any) -> dict[str, l
         for item, values in explained.columns().items():
             if item not in ("answer", "stage"):
                 columns[item] = [_plain(value) for value in values.tolist()]
-        columns["why"] = list(explained.sentences())
+        columns["why"] = [
+            sentence if answer is not None else f"No answer, it flips too often; else: {sentence}"
+            for sentence, answer in zip(explained.sentences(), columns["answer"], strict=True)
+        ]
     return columns
 
 

@@ -58,7 +58,7 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
     frame.columns = names
     cells = pl.all().str.strip_chars()
     if separator == ";":  # where people write decimal commas
-        cells = cells.str.replace(r"^([+-]?\d+),(\d+)$", "$1.$2")
+        cells = cells.str.replace(r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$", "$1.$2")
     frame = frame.with_columns(pl.when(~cells.is_in(MISSING)).then(cells).name.keep())
     frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
     if not frame.height:
