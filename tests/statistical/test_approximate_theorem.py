@@ -1,22 +1,13 @@
 """P(two models differ on more than gamma) <= rho, on populations made to break it."""
 
-import os
-from pathlib import Path
-
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
-from sklearn.preprocessing import OrdinalEncoder
-from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import disagreement_tail, membership_flip_bound, uniform_law
-from replearn.certificates import HeavyStage
+from replearn.bounds import disagreement_tail, uniform_law
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.planning import plan
-from replearn.primitives import find_heavy_hitters
-from replearn.randomness import SharedKey
 from replearn.testing.populations import (
     FirstRowLearner,
     NearestRowLearner,
@@ -94,69 +85,6 @@ def test_one_atom_of_mass_one_needs_the_atoms():
     bad = count_failures(learner, draw, np.ones((1, 2)), 0.4, n_pairs, 1500)
     assert learner.fit(*draw(np.random.default_rng(0), 1500)).certificate_.certified
     assert bad <= limit(n_pairs, 0.4)
-
-
-# -- real data with repeated rows ------------------------------------------------------------------
-
-
-def real(name):
-    folder = os.environ.get("REPLEARN_DATA")
-    path = None if folder is None else Path(folder) / f"{name}.csv.gz"
-    if path is None or not path.is_file():
-        pytest.skip(f"{name}.csv.gz is not in the folder REPLEARN_DATA")
-    pd = pytest.importorskip("pandas")
-    table = pd.read_csv(path)
-    codes = OrdinalEncoder().fit_transform(table.drop(columns="target").astype(str))
-    return codes, table["target"].to_numpy()
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", ["titanic2201", "compas_coarse", "fertility1980"])
-def test_heavy_points_of_real_data(name):
-    """The file is the population: samples are drawn from it with replacement."""
-    X, _ = real(name)
-    nu, n, n_pairs = 0.01, 8000, 60
-    points, counts = np.unique(X, axis=0, return_counts=True)
-    heaviest = points[np.argsort(-counts)[:40]]
-    rng, flips = np.random.default_rng(0), np.zeros(len(heaviest), dtype=int)
-    for pair in range(n_pairs):
-        member = [
-            find_heavy_hitters(X[rng.integers(0, len(X), n)], nu, key=SharedKey(pair)).contains(
-                heaviest
-            )
-            for _ in range(2)
-        ]
-        flips += member[0] != member[1]
-    found = find_heavy_hitters(X[:n], nu, key=SharedKey(0))
-    bound = membership_flip_bound(n, found.law)
-    assert flips.max() <= binom.isf(FALSE_ALARM / len(heaviest), n_pairs, bound)
-    surely = counts.max() / len(X) >= found.certificate.value("found_from")
-    assert not surely or found.contains(heaviest[:1])[0]
-
-
-@pytest.mark.statistical
-@pytest.mark.parametrize("name", ["titanic2201", "compas_coarse"])
-def test_learner_with_heavy_stage_on_real_data(name):
-    X, y = real(name)
-    points, counts = np.unique(X, axis=0, return_counts=True)
-    heaviest = points[np.argsort(-counts)[:10]]
-    n, n_pairs, rng = 3000, 40, np.random.default_rng(1)
-    stage = HeavyStage(low=0.01, high=0.05, n_labels=30, band=1.0)
-    made = plan(n=n, rho=0.3, heavy=stage, max_fits=20, n_partitions=1, classes=[0, 1])
-    assert made.certified
-    tree = DecisionTreeClassifier(max_depth=3, random_state=0)
-    base = PointwiseReplicableClassifier.from_plan(made, tree)
-    flips = np.zeros(len(heaviest), dtype=int)
-    for pair in range(n_pairs):
-        answers = []
-        for _ in range(2):
-            rows = rng.integers(0, len(X), n)
-            model = clone(base).set_params(shared_key=pair).fit(X[rows], y[rows])
-            answers.append(model.predict(heaviest))
-        flips += answers[0] != answers[1]
-    assert len(model.heavy_) > 0
-    bound = model.certificate_.claim.rho
-    assert flips.max() <= binom.isf(FALSE_ALARM / len(heaviest), n_pairs, bound)
 
 
 @pytest.mark.statistical
