@@ -170,3 +170,19 @@ def test_what_cannot_be_reached_is_said_with_what_can(name):
 def test_wrong_values_are_named(wrong):
     with pytest.raises(ValueError, match=r"must|takes|give either|made from"):
         wrong()
+
+
+@pytest.mark.parametrize(("law", "runs"), [("arcsine", 2), ("arcsine", 4), ("uniform", 3)])
+@pytest.mark.parametrize("n_blocks", [5, 20, 61, 90, 94, 133])
+def test_soft_votes_find_a_width_wherever_there_is_one(law, runs, n_blocks):
+    # the steepest line rises and falls with the width: compare with a scan of all widths
+    rho = 0.1 if runs == 2 else 0.25
+    build = BUILD[law]
+    widths = np.arange(0.2, 1.00001, 0.001).round(4)
+    scan = [w for w in widths if runs_bound(build(n_blocks, w), runs, "soft") <= rho]
+    found = smallest_width(rho, n_blocks, law=law, vote="soft", runs=runs)
+    if scan:
+        assert found is not None
+        assert found <= scan[0]
+    if found is not None:
+        assert runs_bound(build(n_blocks, found), runs, "soft") <= rho

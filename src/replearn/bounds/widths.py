@@ -29,6 +29,7 @@ from replearn.bounds.flips import (
 from replearn.bounds.laws import (
     ThresholdLaw,
     arcsine_law,
+    portable_arcsine,
     uniform_law,
 )
 from replearn.bounds.programme import (
@@ -36,7 +37,7 @@ from replearn.bounds.programme import (
     programme_law,
     tightest_law,
 )
-from replearn.bounds.runs import runs_bound
+from replearn.bounds.runs import runs_bound, runs_supremum
 
 DIGITS = 4
 """Significant digits of the widths that `smallest_width` returns."""
@@ -97,6 +98,8 @@ def smallest_width(
             return uniform_flip_bound(n_blocks, width) <= rho
         return runs_bound(build(n_blocks, width), runs, vote) <= rho
 
+    if vote == "soft" and (law != "uniform" or runs != 2):
+        return next(filter(passes, _gentle_widths(n_blocks, law, runs, rho)), None)
     if closed_form:
         return _by_bisection(_start_of_search(n_blocks, rho), passes)
     return next(filter(passes, _not_ruled_out(GridEstimate(n_blocks, law, runs), rho)), None)
@@ -142,6 +145,29 @@ def _by_bisection(start: float, passes: Callable[[float], bool]) -> float | None
         else:
             low = middle
     return _round_up(high)
+
+
+def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[float]:
+    """Yield increasing widths whose steepest line is gentle enough for soft votes.
+
+    A wider law is flatter inside, but a line enters at its end whenever it reaches another count:
+    the steepest line rises and falls with the width, so all stretches between counts are looked at.
+    """
+    spread = central_binomial(n_blocks) if runs == 2 else runs_supremum(uniform_law(n_blocks), runs)
+    slope = rho / (n_blocks * spread)  # no step of the law may be larger
+    scale: Callable[[Floats], Floats] = portable_arcsine if law == "arcsine" else np.positive
+    ends = scale(np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
+    inner = np.maximum.accumulate(np.diff(ends, prepend=-ends[0] if n_blocks % 2 else 0.0))
+    # Between two ends: the inner steps fall with the width, the one that is cut by it grows.
+    low = np.maximum(ends, inner / (2.0 * slope))
+    high = np.append(ends[1:], ends[-1])
+    if slope < 0.5:
+        high = np.minimum(high, ends / (1.0 - 2.0 * slope))
+    unscale: Callable[[Floats], Floats] = np.sin if law == "arcsine" else np.positive
+    for cell in np.flatnonzero((low <= high) & (high > 0.0)):
+        first, last = unscale(np.array([low[cell], high[cell]]))
+        first = max(first * (1.0 - 1e-9), 1.0 / n_blocks)
+        yield from (w for w in _lattice(first, max(last, first)) if w <= last * (1.0 + 1e-9))
 
 
 def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
