@@ -222,3 +222,20 @@ def test_compare_needs_models_that_see_a_file_alike(call, shop, tmp_path):
     code, _, err = call("compare", shop / "a.replearn", tmp_path / "m", shop / "new.csv", *key)
     assert code == 2
     assert "the models see a file differently: columns" in err
+
+
+def test_models_that_cannot_be_saved_are_told_before_training(call, shop, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "nameless.py").write_text(
+        "from sklearn.naive_bayes import GaussianNB\n"
+        "from sklearn.pipeline import make_pipeline\n"
+        "from sklearn.preprocessing import FunctionTransformer\n"
+        "pipe = make_pipeline(FunctionTransformer(lambda X: X[['income']]), GaussianNB())\n"
+    )
+    monkeypatch.setattr("replearn.cli.fit.PointwiseReplicableClassifier", None)  # would be a crash
+    code, _, err = call(
+        *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
+        *("--model", "nameless:pipe", "--out", tmp_path / "m", "--quiet"),
+    )
+    assert code == 2
+    assert "model 'nameless:pipe' contains the function <lambda>" in err

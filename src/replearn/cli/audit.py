@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--fail-above-limit",
         type=float,
         metavar="RATE",
-        help="the same for its upper 95 % limit: passes only if the rate is shown to be smaller",
+        help="the same for its upper 95 %% limit: passes only if the rate is shown to be smaller",
     )
     parser.add_argument("--resume", metavar="DIR", help="keep finished pairs, continue from them")
     parser.add_argument("--key-file", metavar="FILE", help="key that draws the samples")
