@@ -8,13 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.bounds._numeric import (
-    binomial_cdf,
-    binomial_sf,
-    check_fraction,
-    check_positive,
-    smallest_integer,
-)
+from replearn.bounds._checks import check_fraction, check_positive
+from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer
 
 
 @given(st.integers(1, 10**12), st.integers(1, 100))

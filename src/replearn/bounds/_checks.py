@@ -32,6 +32,26 @@ def checked_number(value: float, *, name: str, low: float, high: float) -> float
     return number
 
 
+def check_fraction(name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
+    """Return ``value`` if it lies in the unit interval, with or without its ends."""
+    number = float(value)
+    above = number >= 0.0 if zero else number > 0.0
+    below = number <= 1.0 if one else number < 1.0
+    if not (above and below):
+        interval = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
+        raise ValueError(f"{name}={value!r} must lie in {interval}.")
+    return number
+
+
+def check_positive(name: str, value: float, *, zero: bool = False) -> float:
+    """Return ``value`` as a finite float above 0 (or not below 0)."""
+    number = float(value)
+    if not math.isfinite(number) or number < 0.0 or (number == 0.0 and not zero):
+        kind = "non-negative" if zero else "positive"
+        raise ValueError(f"{name}={value!r} must be a finite {kind} number.")
+    return number
+
+
 def checked_budget(rho: float) -> float:
     """Return the flip budget ``rho`` as a float, or raise if it is not in (0, 1]."""
     return checked_number(rho, name="rho", low=0.0, high=1.0)

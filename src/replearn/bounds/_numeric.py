@@ -1,4 +1,4 @@
-"""Checks of arguments, rounding to the safe side, and the search for the smallest number."""
+"""Rounding to the safe side, the search for the smallest number, binomial tails."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,26 +22,6 @@ def round_up(value: float) -> float:
 def upper_probability(value: float) -> float:
     """Round a probability bound up and cut it at 1."""
     return min(1.0, round_up(value))
-
-
-def check_fraction(name: str, value: float, *, zero: bool = False, one: bool = True) -> float:
-    """Return ``value`` if it lies in the unit interval, with or without its ends."""
-    number = float(value)
-    above = number >= 0.0 if zero else number > 0.0
-    below = number <= 1.0 if one else number < 1.0
-    if not (above and below):
-        interval = f"{'[' if zero else '('}0, 1{']' if one else ')'}"
-        raise ValueError(f"{name}={value!r} must lie in {interval}.")
-    return number
-
-
-def check_positive(name: str, value: float, *, zero: bool = False) -> float:
-    """Return ``value`` as a finite float above 0 (or not below 0)."""
-    number = float(value)
-    if not np.isfinite(number) or number < 0.0 or (number == 0.0 and not zero):
-        kind = "non-negative" if zero else "positive"
-        raise ValueError(f"{name}={value!r} must be a finite {kind} number.")
-    return number
 
 
 def smallest_integer(

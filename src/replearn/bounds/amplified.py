@@ -9,8 +9,8 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import check_fraction, smallest_integer, upper_probability
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.finite_class import order_error_tail, order_flip_bound, smallest_sample_order
 from replearn.bounds.one_heavy import one_heavy_flip_bound
 

@@ -6,15 +6,9 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 
 import math
 
-from replearn.bounds._checks import checked_width
+from replearn.bounds._checks import check_fraction, check_positive, checked_width
 from replearn.bounds._deviation import largest_mean_deviation
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    round_up,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ThresholdLaw, arcsine_law, uniform_law
 

@@ -2,7 +2,7 @@
 
 import math
 
-from replearn.bounds._numeric import check_positive
+from replearn.bounds._checks import check_positive
 from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
 from replearn.bounds.multiclass import mean_difference
 

@@ -9,13 +9,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._numeric import (
-    Floats,
-    check_fraction,
-    check_positive,
-    round_up,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive
+from replearn.bounds._numeric import Floats, round_up, upper_probability
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.heavy_sets import found_from
 from replearn.bounds.laws import ROUNDING

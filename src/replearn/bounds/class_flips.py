@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import Floats, check_fraction
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import Floats
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
 
 __all__ = [

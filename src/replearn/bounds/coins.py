@@ -13,14 +13,9 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import checked_count
+from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._counts import largest_mean_difference, root_difference_bound
-from replearn.bounds._numeric import (
-    Floats,
-    check_fraction,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
 from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine

@@ -4,14 +4,8 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    binomial_cdf,
-    binomial_sf,
-    check_fraction,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
 

@@ -6,14 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    Floats,
-    check_fraction,
-    check_positive,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
 
 __all__ = [
     "bernoulli_divergence",

@@ -2,8 +2,7 @@
 
 import math
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import check_fraction
+from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds.vc import realizable_tail
 
 __all__ = ["cover_distance"]

@@ -6,14 +6,8 @@ imagined sample of ``size`` rows; only the rows that are asked for are ever draw
 
 import math
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    round_up,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
 
 __all__ = ["collision_bound", "reduced_disagreement", "reduced_failure", "smallest_domain"]
 

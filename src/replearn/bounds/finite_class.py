@@ -6,13 +6,8 @@ random margin, uniform on [0, width]. Proofs: docs/theory/finite-class.md.
 
 import math
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import smallest_integer, upper_probability
 
 __all__ = [
     "order_error_tail",

@@ -1,7 +1,7 @@
 """Finitely many shared random bits: R global thresholds, then a replicable choice among them."""
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import check_fraction, upper_probability
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.selection_samples import selection_flip_bound_sampled
 

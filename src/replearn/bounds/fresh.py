@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._checks import checked_count
+from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._crossing import (
     Integers,
     beta_binomial_rows,
@@ -19,7 +19,7 @@ from replearn.bounds._crossing import (
     crossing_bound,
     row_chunks,
 )
-from replearn.bounds._numeric import Floats, check_fraction
+from replearn.bounds._numeric import Floats
 from replearn.bounds.concentration import binomial_limits, kl_lower
 from replearn.bounds.laws import ThresholdLaw
 

@@ -5,8 +5,8 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import Floats, check_fraction, round_up
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import Floats, round_up
 from replearn.bounds.concentration import kl_upper
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.fresh import as_columns

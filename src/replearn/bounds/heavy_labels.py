@@ -7,9 +7,9 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import checked_blocks, checked_count, checked_width
+from replearn.bounds._checks import check_fraction, checked_blocks, checked_count, checked_width
 from replearn.bounds._crossing import binomial_rows
-from replearn.bounds._numeric import check_fraction, smallest_integer, upper_probability
+from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.flips import central_binomial, flip_bound
 from replearn.bounds.laws import ROUNDING, ThresholdLaw, arcsine_law, uniform_law
 

@@ -11,14 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    Floats,
-    check_fraction,
-    round_up,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import Floats, round_up, smallest_integer, upper_probability
 from replearn.bounds.completeness import some_false_member_bound, some_missed_point_bound
 from replearn.bounds.membership import MembershipLaw
 

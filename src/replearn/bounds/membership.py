@@ -13,18 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import checked_count
+from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._counts import (
     largest_mean_difference,
     mean_walk_bound,
     root_difference_bound,
 )
-from replearn.bounds._numeric import (
-    Floats,
-    check_fraction,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
 from replearn.bounds.laws import LAW_BITS, ROUNDING
 
 __all__ = [

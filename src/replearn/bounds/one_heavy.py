@@ -11,14 +11,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    binomial_cdf,
-    binomial_sf,
-    check_fraction,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
 
 __all__ = ["one_heavy_flip_bound", "one_heavy_least_mass", "one_heavy_power", "smallest_sample_one"]
 

@@ -1,6 +1,7 @@
 """One sample for membership, heavy labels and votes: the cost is the largest, not the sum."""
 
-from replearn.bounds._numeric import check_fraction, upper_probability
+from replearn.bounds._checks import check_fraction
+from replearn.bounds._numeric import upper_probability
 
 __all__ = ["reuse_flip_bound"]
 

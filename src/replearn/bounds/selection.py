@@ -10,12 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds._agreement import log_weight_agreement
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import upper_probability
 
 __all__ = [
     "selection_agreement",

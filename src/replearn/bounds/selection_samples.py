@@ -7,13 +7,8 @@ have the same ones. Proofs: docs/theory/hypothesis-selection.md.
 
 import math
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.selection import selection_flip_bound, selection_scale
 
 __all__ = [

@@ -8,8 +8,8 @@ groups of at most 20, and n grows like d^2/20.
 
 import math
 
-from replearn.bounds._checks import checked_count, checked_width
-from replearn.bounds._numeric import check_fraction, upper_probability
+from replearn.bounds._checks import check_fraction, checked_count, checked_width
+from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.heavy_labels import label_error_bound
 from replearn.bounds.laws import ROUNDING

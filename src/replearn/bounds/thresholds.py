@@ -7,13 +7,8 @@ nearest. Nothing is assumed about atoms. Proofs: docs/theory/thresholds-proper.m
 
 import math
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import (
-    check_fraction,
-    check_positive,
-    smallest_integer,
-    upper_probability,
-)
+from replearn.bounds._checks import check_fraction, check_positive, checked_count
+from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.concentration import dkw_tail
 
 __all__ = [

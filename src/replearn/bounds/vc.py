@@ -9,8 +9,8 @@ from collections.abc import Callable
 
 import numpy as np
 
-from replearn.bounds._checks import checked_count
-from replearn.bounds._numeric import check_fraction, smallest_integer, upper_probability
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._numeric import smallest_integer, upper_probability
 
 __all__ = [
     "agnostic_sample_size",

@@ -14,7 +14,8 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     some_missed_point_bound,
 )
-from replearn.bounds._numeric import check_fraction, smallest_integer
+from replearn.bounds._checks import check_fraction
+from replearn.bounds._numeric import smallest_integer
 from replearn.bounds.heavy_accuracy import light_mass
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
