@@ -169,3 +169,55 @@ def test_not_certified_is_said():
         PointwiseReplicableClassifier(FirstLabel()).fit(
             rng.standard_normal((600, 2)), rng.integers(0, 3, 600)
         )
+
+
+def test_several_partitions_count_for_what_they_are_worth():
+    """Partitions that agree are worth one, partitions that scatter are worth more votes."""
+    gumbels = np.zeros((1, 3))
+    mean = np.array([0.45, 0.4, 0.15])
+    alike = np.repeat(mean[None, None], 6, axis=1)
+    rng = np.random.default_rng(0)
+    apart = rng.multinomial(64, mean, (1, 6)) / 64
+    apart += mean - apart.mean(axis=1, keepdims=True)
+    apart = np.maximum(apart, 0)
+    one, few, many = (
+        float(class_flip_estimate(parts, 64, gumbels)[0]) for parts in (mean[None], alike, apart)
+    )
+    assert one == few > many
+    with pytest.raises(ValueError, match="shape"):
+        class_flip_estimate(np.zeros((2, 0, 3)), 64, gumbels)
+
+
+@pytest.mark.statistical
+def test_flip_estimates_of_several_partitions_are_right_on_average():
+    """Six partitions of the same rows: every row votes for its own label.
+
+    With blocks of one row each the partitions are the same; with blocks of three rows (majority,
+    ties by the first row) they differ. The estimate is compared with what fresh samples do.
+    """
+    rng, n_blocks, n_partitions, n_keys = np.random.default_rng(3), 40, 6, 150
+    chances = np.array([0.4, 0.36, 0.24])
+
+    def shares():
+        rows = rng.choice(3, 3 * n_blocks, p=chances)
+        parts = []
+        for _ in range(n_partitions):
+            blocks = rng.permutation(rows).reshape(n_blocks, 3)
+            tallies = (blocks[:, :, None] == np.arange(3)).sum(axis=1)
+            first = blocks[:, 0]
+            votes = np.where(tallies.max(axis=1) > 1, tallies.argmax(axis=1), first)
+            parts.append(np.bincount(votes, minlength=3) / n_blocks)
+        return np.array(parts)[None]
+
+    estimates, single, flips = [], [], []
+    for _ in range(n_keys):
+        gumbels = rng.gumbel(size=(1, 3))
+        seen = shares()
+        now = class_answers(seen.mean(axis=1), gumbels)[0]
+        fresh = [class_answers(shares().mean(axis=1), gumbels)[0] for _ in range(20)]
+        flips.append(np.mean(np.array(fresh) != now))
+        estimates.append(class_flip_estimate(seen, n_blocks, gumbels)[0])
+        single.append(class_flip_estimate(seen.mean(axis=1), n_blocks, gumbels)[0])
+    assert np.mean(estimates) < np.mean(single)
+    # on the safe side, and within a third
+    assert np.mean(flips) * 0.85 < np.mean(estimates) < np.mean(flips) * 1.35

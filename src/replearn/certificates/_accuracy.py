@@ -68,8 +68,8 @@ def _heavy_accuracy(
     )
     if total > stage.beta:
         return False, (
-            f"asked for beta = {stage.beta:g} that {statement}, but with these heavy points it "
-            f"is beta = {rounded_up(total)}"
+            f"asked for beta = {stage.beta:g} that {statement}, but {design.n} rows give heavy "
+            f"points too few labels: beta = {rounded_up(total)}"
         )
     return True, f"Except with probability {rounded_up(total)} {statement}."
 

@@ -51,6 +51,10 @@ class BlockVotingClassifier(VotePredictions):
             n_classes=n_classes,
         )
 
+    def _listed_classes(self) -> Any:
+        """List of classes that the caller gave, for the plan; None: they are read from the data."""
+        return None if self.classes is None else np.unique(np.asarray(self.classes))
+
     @abstractmethod
     def _plan_for(self, n: int, n_classes: int) -> Plan:
         """Make the plan from the parameters and the number of units, never from the data."""

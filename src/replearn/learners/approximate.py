@@ -227,6 +227,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
             "n_partitions": None if self.n_partitions == "auto" else self.n_partitions,
             "max_fits": self.max_fits,
             "n_classes": n_classes,
+            "classes": self._listed_classes(),
             "decimals": self.decimals,
         }
         law, direct = self.law, route == "direct"

@@ -205,6 +205,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
             n_partitions=None if self.n_partitions == "auto" else self.n_partitions,
             max_fits=self.max_fits,
             n_classes=n_classes,
+            classes=self._listed_classes(),
             decimals=self.decimals,
             heavy=self._stage(n, n_classes, self.rho),
         )
