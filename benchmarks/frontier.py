@@ -56,7 +56,7 @@ HEADER = (
 
 
 BRIEF_HEADER = (
-    "learner in the blocks",
+    "data, learner in the blocks",
     "n",
     "T x partitions",
     "rows in a block",
@@ -199,7 +199,14 @@ def report_one(cells, table, model, size, options):
     if not lines:
         return None
     single = measure(np.array(singles, dtype=float), y)
-    return {"n": n, "model": model, "rho": options.rho, "single": single, "settings": lines}
+    return {
+        "data": table.name,
+        "model": model,
+        "n": n,
+        "rho": options.rho,
+        "single": single,
+        "settings": lines,
+    }
 
 
 def table_of(found):
@@ -232,7 +239,7 @@ def brief_table(results):
             plain = majority[n_blocks, s["partitions"]]
             lines.append(
                 [
-                    found["model"],
+                    f"{found['data']}, {found['model']}",
                     f"{found['n']:,}",
                     f"{n_blocks} x {s['partitions']}",
                     f"{found['n'] // n_blocks:,}",
