@@ -257,6 +257,30 @@ def test_plan_for_three_classes_passes_where_it_says_so():
     assert few.needed_n == n
 
 
+@pytest.mark.parametrize("chances", [[1 / 3] * 3, [0.45, 0.4, 0.15], [0.9, 0.1, 0.0]])
+def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
+    """Three thousand points, two runs each: within the bound; with a key each, far beyond."""
+    from replearn.learners._heavy_labels import decide
+    from replearn.randomness import as_points
+
+    stage, n_points = HeavyStage(0.1, 0.2, n_labels=400, band=0.5), 3000
+    rng, points, names = np.random.default_rng(0), as_points(np.arange(n_points)), np.arange(3)
+    tallies = rng.multinomial(400, chances, (2, n_points))
+    first, same, other = (
+        decide(points, tally, stage, names, SharedKey(key))
+        for tally, key in ((tallies[0], 1), (tallies[1], 1), (tallies[1], 2))
+    )
+    most = binom.isf(FALSE_ALARM, n_points, first.flip_bound)
+    assert (first.answers != same.answers).sum() <= most
+    assert (first.answers != other.answers).sum() > most
+    # what one run says about the next one is right on average over points
+    chance = first.chances()[:300]
+    told = 1.0 - chance[np.arange(300), first.answers[:300]]
+    seen = (first.answers != same.answers).mean()
+    assert told.mean() == pytest.approx(seen, abs=0.03)
+    assert (first.limits(0.05)[:300] >= told - 0.01).all()
+
+
 @pytest.mark.statistical
 def test_labels_of_three_classes_flip_within_the_certificate():
     """All three labels equally likely at a doubtful member; the votes always say 0."""
@@ -384,6 +408,22 @@ def test_flip_probability_of_heavy_points_is_calibrated():
     assert np.mean(estimates) == pytest.approx(np.mean(flips), abs=0.1)
     assert np.corrcoef(estimates, flips)[0, 1] > 0.5
     assert (np.array(uppers) >= np.array(estimates) - 1e-9).all()
+
+
+def test_flip_probability_of_membership_is_right_key_by_key():
+    """Its labels are always 0, votes always 1: a fresh sample differs iff membership does."""
+    stage = HeavyStage(low=0.1, high=0.4, n_labels=60, band=1.0)
+    made = plan(n=600, rho=0.5, heavy=stage, n_blocks=5, n_partitions=1, classes=[0, 1])
+    rng, point, told, seen = np.random.default_rng(6), np.array([[2.0]]), [], []
+    for key in range(25):
+        model = PointwiseReplicableClassifier.from_plan(made, ConstantLearner(), shared_key=key)
+        fits = [clone(model).fit(*draw(rng, 600, biases=np.array([1, 1, -1.0]))) for _ in range(8)]
+        heavy = np.array([fit.predict(point)[0] == 0 for fit in fits])
+        seen.append(2 * heavy.mean() * (1 - heavy.mean()) * 8 / 7)
+        told.append(np.mean([fit.flip_probability(point)[0] for fit in fits]))
+    assert 0.02 < np.mean(seen) < 0.3
+    assert np.mean(told) == pytest.approx(np.mean(seen), abs=0.07)
+    assert np.corrcoef(told, seen)[0, 1] > 0.7
 
 
 def test_least_counts_follow_the_law():
