@@ -52,7 +52,7 @@ def test_gives_up_on_noise_and_answers_the_second_class():
     assert model.gave_up_
     assert model.hypothesis_ == Constant(True)
     assert set(model.predict(X)) == {"b"}
-    assert model.rule() == "b if always, else a"
+    assert model.rule() == "always b"
 
 
 @quiet

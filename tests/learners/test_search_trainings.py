@@ -120,6 +120,8 @@ def test_what_does_not_go_together():
         clone(model).set_params(drift=0.1).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight is for folds"):
         model.fit(X, y, sample_weight=np.ones(60))
+    with pytest.raises(ValueError, match="Invalid parameter 'depth' for estimator GaussianNB"):
+        clone(model).set_params(param_grid={"depth": [1]}).fit(X, y)
     with pytest.raises(ValueError, match="train_size=60 needs at least 61 rows"):
         clone(model).set_params(train_size=60).fit(X, y)
 

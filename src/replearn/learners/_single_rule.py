@@ -105,6 +105,8 @@ class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         names = getattr(self, "feature_names_in_", None)
         text = self.hypothesis_.rule(names) if hasattr(self.hypothesis_, "rule") else "the model"
+        if text in ("always", "never"):
+            return f"always {self.classes_[-1 if text == 'always' else 0]}"
         return f"{self.classes_[-1]} if {text}, else {self.classes_[0]}"
 
     def __sklearn_is_fitted__(self) -> bool:
@@ -126,4 +128,6 @@ def forget_fit(learner: Any) -> None:
 def warn_if_not_certified(certificate: PrimitiveCertificate, *, depth: int) -> None:
     """Say plainly that the sample is too small for the promise; depth: calls above this one."""
     if not certificate.certified:
-        warnings.warn(certificate.reason, NotCertifiedWarning, stacklevel=depth + 1)
+        hint = "replearn.planning.plan_choice tells how many rows a promise needs"
+        text = f"{certificate.reason} ({hint})"
+        warnings.warn(text, NotCertifiedWarning, stacklevel=depth + 1)

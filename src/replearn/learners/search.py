@@ -242,7 +242,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
         grid = list(ParameterGrid(self.param_grid))
         cut = cut_trainings(key, X, codes, self.train_size)
-        models = [configured(self.estimator, item, key) for item in grid]
+        models = [seeded(self.estimator, key).set_params(**item) for item in grid]
         errors = training_errors(models, X, codes, cut, key, self.n_jobs)
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])

@@ -121,7 +121,7 @@ def learn_finite_class(
     X: Any,
     y: ArrayLike | None = None,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     names: Any = None,
     rho: float = 0.1,
     alpha: float = 0.1,
@@ -139,7 +139,7 @@ def learn_finite_class(
         The sample.
     y : array-like, default=None
         Labels.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     names : container of rows, default=None
         What the candidates are; not needed for mappings, covers and hypotheses.
@@ -168,6 +168,7 @@ def learn_finite_class(
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
         fraction(name, value)
+    key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     if amplify:

@@ -180,7 +180,7 @@ def _process(
     return levels, rules, clock + np.cumsum(np.maximum(gaps, 1e-300))
 
 
-def quantile_grid(x: ArrayLike, n_levels: int, *, key: SharedKey) -> QuantileGrid:
+def quantile_grid(x: ArrayLike, n_levels: int, *, key: SharedKey | str | bytes | int) -> QuantileGrid:
     """Return cuts at evenly spaced levels that two runs share.
 
     Parameters
@@ -189,7 +189,7 @@ def quantile_grid(x: ArrayLike, n_levels: int, *, key: SharedKey) -> QuantileGri
         Finite numbers, ties allowed.
     n_levels : int
         Number of levels; they lie at (i + u) / n_levels with one shared random u.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
 
     Returns
@@ -206,7 +206,7 @@ def quantile_grid(x: ArrayLike, n_levels: int, *, key: SharedKey) -> QuantileGri
     """
     if isinstance(n_levels, bool) or not isinstance(n_levels, Integral) or n_levels < 1:
         raise ValueError(f"n_levels={n_levels!r} must be a positive integer.")
-    offset = float(key.child("offset").uniforms([0])[0])
+    offset = float(SharedKey(key).child("offset").uniforms([0])[0])
     levels = (np.arange(n_levels) + offset) / n_levels
     cuts = cuts_of_sample(x)
     places = cuts.nearest(levels)

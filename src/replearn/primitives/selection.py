@@ -211,7 +211,7 @@ def select_hypothesis(
     X: Any,
     y: ArrayLike | None = None,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     names: Any = None,
     rho: float = 0.1,
     alpha: float = 0.1,
@@ -228,7 +228,7 @@ def select_hypothesis(
         The sample; None when candidates is a matrix with one column for each row.
     y : array-like, default=None
         Labels.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     names : container of rows, default=None
         What the candidates are; not needed for mappings, covers and hypotheses.
@@ -256,6 +256,7 @@ def select_hypothesis(
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
         fraction(name, value)
+    key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     wrong, n = error_counts(plain, X, y)
