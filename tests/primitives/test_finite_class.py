@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from replearn.bounds import (
     amplified_error_tail,
     amplified_flip_bound,
+    order_error_tail,
     order_flip_bound,
     smallest_sample_amplified,
     smallest_sample_order,
@@ -134,3 +136,20 @@ def test_blocks_of_models_and_of_matrices_are_the_same():
         block_errors(models, iter([(X, y)]), None, 10)
     with pytest.raises(ValueError, match="only 103 rows"):
         block_errors(models, X, y, 200)
+
+
+def test_names_are_drawn_by_powers_of_their_counts():
+    # no margin worth mentioning: 30 blocks give the first candidate, 10 the second
+    errors = np.repeat([[0.1, 0.5], [0.5, 0.1]], [30, 10], axis=0)
+    points, draws = as_points(["a", "b"]), 1500
+    first = sum(
+        named_pair(errors, points, SharedKey(k), width=1e-6, n_strings=1, kappa=2.0)[1] == 0
+        for k in range(draws)
+    )
+    expected = 30**2 / (30**2 + 10**2)
+    assert binom.ppf(1e-8, draws, expected) <= first <= binom.isf(1e-8, draws, expected)
+
+
+def test_a_wrong_block_is_enough_for_a_wrong_name():
+    one = order_error_tail(5, 0.1, 4000, 0.2)
+    assert amplified_error_tail(5, 0.1, 4000, 300, 0.2) == pytest.approx(300 * one)

@@ -180,7 +180,9 @@ def _process(
     return levels, rules, clock + np.cumsum(np.maximum(gaps, 1e-300))
 
 
-def quantile_grid(x: ArrayLike, n_levels: int, *, key: SharedKey | str | bytes | int) -> QuantileGrid:
+def quantile_grid(
+    x: ArrayLike, n_levels: int, *, key: SharedKey | str | bytes | int
+) -> QuantileGrid:
     """Return cuts at evenly spaced levels that two runs share.
 
     Parameters
