@@ -5,6 +5,7 @@ import warnings
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -107,6 +108,26 @@ def test_a_pool_below_d_over_alpha_misses_the_best_rule():
         for pool in (small, large)
     ]
     assert errors[0] > 0.1 > 0.02 > errors[1]
+
+
+@quiet
+@pytest.mark.parametrize(("size", "often"), [(3, True), (40, False)])
+def test_pools_fail_as_often_as_the_lower_bound_says(size, often):
+    # Three values of mass .4, .2, .4, and only the middle one is positive: a pool that misses one
+    # of them has no candidate better than .2, whatever the labels say.
+    rng, pools = np.random.default_rng(0), 60
+    X = rng.choice(3, (2000, 1), p=[0.4, 0.2, 0.4]).astype(float)
+    y = X[:, 0] == 1
+    failed = 0
+    for _ in range(pools):
+        pool = rng.choice(3, (size, 1), p=[0.4, 0.2, 0.4]).astype(float)
+        model = SemiReplicableClassifier(Intervals(), t=1e4).fit(X, y, X_shared=pool)
+        missed = len(np.unique(pool)) < 3
+        assert (model.selection_.error > 0.1) == missed
+        failed += missed
+    expected = 0.8**size + 2 * 0.6**size - 2 * 0.4**size - 0.2**size
+    assert binom.ppf(1e-8, pools, expected) <= failed <= binom.isf(1e-8, pools, expected)
+    assert (failed > 0.2 * pools) == often
 
 
 @quiet
