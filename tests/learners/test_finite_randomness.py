@@ -12,6 +12,7 @@ from replearn import NotCertifiedWarning, SharedKey
 from replearn.learners import FiniteRandomnessClassifier
 from replearn.learners import finite_randomness as room
 from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.primitives._certificate import PrimitiveCertificate
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
@@ -91,10 +92,30 @@ def test_thresholds_are_compared_in_exact_integers():
 
 def test_not_certified_at_practical_sizes_and_says_how_far():
     X, y = _draw(1000, 0)
-    with pytest.warns(NotCertifiedWarning, match=r"about 203719 blocks are needed"):
+    with pytest.warns(NotCertifiedWarning, match=r"at least 2549438 blocks are needed"):
         model = FiniteRandomnessClassifier(GaussianNB(), n_blocks=8).fit(X, y)
     model.certificate_.check()
     assert not model.certificate_.certified
+
+
+def test_both_notions_are_in_the_certificate():
+    big = {"n_test": 10**7, "n_blocks": 10**6, "n_candidates": 2, "t": 5.0, "rho": 0.1}
+    approximate = PrimitiveCertificate.issue("finite randomness", "0" * 16, gamma=0.1, **big)
+    pointwise = PrimitiveCertificate.issue("finite randomness", "0" * 16, gamma=None, **big)
+    assert approximate.certified
+    assert pointwise.certified
+    assert "one fixed point" in approximate.promises[0]
+    assert "a mass above 0.1" in approximate.promises[1]
+    assert "mass" not in str(pointwise)
+    move = 2 * float(np.exp(-0.5 * np.log(np.pi * 10**6)))  # R f(T)
+    choice = np.tanh(2.5 * (move + np.sqrt(np.log(2) / 10**7)))
+    assert pointwise.value("finite_randomness_flip") == pytest.approx(move + choice, rel=1e-5)
+    assert approximate.value("finite_randomness_flip") == pytest.approx(
+        10 * move + choice, rel=1e-5
+    )
+    X, y = _draw(400, 0)
+    with pytest.warns(NotCertifiedWarning, match="blocks are needed"):
+        FiniteRandomnessClassifier(GaussianNB(), n_blocks=8, gamma=None).fit(X, y)
 
 
 @quiet

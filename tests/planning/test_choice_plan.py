@@ -102,11 +102,11 @@ def test_finite_randomness_is_planned_though_nobody_has_the_rows():
         t=made.details["scale t"], rho=0.3, gamma=0.3,
     )  # fmt: skip
     assert certificate.certified
-    out_of_reach = plan_choice("finite randomness", n=10**9)
+    out_of_reach = plan_choice("finite randomness", n=10**9, gamma=0.01)
     assert not out_of_reach.certified
     assert out_of_reach.reason == "no number of rows is enough"
     with pytest.raises(ValueError, match="no number of rows is enough"):
-        plan_choice("finite randomness")
+        plan_choice("finite randomness", gamma=0.01)
 
 
 @pytest.mark.parametrize(("task", "targets"), PLANS)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from replearn import NotCertifiedWarning
 from replearn.bounds import (
     cover_distance,
+    finite_randomness_flip_bound,
     realizable_flip_bound,
     smallest_sample_realizable,
     smallest_sample_selection,
@@ -20,6 +21,9 @@ from replearn.learners import (
     ReplicableSelector,
     SemiReplicableClassifier,
 )
+from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.primitives import choose_by_errors
+from replearn.randomness import SharedKey
 
 FALSE_ALARM = 1e-8
 pytestmark = pytest.mark.statistical
@@ -124,6 +128,33 @@ def test_an_unshared_limit_breaks_the_realizable_learner():
                 answers.append(model.fit(X, y).predict(new))
             far += np.mean(answers[0] != answers[1]) > 0.3
     assert far > binom.isf(FALSE_ALARM, pairs, 0.2)
+
+
+@pytest.mark.parametrize("shape", ["coins", "spread"])
+def test_finite_randomness_keeps_both_promises(shape):
+    # Votes of T blocks at 40 points of equal mass: models and their choice as the learner makes it.
+    n_blocks, n_candidates, t, m, gamma, pairs = 20_000, 3, 2.0, 50_000, 0.1, 400
+    chances = np.full(40, 0.5) if shape == "coins" else np.linspace(0.3, 0.7, 40)
+    bounds = {
+        g: finite_randomness_flip_bound(n_blocks, n_candidates, t, m, g) for g in (None, gamma)
+    }
+    assert max(bounds.values()) < 0.2
+    rng, at_one_point, far = np.random.default_rng(10), 0, 0
+    for pair in range(pairs):
+        key, answers = SharedKey(pair), []
+        units = shared_thresholds(key, n_candidates)
+        for _ in range(2):
+            votes = rng.binomial(n_blocks, chances)
+            candidates = above(votes, units[:, None], n_blocks)
+            rows = rng.integers(0, 40, m)
+            labels = rng.random(m) < chances[rows]
+            errors = (candidates[:, rows] != labels).mean(axis=1)
+            chosen, _ = choose_by_errors(errors, np.arange(n_candidates), t=t, key=key)
+            answers.append(candidates[chosen])
+        at_one_point += answers[0][20] != answers[1][20]
+        far += np.mean(answers[0] != answers[1]) > gamma
+    assert at_one_point <= binom.isf(FALSE_ALARM, pairs, bounds[None])
+    assert far <= binom.isf(FALSE_ALARM, pairs, bounds[gamma])
 
 
 def test_selector_among_near_ties():

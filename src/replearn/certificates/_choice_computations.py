@@ -92,8 +92,8 @@ def amplified_error(
 
 
 def finite_randomness_flip(
-    n_blocks: int, n_candidates: int, t: float, m: int, gamma: float
+    n_blocks: int, n_candidates: int, t: float, m: int, gamma: float | None
 ) -> float:
-    """Probability that two models from finitely many bits differ on a mass above gamma."""
+    """Probability that two models from finitely many bits differ: on gamma, or at a point."""
     # theorem: finite-randomness
     return bounds.finite_randomness_flip_bound(n_blocks, n_candidates, t, m, gamma)

@@ -351,8 +351,8 @@ _ENTRIES = (
     ),
     Theorem(
         "finite-randomness",
-        "R shared global thresholds on one vote, then a replicable choice among them, by Markov's "
-        "inequality for each threshold.",
+        "R shared global thresholds on one vote, then a replicable choice among them: replicable "
+        "at each point and on the whole.",
         "thm:apx-repl-finite-r",
         {"finite_randomness_flip": choice.finite_randomness_flip},
     ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -81,6 +82,18 @@ def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
     [False, False, True]
     """
     return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
+
+
+def blocks_needed(n_candidates: int, t: float, rho: float, gamma: float | None) -> int:
+    """Return about how many blocks a promise needs, however many rows are held out.
+
+    Examples
+    --------
+    >>> blocks_needed(8, 50.0, 0.1, 0.1)
+    2495550
+    """
+    cost = n_candidates * ((1.0 if gamma is None else 1.0 / gamma) + t / 2.0)
+    return math.ceil((cost / rho) ** 2 / math.pi)
 
 
 def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, Any]:

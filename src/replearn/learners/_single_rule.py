@@ -129,5 +129,5 @@ def warn_if_not_certified(certificate: PrimitiveCertificate, *, depth: int) -> N
     """Say plainly that the sample is too small for the promise; depth: calls above this one."""
     if not certificate.certified:
         hint = "replearn.planning.plan_choice tells how many rows a promise needs"
-        text = f"{certificate.reason} ({hint})"
+        text = f"{certificate.reason}; {hint}"
         warnings.warn(text, NotCertifiedWarning, stacklevel=depth + 1)

@@ -20,6 +20,7 @@ from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.learners._global_thresholds import (
     THRESHOLD_BITS,
     above,
+    blocks_needed,
     check_unseen_rows,
     count_bits,
     held_out,
@@ -52,7 +53,8 @@ class FiniteRandomnessClassifier(
     n_blocks : int, default=32
         Number of voting blocks, T.
     rho, gamma : float, default=0.1, 0.1
-        Asked for: two models differ on a mass above gamma with probability at most rho. At
+        Asked for: two models differ on a mass above gamma with probability at most rho; gamma None:
+        they answer one fixed point differently with probability at most rho. At
         practical sizes this is not certified (see Notes).
     alpha, beta : float, default=0.1, 0.05
         Scale of the choice: see `t`.
@@ -88,9 +90,9 @@ class FiniteRandomnessClassifier(
 
     Notes
     -----
-    The bound needs about ``n_candidates**2 / (pi rho**2 gamma**2)`` blocks, 200,000 by default:
-    nobody has them, so the certificate says "not certified". A point near the threshold flips
-    with every retraining, and all such points flip together.
+    The bound needs about ``(n_candidates (1 / gamma + t / 2) / rho)**2 / pi`` blocks, 2.5 million
+    by default: nobody has them, so the certificate says "not certified". A point near the
+    threshold flips with every retraining, and all such points flip together.
 
     Examples
     --------
@@ -114,7 +116,7 @@ class FiniteRandomnessClassifier(
         "n_candidates": [Interval(Integral, 1, None, closed="left")],
         "n_blocks": [Interval(Integral, 1, None, closed="left")],
         "rho": [Interval(Real, 0, 1, closed="right")],
-        "gamma": [Interval(Real, 0, 1, closed="right")],
+        "gamma": [Interval(Real, 0, 1, closed="right"), None],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
         "t": [Interval(Real, 0, None, closed="left"), None],
@@ -232,7 +234,7 @@ class FiniteRandomnessClassifier(
             n_candidates=int(self.n_candidates),
             t=t,
             rho=float(self.rho),
-            gamma=float(self.gamma),
+            gamma=None if self.gamma is None else float(self.gamma),
             learner=describe_learner(base)[1],
         )
 
@@ -295,23 +297,26 @@ def _derive(
     n_candidates: int,
     t: float,
     rho: float,
-    gamma: float,
+    gamma: float | None,
     **shared: Any,
 ) -> tuple[list[str], list[str]]:
-    flip = ledger.add(
-        "finite_randomness_flip",
-        "finite-randomness",
-        n_blocks=n_blocks,
-        n_candidates=n_candidates,
-        t=t,
-        m=n_test,
-        gamma=gamma,
-    )
+    data = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": t, "m": n_test}
+    flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=None, **data)
     promises = [
-        f"Two models differ on a mass above {gamma:g} with probability at most {rounded_up(flip)}.",
+        "Two models answer one fixed point differently with probability at most "
+        f"{rounded_up(flip)}.",
         CONDITIONS,
     ]
-    needed = math.ceil(n_candidates**2 / (math.pi * rho**2 * gamma**2))
-    reasons = [f"{text} (about {needed} blocks are needed, there are {n_blocks})"
-               for text in above_budget("rho", flip, rho)]  # fmt: skip
+    if gamma is not None:
+        flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=gamma, **data)
+        promises.insert(
+            1,
+            f"Two models differ on a mass above {gamma:g} with probability at most "
+            f"{rounded_up(flip)}.",
+        )
+    needed = blocks_needed(n_candidates, t, rho, gamma)
+    reasons = [
+        f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
+        for text in above_budget("rho", flip, rho)
+    ]
     return promises, reasons

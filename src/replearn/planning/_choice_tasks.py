@@ -243,7 +243,7 @@ TASKS: dict[str, Task] = {
     "finite randomness": Task(
         "FiniteRandomnessClassifier", "finite-randomness", _finite_randomness, (),
         {**_FOUR, "n_candidates": 8, "block_size": 100},
-        "Two models differ on a mass above {gamma:g} with probability at most {rho:g}.",
+        _MASS,
     ),
     "semi": Task(
         "SemiReplicableClassifier", "semi-replicable", _semi, ("d",),
