@@ -90,8 +90,8 @@ def named_pair(
         gumbels = gumbel_from_hashes(key.child("name", string).hashes(points.take(seen)))
         # theorem: single-heavy-hitter
         scores[string, seen] = kappa * np.log(counts[string, seen]) + gumbels
-    string, index = np.unravel_index(int(np.argmax(scores)), scores.shape)
-    return int(string), int(index), counts[string]
+    best, index = divmod(int(np.argmax(scores)), scores.shape[1])
+    return best, index, counts[best]
 
 
 @derivation("learn finite class, amplified")

@@ -214,7 +214,11 @@ def _amplified(
         _, alpha, beta = asked
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
     points = name_points(names, count)
-    shared = {"width": float(width), "n_strings": design.n_strings, "kappa": design.kappa}
+    shared: dict[str, Any] = {
+        "width": float(width),
+        "n_strings": design.n_strings,
+        "kappa": design.kappa,
+    }
     _, index, _ = named_pair(errors, points, key, **shared)
     certificate = PrimitiveCertificate.issue(
         "learn finite class, amplified",
