@@ -212,3 +212,22 @@ def test_heavy_stage_of_three_classes():
     model.certificate_.check()
     assert model.predict([[0.0], [1.0], [2.0]]).tolist() == [0, 1, 2]
     assert set(model.explain([[0.0], [9.0]]).stage) == {"heavy", "vote"}
+    rows = np.array([[0.0], [1.0], [2.0], [9.0]])
+    assert model.predict_proba(rows).shape == (4, 3)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_model_files_keep_the_heavy_stage(tmp_path, n_classes):
+    from replearn.persistence import load, save
+
+    X, y = draw(np.random.default_rng(0), 20_000)
+    y = y if n_classes == 2 else np.where(X[:, 0] == 1.0, 2, y)
+    model = staged(classes=list(range(n_classes)), alpha=0.9, shared_key="k")
+    model.set_params(estimator=GaussianNB(), max_fits=20, rho=0.9, gamma=0.9).fit(X, y)
+    save(model, tmp_path / "m.replearn")
+    again = load(tmp_path / "m.replearn", "k")
+    points = np.arange(5.0)[:, None]
+    assert len(again.heavy_) == len(model.heavy_) > 0
+    assert (again.predict(points) == model.predict(points)).all()
+    assert (again.flip_probability(points) == model.flip_probability(points)).all()
+    assert (again.explain(points).stage == model.explain(points).stage).all()

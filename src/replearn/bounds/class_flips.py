@@ -130,7 +130,7 @@ def label_answer_chances(
 
     Examples
     --------
-    >>> label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9
+    >>> bool(label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
     True
     """
     counts, noise = np.asarray(tallies, float), np.asarray(gumbels, float)
