@@ -63,13 +63,15 @@ def scores_of(pairs):
 
 
 def summarise(pairs, single, y):
-    """Judge the outcomes of all pairs, beside those of the single fit."""
+    """Judge the outcomes of some pairs, beside those of the single fit on the same pairs."""
     any_half = pairs[0][0]
     difference, error = gain(scores_of(pairs), scores_of(single), y)
+    ours, theirs = measure(scores_of(pairs), y), measure(scores_of(single), y)
     return {
-        **measure(scores_of(pairs), y),
+        **ours,
         "gain": difference,
         "gain_error": error,
+        "ratio": ours["flips"] / theirs["flips"] if theirs["flips"] else float("nan"),
         "seconds": np.mean([half["seconds"] for pair in pairs for half in pair]),
         **{key: any_half[key] for key in ("rho", "limit", "blocks")},
     }
@@ -83,17 +85,21 @@ def collect(cells, table, model, n_pairs):
         for pair in range(n_pairs):
             outcomes = cells.get(table.name, model, contender, pair) or {}
             for name, halves in outcomes.items():
-                found.setdefault(name, []).append(halves)
-    single = found.get(ROWS[0])
-    return {name: summarise(found[name], single, y) for name in ROWS if single and name in found}
+                found.setdefault(name, {})[pair] = halves
+    single = found.get(ROWS[0], {})
+    summaries = {}
+    for name in ROWS:
+        shared = [pair for pair in found.get(name, {}) if pair in single]
+        if shared:
+            pairs = [found[name][pair] for pair in shared]
+            summaries[name] = summarise(pairs, [single[pair] for pair in shared], y)
+    return summaries
 
 
 def table_of(summary):
-    single = summary.get("single fit")
     lines = []
     for name, s in summary.items():
-        ratio = s["flips"] / single["flips"] if single["flips"] else float("nan")
-        lost = []
+        ratio, lost = s["ratio"], []
         if name in OURS:
             lost += ["flips"] if ratio > 1 else []
             lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
@@ -125,11 +131,11 @@ def overview(results, tables, models):
         line = [table.name]
         for model in models:
             summary = results.get(f"{table.name}-{model}", {})
-            ours, single = summary.get("our defaults"), summary.get("single fit")
+            ours = summary.get("our defaults")
             if ours is None:
                 line.append("not run")
                 continue
-            ratio = f"{ours['flips'] / single['flips']:.2f}" if single["flips"] else "none to save"
+            ratio = f"{ours['ratio']:.2f}"
             points = f"{100 * ours['gain']:+.1f} ± {100 * ours['gain_error']:.1f}"
             line.append(f"{ratio} / {points}")
         lines.append(line)
