@@ -45,7 +45,7 @@ def differing(kind, m, count, t, pairs, seed=0):
 @pytest.mark.parametrize("kind", KINDS)
 def test_fresh_samples_differ_as_rarely_as_promised(kind):
     m, count, pairs = 2000, 20, 400
-    t = 9.0
+    t = 20.0
     bound = selection_flip_bound_sampled(t, count, m)
     assert 0.1 < bound < 0.3
     assert differing(kind, m, count, t, pairs) <= binom.isf(FALSE_ALARM, pairs, bound)
