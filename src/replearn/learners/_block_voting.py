@@ -23,6 +23,7 @@ from replearn.learners._inputs import (
     warn_if_preprocessed,
 )
 from replearn.learners._predictions import VotePredictions
+from replearn.learners._single_rule import forget_fit
 from replearn.planning import Plan, heavy_stage
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
@@ -77,20 +78,16 @@ class BlockVotingClassifier(VotePredictions):
         self : object
             The fitted learner.
         """
-        self._forget()
+        forget_fit(self)
         try:
             X = check_features(self, X, reset=True)
             fitted = self._fit(X, y, groups)
         except BaseException:
             # Also on Ctrl-C: no half-fitted learner is left behind.
-            self._forget()
+            forget_fit(self)
             raise
         self.__dict__.update(fitted)
         return self
-
-    def _forget(self) -> None:
-        for name in [n for n in vars(self) if n.endswith("_") and not n.startswith("__")]:
-            delattr(self, name)
 
     def _fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None) -> dict[str, Any]:
         base = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
