@@ -86,8 +86,12 @@ class BitTrees:
             terms[0] = self._baseline
             found = terms[1:].reshape(n_trees, stop - start)
             self._values.take(self._places(ranks[:, start:stop]), out=found, mode="clip")
-            # Along the first axis numpy adds one layer after the other, as the boosting does.
-            np.add.reduce(terms, axis=0, out=scores[:, start:stop])
+            # Along the first axis numpy adds one layer after the other, as the boosting does; but
+            # a single column it would add in pairs, and the sum depend on the size of the batch.
+            if terms[0].size == 1:
+                scores[:, start:stop] = np.add.accumulate(terms, axis=0)[-1]
+            else:
+                np.add.reduce(terms, axis=0, out=scores[:, start:stop])
         return scores.T
 
     def _places(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
