@@ -43,7 +43,10 @@ class FollowsChoicePlan:
         """
         if plan.learner != cls.__name__:
             raise ValueError(f"this plan is for {plan.learner}, not for {cls.__name__}.")
-        return cls(*args, **{**plan.settings, **params})
+        fixed = [name for name in params if name in plan.settings]
+        if fixed:
+            raise ValueError(f"the plan fixes {', '.join(fixed)}: leave it out, or plan anew.")
+        return cls(*args, **plan.settings, **params)
 
 
 class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):

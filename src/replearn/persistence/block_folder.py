@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
 import sklearn
 from numpy.typing import NDArray
 
@@ -97,6 +98,7 @@ class BlockFolder:
             "replearn": __version__,
             "scikit-learn": sklearn.__version__,
             "numpy": np.__version__,
+            "scipy": scipy.__version__,
         }
         claim_folder(self._folder, MANIFEST, manifest, "fit")
         found = ((number, self._read(_path(self._folder, number))) for number in range(len(blocks)))

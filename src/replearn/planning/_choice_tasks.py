@@ -133,7 +133,13 @@ def _semi(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -
             "plan says how many rows to share."
         )
     # theorem: semi-replicable (Sauer's bound: the true number of candidates is known from the pool)
-    n_candidates = math.ceil(math.exp(min(log_growth(d, pool), 700.0)))
+    logarithm = log_growth(d, pool)
+    if logarithm > 700.0:  # cut off here, the plan would promise with too few rows
+        raise ValueError(
+            f"d={d}, alpha={alpha:g} would choose among e^{logarithm:.0f} candidates, which nobody "
+            "can list: take a smaller class or a larger alpha."
+        )
+    n_candidates = math.ceil(math.exp(logarithm))
     n, t = smallest_sample_selection(rho, rest, beta / 2, n_candidates)
     logs = math.log(max(d * math.log(1 / beta) / (rho * beta * alpha), math.e)) ** 2
     rate = (d / (rho * alpha)) ** 2 * logs * math.log(1 / rho) ** 3
