@@ -10,7 +10,8 @@ from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import smallest_sample_search
 from replearn.certificates.registry import theorem
 from replearn.learners import ReplicableSearchCV
-from replearn.learners._trainings import GROUP, cut_trainings, sample_key, training_errors
+from replearn.learners._trainings import GROUP, cut_trainings, training_errors
+from replearn.primitives._sample import sample_key
 from replearn.randomness import SharedKey
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -13,6 +13,7 @@ from replearn.bounds import (
     smallest_sample_order,
 )
 from replearn.primitives._amplify import block_errors, named_pair
+from replearn.primitives._sample import sample_order
 from replearn.primitives.finite_class import learn_finite_class, smallest_sample_choice
 from replearn.randomness import SharedKey, as_points
 
@@ -124,18 +125,78 @@ def test_what_is_named_came_out_of_the_blocks():
     assert counts[index] > 0
 
 
-def test_blocks_of_models_and_of_matrices_are_the_same():
+def test_blocks_hold_each_row_once():
     X = np.random.default_rng(0).random((103, 1))
     y = X[:, 0] > 0.4
     models = [lambda x: x[:, 0] > 0.5, lambda x: x[:, 0] > 0.1]
-    by_models, size, n = block_errors(models, X, y, 10)
-    by_matrix, *_ = block_errors(np.array([model(X) for model in models]), None, y, 10)
-    np.testing.assert_array_equal(by_models, by_matrix)
+    shared = {"key": SharedKey(0), "points": as_points(["a", "b"])}
+    by_models, size, n = block_errors(models, X, y, 10, **shared)
+    # the same blocks, cut here by hand
+    order = sample_order(SharedKey(0).child("blocks"), X, y)[:100].reshape(10, 10)
+    wrong = np.array([[(model(X[own]) != y[own]).mean() for model in models] for own in order])
+    np.testing.assert_array_equal(by_models, wrong)
     assert (size, n) == (10, 103)
+    matrix = np.array([model(X) for model in models])
+    # All rows but the surplus, whichever that is, are in one block each.
+    by_matrix, *_ = block_errors(matrix, None, y, 10, **shared)
+    surplus = (matrix != y).sum(axis=1) - np.rint(by_matrix.sum(axis=0) * size)
+    assert ((surplus >= 0) & (surplus <= 3)).all()
     with pytest.raises(ValueError, match="not chunks"):
-        block_errors(models, iter([(X, y)]), None, 10)
+        block_errors(models, iter([(X, y)]), None, 10, **shared)
     with pytest.raises(ValueError, match="only 103 rows"):
-        block_errors(models, X, y, 200)
+        block_errors(models, X, y, 200, **shared)
+    with pytest.raises(ValueError, match="103 labels for 102 rows"):
+        block_errors(matrix[:, 1:], None, y, 10, **shared)
+
+
+@pytest.mark.parametrize("as_matrix", [True, False])
+def test_the_order_of_the_file_and_of_the_list_does_not_matter(as_matrix):
+    # Near-tied candidates and small blocks: another cut is another answer.
+    rng, names = np.random.default_rng(5), np.array(list("abcdefgh"))
+    X = rng.random((1500, 1))
+    y = (X[:, 0] > 0.5) ^ (rng.random(1500) < 0.3)
+    cuts = np.linspace(0.47, 0.53, 8)
+    by_label = np.lexsort((X[:, 0], y))
+    found = set()
+    for trial in range(4):
+        answers = []
+        for order in (by_label, by_label[::-1], rng.permutation(1500)):
+            turned = rng.permutation(8)
+            models = [lambda x, cut=cuts[i]: x[:, 0] > cut for i in turned]
+            plain = np.array([model(X[order]) for model in models]) if as_matrix else models
+            chosen = learn_finite_class(
+                plain, None if as_matrix else X[order], y[order], names=names[turned],
+                key=SharedKey(trial), amplify=True, rho=0.9, alpha=0.9, beta=0.9, width=0.02,
+            )  # fmt: skip
+            answers.append((chosen.name, tuple(chosen.errors[np.argsort(turned)])))
+        assert len(set(answers)) == 1
+        found |= {name for name, _ in answers}
+    assert len(found) > 1
+
+
+def test_equal_rows_and_few_different_predictions_are_cut_like_any_others():
+    y = np.repeat([0, 1], 500)
+    matrix = np.array([np.zeros(1000, int), np.ones(1000, int)])
+    shared = {"key": SharedKey(2), "points": as_points(["a", "b"])}
+    errors, size, _ = block_errors(matrix, None, y, 50, **shared)
+    # Fair coins, not blocks of one label each.
+    ones = errors[:, 0] * size
+    assert ones.min() > 0
+    assert ones.max() < size
+    np.testing.assert_allclose(errors.sum(axis=1), 1)
+
+
+def test_two_samples_with_common_rows_are_cut_independently():
+    # A cut keyed by single rows would put the common rows into the same blocks of both runs.
+    X = np.arange(2001.0)
+    y = X.astype(int) % 2
+    one, two = (
+        sample_order(SharedKey(0), X[part], y[part]) for part in (slice(2000), slice(1, 2001))
+    )
+    block_of = np.full((2, 2001), -1)
+    block_of[0, one], block_of[1, two + 1] = np.arange(2000) // 100, np.arange(2000) // 100
+    same = int((block_of[0, 1:2000] == block_of[1, 1:2000]).sum())
+    assert same <= binom.isf(1e-8, 1999, 1 / 20)
 
 
 def test_names_are_drawn_by_powers_of_their_counts():

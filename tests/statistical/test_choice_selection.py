@@ -9,6 +9,7 @@ from replearn.bounds import (
     order_flip_bound,
     selection_flip_bound,
     selection_flip_bound_sampled,
+    smallest_sample_amplified,
     smallest_sample_selection,
 )
 from replearn.primitives._amplify import named_pair
@@ -164,3 +165,26 @@ def test_amplification_without_shared_names_fails():
         differ += len(named) == 2
     bound = amplified_flip_bound(count, 0.3, size, n_blocks, 7, 3.0)
     assert differ > binom.isf(FALSE_ALARM, pairs, bound)
+
+
+@pytest.mark.statistical
+def test_amplified_promises_hold_on_files_sorted_by_label():
+    # Most rows are 0, where "never" is always right and "good" is not; good is better by 0.395.
+    # Blocks in the order of the file would mostly hold zeros only, and name "never".
+    asked, pairs = {"rho": 0.6, "alpha": 0.38, "beta": 0.001}, 40
+    n, rng = smallest_sample_amplified(**asked, n_hypotheses=2).n, np.random.default_rng(5)
+    differ = wrong = 0
+    for pair in range(pairs):
+        named = []
+        for _ in range(2):
+            y = np.sort(rng.random(n) < 0.45)
+            matrix = np.array([np.zeros(n, bool), y | (rng.random(n) < 0.1)])
+            chosen = learn_finite_class(
+                matrix, None, y, names=["never", "good"], key=SharedKey(pair), amplify=True, **asked
+            )
+            assert chosen.certificate.certified
+            named.append(chosen.name)
+        differ += named[0] != named[1]
+        wrong += named.count("never")
+    assert differ <= binom.isf(FALSE_ALARM, pairs, asked["rho"])
+    assert wrong <= binom.isf(FALSE_ALARM, 2 * pairs, asked["beta"])

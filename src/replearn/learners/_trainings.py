@@ -7,7 +7,6 @@ independent and have one expectation in all runs, whatever the learner does.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from hashlib import sha256
 from typing import Any
 
 import numpy as np
@@ -17,30 +16,13 @@ from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.execution import fit_blocks
 from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives._sample import sample_order
 from replearn.primitives.selection import CONDITIONS
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
 # Models that are trained and kept at a time.
 GROUP = 64
-
-
-def sample_key(key: SharedKey, X: Any, codes: NDArray[np.intp]) -> SharedKey:
-    """Return a key of this sample alone, whatever the order of its rows.
-
-    Two samples are cut independently of each other, even where they have rows in common; equal
-    samples are cut alike.
-
-    Examples
-    --------
-    >>> X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
-    >>> one, two = sample_key(SharedKey(0), X, y), sample_key(SharedKey(0), X[::-1], y[::-1])
-    >>> one.fingerprint == two.fingerprint
-    True
-    """
-    content = key.child("sample").hashes(as_points(X).beside(as_points(codes)))
-    digest = sha256(np.sort(content).astype("<u8").tobytes()).hexdigest()
-    return key.child("rows of one sample", digest)
 
 
 def cut_trainings(
@@ -61,7 +43,7 @@ def cut_trainings(
             f"n_samples={len(codes)}."
         )
     # theorem: search-trainings
-    order = sample_key(key, X, codes).order(as_points(X), codes)
+    order = sample_order(key, X, codes)
     cut = order[: count * (train_size + 1)]
     return cut[count:].reshape(count, train_size), cut[:count]
 

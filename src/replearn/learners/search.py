@@ -27,10 +27,11 @@ from replearn.learners._folds import (
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
 from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
-from replearn.learners._trainings import cut_trainings, sample_key, training_errors
+from replearn.learners._trainings import cut_trainings, training_errors
 from replearn.primitives import choice_scale, choose_by_errors
 from replearn.primitives._candidates import names_digest
 from replearn.primitives._certificate import PrimitiveCertificate
+from replearn.primitives._sample import sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 

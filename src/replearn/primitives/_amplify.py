@@ -11,24 +11,57 @@ from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.primitives._candidates import candidate_count, error_counts
 from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives._sample import sample_order
 from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import Points, SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
-from replearn.tables import n_rows, slice_rows
+from replearn.tables import n_rows, row_chunks, take_rows
+
+# A matrix of predictions is hashed in pieces of so many cells.
+_CELLS = 1 << 22
 
 
 def block_errors(
-    candidates: Any, X: Any, y: ArrayLike | None, n_blocks: int
+    candidates: Any,
+    X: Any,
+    y: ArrayLike | None,
+    n_blocks: int,
+    *,
+    key: SharedKey,
+    points: Points,
 ) -> tuple[NDArray[np.float64], int, int]:
     """Return the errors of all candidates on blocks of equal size, block size and rows.
 
-    Blocks are cut in the order of the rows, which is the order in which they were drawn.
+    Blocks are cut in a random order that is keyed by the sample as a whole, so that a sorted file
+    is as good as a shuffled one. Rows are known by X and label; a matrix of predictions knows
+    them by what each candidate says there, and the label.
+
+    Parameters
+    ----------
+    candidates : matrix of predictions, Rules, or sequence of callables or fitted estimators
+        As for `error_counts`.
+    X : container of rows, or None for a matrix
+        The sample.
+    y : array-like
+        Labels.
+    n_blocks : int
+        Blocks; surplus rows, last in the keyed order, are left out.
+    key : SharedKey
+        The same in both runs.
+    points : Points
+        What the candidates are.
 
     Examples
     --------
-    >>> predictions = np.array([[0, 1, 1, 0], [0, 0, 0, 0]])
-    >>> block_errors(predictions, None, [0, 1, 0, 0], 2)[0].tolist()
-    [[0.0, 0.5], [0.5, 0.0]]
+    >>> from replearn.randomness import as_points
+    >>> predictions, names = np.array([[0, 1, 1, 0], [0, 0, 0, 0]]), as_points(["a", "b"])
+    >>> y, options = np.array([0, 1, 0, 0]), {"key": SharedKey(0), "points": names}
+    >>> errors, size, n = block_errors(predictions, None, y, 2, **options)
+    >>> errors.mean(axis=0).tolist(), size, n
+    ([0.25, 0.25], 2, 4)
+    >>> again = block_errors(predictions[:, ::-1], None, y[::-1], 2, **options)[0]
+    >>> bool((errors == again).all())
+    True
     """
     if y is None:
         raise ValueError("y is missing: amplify=True needs all rows at once, not chunks.")
@@ -37,15 +70,32 @@ def block_errors(
     if size < 1:
         raise ValueError(f"amplify=True needs {n_blocks} blocks, got only {len(labels)} rows.")
     matrix = isinstance(candidates, np.ndarray)
-    if not matrix and n_rows(X) != len(labels):
-        raise ValueError(f"y has {len(labels)} labels for {n_rows(X)} rows.")
+    rows = candidates.shape[-1] if matrix else n_rows(X)
+    if rows != len(labels):
+        raise ValueError(f"y has {len(labels)} labels for {rows} rows.")
+    known = _rows_by_predictions(candidates, points, key) if matrix else X
+    # theorem: finite-class (a cut keyed by single rows would tie the blocks of both runs)
+    order = sample_order(key.child("blocks"), known, labels)
     errors = np.empty((n_blocks, candidate_count(candidates)))
-    for block in range(n_blocks):
-        start, stop = block * size, (block + 1) * size
-        part = candidates[:, start:stop] if matrix else candidates
-        rows = None if matrix else slice_rows(X, start, stop)
-        errors[block] = error_counts(part, rows, labels[start:stop])[0] / size
-    return errors, size, len(labels)
+    for block, own in enumerate(order[: n_blocks * size].reshape(n_blocks, size)):
+        part = candidates[:, own] if matrix else candidates
+        errors[block] = error_counts(part, None if matrix else take_rows(X, own), labels[own])[0]
+    return errors / size, size, len(labels)
+
+
+def _rows_by_predictions(
+    matrix: NDArray[Any], points: Points, key: SharedKey
+) -> NDArray[np.uint32]:
+    """Hash each row's predictions, candidates in the order of their names: two words each."""
+    child = key.child("predictions")
+    # Not in the order of the list, which must not change the answer either.
+    by_name = np.argsort(child.hashes(points), kind="stable")
+    step = max(1, _CELLS // len(matrix))
+    hashes = [
+        child.child("row").hashes(matrix[by_name, start:stop].T)
+        for start, stop in row_chunks(matrix.shape[1], step)
+    ]
+    return np.concatenate(hashes).astype("<u8").view("<u4").reshape(-1, 2)
 
 
 def named_pair(

@@ -150,9 +150,10 @@ def learn_finite_class(
     width : float, default=None
         Largest margin; None: the largest that keeps alpha and beta, or ``alpha / 2``.
     amplify : bool, default=False
-        Run on many blocks of rows, in the order in which they come, with several shared strings,
-        and name one pair of string and candidate that comes out often: the paper's construction.
-        It needs more rows than it saves; `smallest_sample_choice` says how many.
+        Run on many blocks of rows with several shared strings, and name one pair of string and
+        candidate that comes out often: the paper's construction. Blocks are cut by a keyed hash of
+        the rows' content, so that the order of the file does not matter. It needs more rows than
+        it saves; `smallest_sample_choice` says how many.
 
     Returns
     -------
@@ -209,11 +210,11 @@ def _amplified(
     """Choose with the planned numbers of blocks and strings, whatever the number of rows."""
     count = candidate_count(plain)
     design = smallest_sample_amplified(*map(float, asked), count)
-    errors, size, n = block_errors(plain, X, y, design.n_blocks)
+    points = name_points(names, count)
+    errors, size, n = block_errors(plain, X, y, design.n_blocks, key=key, points=points)
     if width is None:
         _, alpha, beta = asked
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
-    points = name_points(names, count)
     shared: dict[str, Any] = {
         "width": float(width),
         "n_strings": design.n_strings,
