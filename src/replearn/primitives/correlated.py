@@ -77,7 +77,7 @@ def sample_correlated(
 
     Parameters
     ----------
-    candidates : container of rows
+    candidates : container of rows, or Points
         What is drawn from; all different. The Gumbels are keyed by the candidates' values.
     log_weights : array-like of float
         Logarithms of the weights, not normalised; ``-inf`` for weight 0.
@@ -97,11 +97,11 @@ def sample_correlated(
     'b'
     """
     weights = np.asarray(log_weights, dtype=np.float64)
-    n = n_rows(candidates)
+    n = len(candidates) if isinstance(candidates, Points) else n_rows(candidates)
     if weights.shape != (n,):
         raise ValueError(f"log_weights has shape {weights.shape} for {n} candidates.")
     chunks = (
-        (slice_rows(candidates, start, stop), weights[start:stop])
+        (_rows(candidates, start, stop), weights[start:stop])
         for start, stop in row_chunks(n, _CHUNK)
     )
     return sample_correlated_stream(chunks, key=key, deviation=deviation)
@@ -197,6 +197,12 @@ def _checked(log_weights: ArrayLike) -> NDArray[np.float64]:
     return weights
 
 
+def _rows(candidates: Any, start: int, stop: int) -> Any:
+    if isinstance(candidates, Points):
+        return candidates.take(np.arange(start, stop))
+    return slice_rows(candidates, start, stop)
+
+
 def _row(candidates: Any, row: int) -> Any:
-    taken = slice_rows(candidates, row, row + 1)
+    taken = _rows(candidates, row, row + 1)
     return taken[0] if isinstance(taken, list | tuple | np.ndarray) else taken

@@ -306,7 +306,8 @@ def find_one_heavy_hitter(
     counted = count_points(points, decimals=decimals)
     # theorem: single-heavy-hitter
     weights = power * np.log(counted.counts)
-    drawn = sample_correlated(counted.values, weights, key=key.child("one heavy")).index
+    # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
+    drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
     certificate = PrimitiveCertificate.issue(
         ONE, key.fingerprint, n=counted.n, nu=float(nu), kappa=power, rho=rho, beta=float(beta)
     )
