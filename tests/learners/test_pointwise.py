@@ -172,6 +172,23 @@ def test_row_order_batches_and_jobs_do_not_matter(data, base):
     np.testing.assert_array_equal(clone(model).fit(X, y).margin(X), expected)
 
 
+@pytest.mark.parametrize("what", ["decimals", "groups", "groups of texts"])
+def test_row_order_does_not_matter_where_rows_only_look_alike(data, what):
+    X, y = data
+    order = np.random.default_rng(1).permutation(len(X))
+    groups, params = None, {}
+    if what == "decimals":
+        params["decimals"] = 0
+    else:
+        X = np.round(X[:, :2])  # many equal rows, in different groups
+        groups = np.random.default_rng(2).integers(0, 600, len(X))
+        groups = groups.astype(str).astype(object) if "texts" in what else groups
+    model = small(FirstRowLearner(), **params).fit(X, y, groups=groups)
+    shuffled = None if groups is None else groups[order]
+    other = small(FirstRowLearner(), **params).fit(X[order], y[order], groups=shuffled)
+    np.testing.assert_array_equal(other.margin(X), model.margin(X))
+
+
 # -- inputs ------------------------------------------------------------------------------------
 
 
