@@ -39,7 +39,15 @@ from replearn.learners import (
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, load, save
-from replearn.planning import BlocksDisplay, FlipCurveDisplay, Plan, PromiseDisplay, plan
+from replearn.planning import (
+    BlocksDisplay,
+    ChoicePlan,
+    FlipCurveDisplay,
+    Plan,
+    PromiseDisplay,
+    plan,
+    plan_choice,
+)
 from replearn.primitives import (
     decide_coin,
     decide_coins,
@@ -62,6 +70,7 @@ __all__ = [
     "Boxes",
     "Certificate",
     "CertificateError",
+    "ChoicePlan",
     "Claim",
     "Conjunctions",
     "FiniteClass",
@@ -102,6 +111,7 @@ __all__ = [
     "learn_finite_class",
     "load",
     "plan",
+    "plan_choice",
     "quantile_grid",
     "sample_correlated",
     "save",

@@ -1,5 +1,6 @@
 """Every command, end to end, in this process."""
 
+import argparse
 import csv
 import io
 import json
@@ -10,9 +11,12 @@ import warnings
 import numpy as np
 import pytest
 
+import replearn
 from replearn import NotCertifiedWarning, SharedKey
+from replearn.cli.plan import add_arguments
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
+from replearn.planning._choice_tasks import TASKS
 
 
 def rows_of(text):
@@ -41,6 +45,30 @@ def test_plan_prints_and_saves(call, tmp_path):
     code, out, err = call("plan", "--n", 900, "--json", "--save", tmp_path / "p.json")
     assert json.loads((tmp_path / "p.json").read_text()) == json.loads(out)
     assert "written to" in err
+
+
+def test_plan_of_a_choice(call, tmp_path):
+    asked = ("--rho", 0.2, "--gamma", 0.3, "--alpha", 0.2, "--beta", 0.1)
+    code, out, err = call("plan", "--choice", "threshold", *asked, "--save", tmp_path / "c.json")
+    made = replearn.plan_choice("threshold", rho=0.2, gamma=0.3, alpha=0.2, beta=0.1)
+    assert code == 0
+    assert out.strip() == str(made)
+    assert "written to" in err
+    assert replearn.ChoicePlan.load(tmp_path / "c.json") == made
+    options = ("--n-hypotheses", 5, "--train-size", 30, "--n", 1000, "--json")
+    found = json.loads(call("plan", "--choice", "search", *options)[1])
+    assert (found["targets"]["train_size"], found["n"]) == (30, 1000)
+    assert found["needed_n"] > 1000
+    # a name of two words
+    found = json.loads(call("plan", "--choice", "finite-class", "--n-hypotheses", 4, "--json")[1])
+    assert found["task"] == "finite class"
+
+
+def test_every_target_of_a_choice_has_an_option():
+    taken = {name for task in TASKS.values() for name in (*task.required, *task.optional)}
+    parser = argparse.ArgumentParser()
+    add_arguments(parser)
+    assert taken <= set(vars(parser.parse_args([])))
 
 
 def test_key_new_and_show(call, tmp_path):

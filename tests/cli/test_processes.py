@@ -75,6 +75,12 @@ def test_exit_code_and_nothing_but_json_on_standard_output(home, command):
     assert isinstance(json.loads(done.stdout), dict)
 
 
+def test_a_plan_of_a_choice_in_a_process(tmp_path):
+    done = replearn("plan", "--choice", "selector", "--n-hypotheses", 3, "--json", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["format"] == "replearn-choice-plan"
+
+
 def test_what_the_commands_say_and_write(home):
     folder, done = home
     found = {name: json.loads(one.stdout) for name, one in done.items()}

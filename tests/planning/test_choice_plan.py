@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
+import replearn
 from replearn import NotCertifiedWarning
 from replearn.exceptions import CertificateError
 from replearn.hypotheses import Thresholds
@@ -169,3 +170,10 @@ def test_every_task_has_a_page_and_a_learner():
 def test_errors_name_what_is_wrong(call, words):
     with pytest.raises((TypeError, ValueError), match=words):
         call()
+
+
+def test_public_names():
+    assert {"ChoicePlan", "plan_choice"} <= set(replearn.__all__)
+    assert replearn.plan_choice is plan_choice
+    assert sorted(replearn.__all__) == replearn.__all__
+    assert all(hasattr(replearn, name) for name in replearn.__all__)
