@@ -76,6 +76,10 @@ USAGE = {
     ),
     "no choice": (("plan", "--n", "900", "--alpha", "0.1"), "--alpha: only for plans of a choice"),
     "choice out of range": (("plan", "--choice", "threshold", "--alpha", "7"), "alpha must lie in"),
+    "choice beyond all numbers": (
+        ("plan", "--choice", "finite-randomness", "--rho", "1e-300", "--n", "9"),
+        "ask for less",
+    ),
     "no action": (("key",), "required: ACTION"),
     "no folder": (("key", "new", "--out", "/no/such/k"), "No such file or directory"),
     "no certificate": (("certify", "/no/such.json"), "No such file or directory"),

@@ -191,7 +191,11 @@ class ChoicePlan:
 
 @lru_cache(maxsize=256)
 def _needed(task: str, targets: tuple[tuple[str, Number | None], ...]) -> Needed:
-    return TASKS[task].needed(**dict(targets))
+    try:
+        return TASKS[task].needed(**dict(targets))
+    except ArithmeticError as error:
+        asked = ", ".join(f"{name}={value}" for name, value in targets)
+        raise ValueError(f"{asked}: beyond what numbers can express; ask for less.") from error
 
 
 def _text(value: Number | str) -> str:
