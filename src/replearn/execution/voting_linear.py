@@ -94,8 +94,12 @@ class LinearVoter:
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
         tally = Tally(self.binary, counts.shape[1:])
-        for start, stop, scores in self._scores(X):
-            tally.add(scores[:, : len(self.binary)] > 0, counts[start:stop])
+        n_binary = len(self.binary)
+        # A rounded sum a + b is above zero iff a > -b: the intercepts need not be added.
+        borders = -self._intercepts[:n_binary]
+        for start, stop, products in self._products(X):
+            tally.add(products[:, :n_binary] > borders, counts[start:stop])
+            scores = products[:, n_binary:] + self._intercepts[n_binary:]
             for member, columns in self._wide_columns():
                 add_codes(
                     counts[start:stop], member, member.codes[scores[:, columns].argmax(axis=1)]
@@ -103,25 +107,25 @@ class LinearVoter:
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the logistic probabilities, model by model in a fixed order."""
-        for start, stop, scores in self._scores(X):
+        n_binary = len(self.binary)
+        for start, stop, products in self._products(X):
             part = totals[start:stop]
-            second = expit(scores[:, : len(self.binary)])
+            products += self._intercepts
+            second, scores = expit(products[:, :n_binary]), products[:, n_binary:]
             for place, member in enumerate(self.binary):
                 part[:, member.partition, member.codes[0]] += 1.0 - second[:, place]
                 part[:, member.partition, member.codes[1]] += second[:, place]
             for member, columns in self._wide_columns():
                 part[:, member.partition, member.codes] += softmax(scores[:, columns], copy=True)
 
-    def _scores(self, X: Any) -> Any:
-        """Yield the scores of all models, some rows at a time."""
+    def _products(self, X: Any) -> Any:
+        """Yield the scores of all models without their intercepts, some rows at a time."""
         n_scores = self._weights.shape[1]
         for start, stop in row_chunks(n_rows(X), max(1, SCORES_PER_CHUNK // n_scores)):
-            scores = _row_products(X[start:stop], self._weights)
-            scores += self._intercepts
-            yield start, stop, scores
+            yield start, stop, _row_products(X[start:stop], self._weights)
 
     def _wide_columns(self) -> Any:
-        start = len(self.binary)
+        start = 0
         for member in self.wide:
             yield member, slice(start, start + len(member.codes))
             start += len(member.codes)
