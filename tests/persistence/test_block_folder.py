@@ -12,8 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import PointwiseReplicableClassifier
+from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.execution import fitting
+from replearn.learners import ReplicableSearchCV
 from replearn.persistence import ModelFileError, resumable
 
 RNG = np.random.default_rng(3)
@@ -177,3 +178,10 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     learner().fit(X, Y)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_trainings_of_a_search_are_not_kept(tmp_path):
+    search = ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, train_size=20)
+    with resumable(tmp_path), pytest.warns(NotCertifiedWarning):
+        search.fit(X, Y)
+    assert not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.execution import fit_blocks
+from replearn.execution.checkpoints import block_store
 from replearn.primitives._certificate import above_budget, derivation
 from replearn.primitives._sample import sample_order
 from replearn.primitives.selection import CONDITIONS
@@ -93,7 +94,8 @@ def training_errors(
         keys = [key.child("seed")] * len(held)
         rows, labels = take_rows(X, held), codes[held]
         for place, model in enumerate(models):
-            fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
+            with block_store(None):  # a folder of finished blocks is for one fit, not for these
+                fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             wrong[place] += sum(_own_error(fitted, rows, labels))
     return wrong / len(tests)
 
