@@ -155,6 +155,7 @@ def test_every_task_has_a_page_and_a_learner():
         (lambda: plan_choice("search", n_hypotheses=3), "give one of them"),
         (lambda: plan_choice("semi", d=2, n_shared=5), "n_shared=5 is too small"),
         (lambda: plan_choice("semi", d=300), r"d=300, .* nobody can list"),
+        (lambda: plan_choice("semi", d=3_000_000), r"e\^2079442 candidates or more"),
         (
             lambda: ReplicableSelector.from_plan(
                 plan_choice("selector", n_hypotheses=3), MODELS, rho=0.5

@@ -125,6 +125,8 @@ def _realizable(rho: float, gamma: float, alpha: float, beta: float, d: int) -> 
 
 
 def _semi(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -> Needed:
+    if n_shared is None:  # the pool has more than d rows, so there are 2^d candidates or more
+        _refuse_too_many(d, alpha, d * math.log(2))
     pool = _pool(alpha / 2, d, beta / 2) if n_shared is None else n_shared
     rest = alpha - cover_distance(pool, d, beta / 2)
     if rest <= 0:
@@ -134,11 +136,7 @@ def _semi(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -
         )
     # theorem: semi-replicable (Sauer's bound: the true number of candidates is known from the pool)
     logarithm = log_growth(d, pool)
-    if logarithm > 700.0:  # cut off here, the plan would promise with too few rows
-        raise ValueError(
-            f"d={d}, alpha={alpha:g} would choose among e^{logarithm:.0f} candidates, which nobody "
-            "can list: take a smaller class or a larger alpha."
-        )
+    _refuse_too_many(d, alpha, logarithm)
     n_candidates = math.ceil(math.exp(logarithm))
     n, t = smallest_sample_selection(rho, rest, beta / 2, n_candidates)
     logs = math.log(max(d * math.log(1 / beta) / (rho * beta * alpha), math.e)) ** 2
@@ -149,6 +147,14 @@ def _semi(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -
         "scale t": t,
     }
     return Needed(n, details, rate=rate)
+
+
+def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
+    if logarithm > 700.0:  # cut off here, the plan would promise with too few rows
+        raise ValueError(
+            f"d={d}, alpha={alpha:g} would choose among e^{logarithm:.0f} candidates or more, "
+            "which nobody can list: take a smaller class or a larger alpha."
+        )
 
 
 def _pool(distance: float, d: int, beta: float) -> int:
@@ -242,7 +248,8 @@ TASKS: dict[str, Task] = {
         {**_FOUR, "n_directions": 2}, _MASS + _BEST,
     ),
     "realizable": Task(
-        "RealizableReplicableClassifier", "realizable", _realizable, ("d",), _FOUR,
+        "RealizableReplicableClassifier", "realizable", _realizable, ("d",),
+        {**_FOUR, "gamma": 0.2},
         _MASS + " If some rule makes no error, the error exceeds {alpha:g} with probability at "
         "most {beta:g}.",
     ),
