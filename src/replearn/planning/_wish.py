@@ -178,6 +178,12 @@ def _check_together(wish: Wish) -> None:
     if wish.vote == "soft" and not _continuous(wish.law):
         raise ValueError('vote="soft" needs a continuous law: use law="arcsine" or "uniform"')
     request = wish.request
+    if request.notion == "approximate" and wish.heavy is not None and not wish.shared_rows:
+        # theorem: approximate-heavy (its votes are those of rows that occur in both samples)
+        raise ValueError(
+            "shared_rows=False cannot be promised with a heavy stage: heavy points are rows that "
+            "occur in both samples. Leave shared_rows out."
+        )
     if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
         raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
 
