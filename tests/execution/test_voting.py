@@ -1,11 +1,14 @@
 """Votes: the same as the models' own, mapped to all classes, whatever a block has seen."""
 
 import pickle
+from contextlib import nullcontext
 
 import numpy as np
 import pandas as pd
 import pytest
+from joblib import parallel_config
 from scipy import sparse
+from sklearn import config_context, get_config
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.discriminant_analysis import LinearDiscriminantAnalysis
 from sklearn.ensemble import (
@@ -26,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts
+from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts, voting
 from replearn.execution.bit_trees import BitTrees, join_tables, node_tables
 from replearn.execution.threads import one_thread
 from replearn.execution.voters import LoopVoter
@@ -273,3 +276,18 @@ def test_boosting_adds_a_last_single_row_like_all_others():
     trees = BitTrees(model, points)
     alone = [trees.raw_scores(ranks[:, [row]])[0, 0] for row in range(100)]
     assert np.array_equal(alone, model.decision_function(X[:100]))
+
+
+@pytest.mark.parametrize("backend", [None, "threading", "loky"])
+def test_workers_see_the_settings_of_the_caller(backend):
+    tasks = [(number,) for number in range(4)]
+    with (
+        config_context(assume_finite=True),
+        parallel_config(backend) if backend else nullcontext(),
+    ):
+        seen = voting._in_parallel(_assume_finite, tasks, 2)
+    assert seen == [(number, True) for number in range(4)]
+
+
+def _assume_finite(number):
+    return number, get_config()["assume_finite"]
