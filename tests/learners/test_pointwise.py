@@ -30,6 +30,8 @@ from replearn import (
     SharedKey,
     plan,
 )
+from replearn.exceptions import UnsupportedValueError
+from replearn.execution.voting import FEWEST_ROWS_PER_TASK
 from replearn.testing.populations import FirstRowLearner
 
 NOT_ARGMAX = {
@@ -170,6 +172,23 @@ def test_row_order_batches_and_jobs_do_not_matter(data, base):
     np.testing.assert_array_equal(np.concatenate(pieces), expected[:210])
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).margin(X), expected)
     np.testing.assert_array_equal(clone(model).fit(X, y).margin(X), expected)
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_votes_and_thresholds_side_by_side(data, n_jobs):
+    """Tables so long that two jobs vote and hash at the same time."""
+    X, y = data
+    model = small(n_jobs=n_jobs).fit(X, y)
+    times = -(-FEWEST_ROWS_PER_TASK // len(X))
+    long = np.tile(X, (times, 1))
+    np.testing.assert_array_equal(model.margin(long), np.tile(model.margin(X), times))
+    np.testing.assert_array_equal(model.predict(long), np.tile(model.predict(X), times))
+    with pytest.warns(PreprocessingWarning, match="X is float32"):
+        model.predict(long.astype(np.float32))
+    ids = list(range(len(long)))
+    ids[5] = float("inf")
+    with pytest.raises(UnsupportedValueError, match="row 5"):
+        model.predict(long, points=ids)
 
 
 @pytest.mark.parametrize("what", ["decimals", "groups", "groups of texts"])

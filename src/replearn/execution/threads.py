@@ -1,4 +1,4 @@
-"""One BLAS and OpenMP thread, whoever calls.
+"""Threads: one for BLAS and OpenMP, whoever calls, and a second for work that can be done beside.
 
 Sums split over threads are rounded differently, so the number of threads would change bits.
 """
@@ -6,10 +6,15 @@ Sums split over threads are rounded differently, so the number of threads would 
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController
+
+A = TypeVar("A")
+B = TypeVar("B")
 
 _controllers: dict[int, ThreadpoolController] = {}
 
@@ -40,3 +45,29 @@ def _controller() -> ThreadpoolController:
         _controllers.clear()
         _controllers[loaded] = ThreadpoolController()
     return _controllers[loaded]
+
+
+def side_by_side(work: Callable[[], A], beside: Callable[[], B]) -> tuple[A, B]:
+    """Do two things at the same time, the second one in a thread of its own.
+
+    Parameters
+    ----------
+    work : callable
+        Runs in the calling thread; if both raise, its error is the one that is seen.
+    beside : callable
+        Runs in another thread: it must not warn, nor depend on the caller's context.
+
+    Returns
+    -------
+    tuple
+        Both results.
+
+    Examples
+    --------
+    >>> from replearn.execution.threads import side_by_side
+    >>> side_by_side(lambda: 1, lambda: 2)
+    (1, 2)
+    """
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(beside)
+        return work(), second.result()

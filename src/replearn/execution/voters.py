@@ -9,7 +9,6 @@ number of rows: `CHUNK` is a multiple of every register tile in use (4, 6, 8, 12
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -203,7 +202,8 @@ class Tally:
             second[place, member.partition, member.codes[1]] = 1
         # Everybody votes for the first class; an answer moves one vote to the second.
         self._if_nobody = first.sum(axis=0).astype(np.int32)
-        self._moves = (second - first).reshape(len(members), math.prod(shape))
+        # What the other classes win, class 0 loses: its own column need not be multiplied.
+        self._moves = (second - first)[..., 1:].reshape(len(members), shape[0] * (shape[1] - 1))
 
     def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
         """Add a vote for the second class where the answer is true, else for the first.
@@ -215,9 +215,11 @@ class Tally:
         counts : ndarray of int32, shape (rows, n_partitions, n_classes)
             Changed in place.
         """
-        moved = answers.astype(np.float32) @ self._moves
+        moved = (answers.astype(np.float32) @ self._moves).astype(np.int32)
+        others = moved.reshape(counts[..., 1:].shape)
         counts += self._if_nobody
-        counts += moved.reshape(counts.shape).astype(np.int32)
+        counts[..., 1:] += others
+        counts[..., 0] -= others.sum(axis=2)
 
 
 def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.execution.threads import side_by_side
+from replearn.execution.voting import FEWEST_ROWS_PER_TASK
 from replearn.learners._class_votes import ClassExplanation, ClassVotes
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
@@ -18,6 +21,7 @@ from replearn.learners._heavy_view import HeavyView
 from replearn.learners._inputs import check_features, warn_if_precision_changed
 from replearn.learners._rule import hard_answers, law_values, mean_law
 from replearn.randomness import SharedKey, as_points
+from replearn.tables import n_rows
 
 
 class Scores(NamedTuple):
@@ -50,7 +54,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = self._check(X)
         if len(self.classes_) > 2:
             return self.classes_[self._class_votes(X, points).answers()]
-        codes = self._codes(self._scores(X), self._uniforms(X, points))
+        codes = self._codes(*self._scores_and_uniforms(X, points))
         view = self._heavy(X)
         return self.classes_[codes if view is None else view.replace(codes, view.rule.answers)]
 
@@ -105,7 +109,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Positive for ``classes_[1]``. For a heavy point: that of its own labels.
         """
         X = self._check(X, two_classes="margin")
-        margins, view = self._scores(X).law - self._uniforms(X, points), self._heavy(X)
+        scores, uniforms = self._scores_and_uniforms(X, points)
+        margins, view = scores.law - uniforms, self._heavy(X)
         if view is None:
             return margins
         rule = view.rule
@@ -130,7 +135,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = self._check(X)
         if len(self.classes_) > 2:
             return self._class_votes(X, points).flips(self.plan_)
-        return self._flips(X, self._scores(X), self._uniforms(X, points))
+        return self._flips(X, *self._scores_and_uniforms(X, points))
 
     def flip_limits(
         self, X: Any, *, points: Any = None, delta: float = 0.05
@@ -226,7 +231,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         X = self._check(X)
         if len(self.classes_) > 2:
             return self._class_votes(X, points).explain(self.plan_, self.classes_)
-        scores, uniforms = self._scores(X), self._uniforms(X, points)
+        scores, uniforms = self._scores_and_uniforms(X, points)
         codes, share, law = self._codes(scores, uniforms), scores.shares.mean(axis=1), scores.law
         stage, flips = np.full(len(codes), "vote"), self._flips(X, scores, uniforms)
         view = self._heavy(X)
@@ -269,6 +274,13 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _uniforms(self, X: Any, points: Any) -> NDArray[np.float64]:
         return self._vote_key().uniforms(self._points(X, points))
+
+    def _scores_and_uniforms(self, X: Any, points: Any) -> tuple[Scores, NDArray[np.float64]]:
+        """Let the blocks vote while the thresholds are hashed, which takes about as long."""
+        if n_rows(X) < FEWEST_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
+            return self._scores(X), self._uniforms(X, points)
+        keyed, key = self._points(X, points), self._vote_key()
+        return side_by_side(lambda: self._scores(X), lambda: key.uniforms(keyed))
 
     def _scores(self, X: Any) -> Scores:
         made = self.plan_
