@@ -78,7 +78,10 @@ def summarise(pairs, single, y):
 
 
 def collect(cells, table, model, n_pairs):
-    """Gather the computed cells of one data set and model into one summary per contender."""
+    """Gather the computed cells of one data set and model into one summary per contender.
+
+    Only pairs that every contender has finished count: the rows of a table are comparable.
+    """
     y = table.y[table.test]
     found = {}
     for contender in CONTENDERS:
@@ -86,14 +89,22 @@ def collect(cells, table, model, n_pairs):
             outcomes = cells.get(table.name, model, contender, pair) or {}
             for name, halves in outcomes.items():
                 found.setdefault(name, {})[pair] = halves
-    single = found.get(ROWS[0], {})
-    summaries = {}
-    for name in ROWS:
-        shared = [pair for pair in found.get(name, {}) if pair in single]
-        if shared:
-            pairs = [found[name][pair] for pair in shared]
-            summaries[name] = summarise(pairs, [single[pair] for pair in shared], y)
-    return summaries
+    if ROWS[0] not in found:
+        return {}
+    shared = sorted(set.intersection(*map(set, found.values())))
+    single = [found[ROWS[0]][pair] for pair in shared]
+    return {
+        name: summarise([found[name][pair] for pair in shared], single, y)
+        for name in ROWS
+        if shared and name in found
+    }
+
+
+def count_pairs(counts):
+    """Say how many pairs stand behind some numbers: ``2 pairs``, ``1 - 3 pairs``."""
+    low, high = min(counts), max(counts)
+    number = f"{low}" if low == high else f"{low} - {high}"
+    return f"{number} pair{'' if high == 1 else 's'}"
 
 
 def table_of(summary):
@@ -106,7 +117,7 @@ def table_of(summary):
             lost += ["not certified"] if s["rho"] > 0.1 else []
         lines.append(
             [
-                f"{name} ({s['pairs']} pair{'s' if s['pairs'] > 1 else ''})",
+                name,
                 f"{s['accuracy']:.4f}",
                 f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
                 f"{100 * s['flips']:.2f} %",
@@ -126,7 +137,7 @@ def table_of(summary):
 
 def overview(results, tables, models):
     """Our defaults in one table: share of the single fit's flips, and points of accuracy."""
-    lines = []
+    lines, counts = [], {model: [] for model in models}
     for table in tables:
         line = [table.name]
         for model in models:
@@ -135,11 +146,13 @@ def overview(results, tables, models):
             if ours is None:
                 line.append("not run")
                 continue
+            counts[model].append(ours["pairs"])
             ratio = f"{ours['ratio']:.2f}"
             points = f"{100 * ours['gain']:+.1f} ± {100 * ours['gain_error']:.1f}"
             line.append(f"{ratio} / {points}")
         lines.append(line)
-    return markdown_table(("flips / accuracy", *models), lines)
+    names = [f"{m}, {count_pairs(counts[m])}" if counts[m] else m for m in models]
+    return markdown_table(("flips / accuracy", *names), lines)
 
 
 def report(cells, tables, models, n_pairs):
@@ -152,7 +165,8 @@ def report(cells, tables, models, n_pairs):
             results[f"{table.name}-{model}"] = summary
             parts.append(
                 f"**{table.name}, {model}**: {len(table.rest) // 2:,} rows per half, "
-                f"{len(table.test):,} test rows\n\n{table_of(summary)}"
+                f"{len(table.test):,} test rows, {count_pairs([summary[ROWS[0]]['pairs']])}\n\n"
+                f"{table_of(summary)}"
             )
     return overview(results, tables, models), "\n\n".join(parts), results
 

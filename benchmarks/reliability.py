@@ -4,9 +4,10 @@
 
 The rows outside the test set are cut into disjoint samples of equal size. Each in turn is the one
 fit that predicts, per test row, the chance that a fresh sample answers differently; the others are
-the fresh samples. The table compares predictions with observed flips, bin by bin, beside the mean
-of the rows' confidence limits; a second one says which share of all flips the 3 % of rows hold
-that looked least stable. An interrupted run continues.
+the fresh samples. Tables compare predictions with observed flips, bin by bin, beside the means of
+the rows' confidence limits, for the default partitions and for one; others say which share of all
+flips the 3 % of rows hold that looked least stable, and how often limits missed. An interrupted
+run continues.
 """
 
 import os
@@ -20,6 +21,7 @@ from pathlib import Path
 
 import numpy as np
 from _base_learners import base_learner
+from _calibration import compare, missed_limits, reliability_table, share_of_flips
 from _cells import Cells, machine, markdown_table, put_into_page
 from _data import (
     SETS,
@@ -29,41 +31,33 @@ from _data import (
     parse,
 )
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, SharedKey
-from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits
+from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
+from replearn.bounds import ThresholdLaw, flip_estimate
 from replearn.execution import vote_counts
 
-EDGES = (0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0)
-LEAST_STABLE = 0.03
 ENOUGH_ROWS = 1800
 """Smaller samples than this are not made by cutting the file into more than two."""
 
-DELTA = 0.05
-HEADER = ("predicted", "rows", "mean predicted", "observed", "± sd", "limits", "within")
 SHARE_HEADER = (
     "data",
     "samples",
     "n",
     "T x partitions",
+    "fits",
     "mean predicted",
     "mean observed",
     "share of flips in 3 %",
     "± sd",
 )
+MISSED_HEADER = ("data", "samples", "n", "cuts", "limits missed", "expected", "difference", "± se")
 
 
-def fit_samples(table, model, n_samples, draw):
+def fit_samples(table, model, n_samples, draw, **settings):
     """Train on disjoint samples under one key; return the votes on the test rows."""
     test = table.test
-    key = f"reliability {draw}"
     votes = []
     for rows in disjoint_samples(table, n_samples, draw):
-        learner = PointwiseReplicableClassifier(
-            base_learner(model, table, seed=draw), shared_key=key, verbose=-1
-        )
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", NotCertifiedWarning)
-            learner.fit(table.X[rows], table.y[rows])
+        learner = fit(table, model, rows, draw, **settings)
         made = learner.plan_
         votes.append(
             vote_counts(learner.estimators_, table.X[test], [0, 1], n_partitions=made.n_partitions)
@@ -72,66 +66,24 @@ def fit_samples(table, model, n_samples, draw):
     return {"law": made.law.to_dict(), "n": made.n, "votes": np.array(votes).tolist()}
 
 
+def fit(table, model, rows, draw, **settings):
+    learner = PointwiseReplicableClassifier(
+        base_learner(model, table, seed=draw),
+        shared_key=f"reliability {draw}",
+        verbose=-1,
+        **settings,
+    )
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return learner.fit(table.X[rows], table.y[rows])
+
+
 def _check_against_learner(learner, X, votes):
     """The predictions judged here are those of the public method."""
     uniforms = learner.explain(X).threshold
     expected = learner.flip_probability(X)
     if not np.allclose(flip_estimate(learner.plan_.law, votes, uniforms), expected):
         raise AssertionError("flip_probability differs from the estimate that is judged")
-
-
-def compare(cell, draw, n_thresholds):
-    """Predict from each sample, observe on the others, for several draws of the thresholds."""
-    law, votes = ThresholdLaw.from_dict(cell["law"]), np.array(cell["votes"])
-    ids = np.arange(votes.shape[1])
-    for turn in range(n_thresholds):
-        key = SharedKey(f"reliability {draw}").child("thresholds", turn)
-        u = key.uniforms(ids)
-        answers = u < law.probabilities[votes].mean(axis=2)
-        for seen in range(len(votes)):
-            predicted = flip_estimate(law, votes[seen], u)
-            lower, upper = flip_limits(law, votes[seen], u, delta=DELTA)
-            fresh = [other for other in range(len(votes)) if other != seen]
-            observed = (answers[fresh] != answers[seen]).mean(axis=0)
-            yield {"p": predicted, "low": lower, "high": upper, "flips": observed}
-
-
-def reliability_table(comparisons):
-    """Bin by predicted probability; the spread is that between predicting samples."""
-    lines, below = [], -1.0
-    for edge in EDGES:
-        per_fit, sums = [], np.zeros(5)
-        for c in comparisons:
-            inside = (c["p"] > below) & (c["p"] <= edge)
-            if inside.any():
-                per_fit.append(c["flips"][inside].mean())
-                columns = ("p", "flips", "low", "high")
-                sums += [inside.sum(), *(c[name][inside].sum() for name in columns)]
-        if sums[0]:
-            predicted, observed, low, high = sums[1:] / sums[0]
-            lines.append(
-                [
-                    f"{max(below, 0):g} - {edge:g}",
-                    f"{int(sums[0]):,}",
-                    f"{predicted:.4f}",
-                    f"{observed:.4f}",
-                    f"{np.std(per_fit):.4f}",
-                    f"{low:.4f} - {high:.4f}",
-                    "yes" if low <= observed <= high else "NO",
-                ]
-            )
-        below = edge
-    return markdown_table(HEADER, lines)
-
-
-def share_of_flips(comparisons):
-    """Share of the observed flips held by the rows that looked least stable."""
-    shares = []
-    for c in comparisons:
-        top = np.argsort(-c["p"], kind="stable")[: max(1, round(LEAST_STABLE * len(c["p"])))]
-        if c["flips"].sum() > 0:
-            shares.append(c["flips"][top].sum() / c["flips"].sum())
-    return float(np.mean(shares)), float(np.std(shares))
 
 
 def samples_for(n_rest, wanted):
@@ -144,6 +96,7 @@ def parse_options():
     parser.add_argument("--models", default="logreg")
     parser.add_argument("--samples", default="4,2", help="into how many samples a file is cut")
     parser.add_argument("--draws", type=int, default=2, help="keys, each with new samples")
+    parser.add_argument("--draws-one", type=int, default=10, help="the same, one partition")
     parser.add_argument("--thresholds", type=int, default=10, help="draws of the thresholds")
     parser.add_argument("--out", type=Path, default=Path("reliability.json"))
     parser.add_argument("--page", type=Path, help="write the tables into this page's section")
@@ -163,46 +116,85 @@ def settings(options):
     return found
 
 
+def computed(cells, options, table, label, *, one_partition):
+    """Return the cells of all draws that are there, after computing what is missing.
+
+    The first partition of a fit is the fit with one partition, so a cell serves both.
+    """
+    _, model, n_samples = label
+    found = {}
+    for draw in range(options.draws_one if one_partition else options.draws):
+        name, settings = (*label, draw), {}
+        if one_partition and cells.get(*name) is None:
+            name, settings = (*name, "one"), {"n_partitions": 1}
+        if not options.only_report:
+            cells.compute(
+                name,
+                lambda d=draw, s=settings: fit_samples(table, model, n_samples, d, **s),
+            )
+        cell = cells.get(*name)
+        if cell is not None:
+            found[draw] = cell
+    return found
+
+
+def judge(found, label, n_thresholds, *, one_partition):
+    """Return a table of bins, a line of the summary and the numbers behind it."""
+    name, model, n_samples = label
+    first = next(iter(found.values()))
+    n_blocks = ThresholdLaw.from_dict(first["law"]).n_blocks
+    size = f"{n_blocks} x {1 if one_partition else len(first['votes'][0][0])}"
+    comparisons = [
+        c
+        for draw, cell in found.items()
+        for c in compare(cell, draw, n_thresholds, one_partition=one_partition)
+    ]
+    share, spread = share_of_flips(comparisons)
+    predicted = float(np.mean([c.predicted for c in comparisons]))
+    observed = float(np.mean([c.observed for c in comparisons]))
+    fits = n_samples * len(found)
+    line = [f"{name}, {model}", n_samples, f"{first['n']:,}", size, fits]
+    line += [f"{number:.4f}" for number in (predicted, observed)]
+    line += [f"{number:.3f}" for number in (share, spread)]
+    title = f"**{name}, {model}, {size}**: n = {first['n']:,}, {fits} predicting fits"
+    numbers = {"predicted": predicted, "observed": observed, "share": share, "sd": spread}
+    return f"{title}\n\n{reliability_table(comparisons)}", line, numbers
+
+
+def missed_line(found, label):
+    """Return how often limits of one-partition fits missed, beside what chance alone makes."""
+    name, model, n_samples = label
+    cuts = np.array([missed_limits(cell) for cell in found.values()])
+    missed, expected = cuts.mean(axis=0)
+    differences = cuts[:, 0] - cuts[:, 1]
+    error = differences.std(ddof=1) / np.sqrt(len(cuts)) if len(cuts) > 1 else float("nan")
+    n = next(iter(found.values()))["n"]
+    numbers = [f"{missed:.3f}", f"{expected:.3f}", f"{missed - expected:+.3f}", f"{error:.3f}"]
+    return [f"{name}, {model}", n_samples, f"{n:,}", len(cuts), *numbers]
+
+
 def main():
     options = parse_options()
     warnings.filterwarnings("ignore", message="Found unknown categories")
     cells = Cells(options.out.with_suffix(".cells"))
-    parts, shares, results = [], [], {}
-    for (name, model, n_samples), table in settings(options).items():
-        comparisons, first = [], None
-        for draw in range(options.draws):
-            label = (name, model, n_samples, draw)
-            if not options.only_report:
-                cells.compute(
-                    label,
-                    lambda t=table, m=model, s=n_samples, d=draw: fit_samples(t, m, s, d),
-                )
-            cell = cells.get(*label)
-            if cell is not None:
-                first = first or cell
-                comparisons += compare(cell, draw, options.thresholds)
-        if not comparisons:
-            continue
-        mean, spread = share_of_flips(comparisons)
-        predicted, observed = (np.mean([c[key] for c in comparisons]) for key in ("p", "flips"))
-        results["-".join(map(str, (name, model, n_samples)))] = {"share": mean, "sd": spread}
-        size = f"{ThresholdLaw.from_dict(first['law']).n_blocks} x {len(first['votes'][0][0])}"
-        shares.append(
-            [
-                f"{name}, {model}",
-                n_samples,
-                f"{first['n']:,}",
-                size,
-                f"{predicted:.4f}",
-                f"{observed:.4f}",
-                f"{mean:.3f}",
-                f"{spread:.3f}",
-            ]
-        )
-        if n_samples > 2:
-            title = f"**{name}, {model}**: one fit against {n_samples - 1} fresh samples"
-            parts.append(f"{title}, n = {first['n']:,}\n\n{reliability_table(comparisons)}")
-    text = "\n\n".join([machine() + ".", *parts, markdown_table(SHARE_HEADER, shares)])
+    bins, shares, missed, results = [], [], [], {}
+    todo = settings(options)
+    for label, table in todo.items():
+        # One table of bins for a data set and model: that with the most fresh samples.
+        shown = label[2] == max(other[2] for other in todo if other[:2] == label[:2])
+        for one_partition in (False, True):
+            found = computed(cells, options, table, label, one_partition=one_partition)
+            if not found:
+                continue
+            text, line, numbers = judge(
+                found, label, options.thresholds, one_partition=one_partition
+            )
+            results["-".join(map(str, (*label, line[3])))] = numbers
+            shares.append(line)
+            bins += [text] if shown else []
+            missed += [missed_line(found, label)] if one_partition else []
+    parts = [markdown_table(SHARE_HEADER, shares), markdown_table(MISSED_HEADER, missed), *bins]
+    text = "\n\n".join([machine() + ".", *parts])
     options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
     print(text)
     if options.page:
