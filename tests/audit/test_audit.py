@@ -300,9 +300,9 @@ def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
 def test_the_folder_of_another_audit_is_refused(data, tmp_path):
     X, y = data
     audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS)
-    with pytest.raises(ValueError, match="contenders differ"):
+    with pytest.raises(ValueError, match="not the same contenders"):
         audit({"nb": GaussianNB(var_smoothing=1)}, X, y, resume=tmp_path, **OPTIONS)
-    with pytest.raises(ValueError, match="data differ"):
+    with pytest.raises(ValueError, match="not the same data"):
         audit({"nb": GaussianNB()}, X + 1, y, resume=tmp_path, **OPTIONS)
     more = audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS | {"n_pairs": 4})
     assert more.design.n_pairs == 4

@@ -169,18 +169,18 @@ def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path
     command = [sys.executable, "-m", "replearn", *map(str, (*base, *more, *there))]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     kept = tmp_path / "kept"
-    while process.poll() is None and len(list(kept.glob("block-*"))) < 3:
+    while process.poll() is None and len(list(kept.glob("*/block-*"))) < 3:
         time.sleep(0.02)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL, process.communicate()
     process.stderr.close()
     assert not (tmp_path / "m").exists()
-    saved, before = len(list(kept.glob("block-*"))), _fits(tmp_path)
+    saved, before = len(list(kept.glob("*/block-*"))), _fits(tmp_path)
     assert saved >= before - 1  # at most the block in hand is lost
     done = replearn(*base, *more, *there, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     total = describe(tmp_path / "m").certificate.design.n_blocks
-    assert _fits(tmp_path) - before == len(list(kept.glob("block-*"))) - saved
+    assert _fits(tmp_path) - before == len(list(kept.glob("*/block-*"))) - saved
     assert _fits(tmp_path) - before < total
     whole = ("--model", "sklearn.naive_bayes:GaussianNB", "--out", tmp_path / "w")
     assert call(*base, *more, *whole, "--certificate", tmp_path / "w.json")[0] == 0
@@ -191,10 +191,10 @@ def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path
     other = ("--resume", kept, "--out", tmp_path / "x", "--model", "tree")
     code, _, err = call(*base, *more, *other)
     assert code == 2
-    assert "holds another fit: learner differ" in err
+    assert "holds another fit: not the same learner." in err
     code, _, err = call(*base[:1], shop / "b.csv", *base[2:], *more, *other)
     assert code == 2
-    assert "holds another fit: data, blocks, learner differ" in err
+    assert "holds another fit: not the same data, blocks, learner." in err
 
 
 def _fits(folder):

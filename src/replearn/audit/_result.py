@@ -17,7 +17,7 @@ from replearn.audit._contender_result import ContenderResult
 from replearn.audit._design import AuditDesign
 from replearn.audit._facts import DataFacts
 from replearn.audit._statistics import Estimate, mean_limits, row_limits
-from replearn.certificates._json import write_atomically
+from replearn.certificates._files import write_atomically
 
 if TYPE_CHECKING:
     from replearn.audit._findings import Finding

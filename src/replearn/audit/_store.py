@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.audit._runs import ARRAYS, PairOutcome
-from replearn.certificates._json import claim_folder, digest_of, write_bytes_atomically
+from replearn.certificates._files import claim_folder, write_bytes_atomically
+from replearn.certificates._json import digest_of
 from replearn.randomness import SharedKey, as_points
 
 MANIFEST = "audit.json"

@@ -12,14 +12,8 @@ from replearn.certificates._checks import check_derivation
 from replearn.certificates._comparison import Comparison, compare
 from replearn.certificates._derivation import Derivation, derive
 from replearn.certificates._design import Design, Label
-from replearn.certificates._json import (
-    Reader,
-    check_format,
-    digest_of,
-    pretty_json,
-    read_object,
-    write_atomically,
-)
+from replearn.certificates._files import write_atomically
+from replearn.certificates._json import Reader, check_format, digest_of, pretty_json, read_object
 from replearn.certificates._promised import Promised
 from replearn.certificates._text import html_table
 from replearn.exceptions import CertificateError

@@ -4,14 +4,10 @@ Everything here fails closed: a missing, an unknown, a doubled or an ill-typed i
 :class:`~replearn.exceptions.CertificateError` and names the item.
 """
 
-import contextlib
 import hashlib
 import json
 import math
-import os
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from types import NoneType
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
@@ -83,80 +79,6 @@ def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise CertificateError(f"{name} is not a number a certificate may contain")
-
-
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file so that a reader sees the old file or the new one, never half of it."""
-    # A plan is there to be shared: the mode that open() would use.
-    write_bytes_atomically(path, text.encode("utf-8"), mode=_default_mode())
-
-
-def write_bytes_atomically(
-    path: str | os.PathLike[str], data: bytes, *, mode: int | None = None
-) -> None:
-    """Write a file whole or not at all; without a mode, for its owner only.
-
-    Parameters
-    ----------
-    path : path
-        Replaced if it exists.
-    data : bytes
-        The content.
-    mode : int, default=None
-        Permissions. Models may hold training rows or a key: private is the right default.
-    """
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-            stream.flush()
-            os.fsync(stream.fileno())
-        if mode is not None:
-            os.chmod(temporary, mode)
-        os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
-        raise
-
-
-def claim_folder(
-    folder: str | os.PathLike[str], name: str, manifest: Mapping[str, Any], what: str
-) -> None:
-    """Write down what a folder holds; refuse one that holds something else.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it does not exist.
-    name : str
-        Name of the file that says what the folder holds.
-    manifest : mapping
-        What identifies the work: equal manifests, equal results.
-    what : str
-        How messages call the work.
-    """
-    home = Path(folder)
-    home.mkdir(parents=True, exist_ok=True)
-    path = home / name
-    if not path.exists():
-        write_atomically(path, pretty_json(dict(manifest)) + "\n")
-        return
-    known = read_object(path.read_text(encoding="utf-8"), f"{path}")
-    both = {**manifest, **known}
-    different = [item for item in both if known.get(item) != manifest.get(item)]
-    if different:
-        raise ValueError(
-            f"folder {str(home)!r} holds another {what}: {', '.join(different)} differ. Give the "
-            "same data and arguments, or another folder."
-        )
-
-
-def _default_mode() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return 0o666 & ~mask
 
 
 class Reader:

@@ -7,7 +7,8 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates._json import pretty_json, write_atomically
+from replearn.certificates._files import write_atomically
+from replearn.certificates._json import pretty_json
 from replearn.cli._console import DONE, put, put_json, say, say_all
 from replearn.cli._data import Sample, add_sample_arguments, read_key, read_sample, to_pandas
 from replearn.cli._models import HELP, base_model, takes_columns_itself

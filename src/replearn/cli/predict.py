@@ -8,7 +8,7 @@ import io
 import math
 from typing import Any
 
-from replearn.certificates._json import write_atomically
+from replearn.certificates._files import write_atomically
 from replearn.cli._console import DONE, put, put_json, say, say_all
 from replearn.cli._data import add_encoding, read_key, read_points
 from replearn.persistence import describe, load

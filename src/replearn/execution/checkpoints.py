@@ -16,8 +16,20 @@ from numpy.typing import NDArray
 from replearn.randomness import SharedKey
 
 
+class Shelf(Protocol):
+    """The finished blocks of one training."""
+
+    def done(self) -> dict[int, Any]:
+        """Return the models that are there already, by the number of their block."""
+        ...
+
+    def keeper(self, number: int) -> Callable[[Any], None]:
+        """Return a function that keeps a block's model; it may be called in a worker process."""
+        ...
+
+
 class BlockStore(Protocol):
-    """A place for finished blocks."""
+    """A place for finished blocks; one fit may train blocks more than once."""
 
     def open(
         self,
@@ -26,15 +38,11 @@ class BlockStore(Protocol):
         y: NDArray[Any],
         blocks: Sequence[NDArray[np.intp]],
         keys: Sequence[SharedKey],
-    ) -> dict[int, Any]:
-        """Return the models that are there already, by the number of their block.
+    ) -> Shelf:
+        """Return the shelf of this training: the same one for the same training, whenever it comes.
 
         Raises if the store belongs to another fit.
         """
-        ...
-
-    def keeper(self, number: int) -> Callable[[Any], None]:
-        """Return a function that keeps a block's model; it may be called in a worker process."""
         ...
 
 

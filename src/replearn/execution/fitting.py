@@ -25,7 +25,7 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution.checkpoints import BlockStore, active_store
+from replearn.execution.checkpoints import Shelf, active_store
 from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting_logistic import fit_plain_logistic
 from replearn.execution.progress import Progress
@@ -142,9 +142,10 @@ def fit_blocks(
         )
     estimator = clone(estimator)  # without what an earlier fit may have left in it
     y, store = np.asarray(y), active_store()
-    done = {} if store is None else store.open(estimator, X, y, blocks, keys)
+    shelf = None if store is None else store.open(estimator, X, y, blocks, keys)
+    done = {} if shelf is None else shelf.done()
     left = [number for number in range(len(blocks)) if number not in done]
-    work = _cut(estimator, X, y, blocks, keys, names, left, store)
+    work = _cut(estimator, X, y, blocks, keys, names, left, shelf)
     progress = Progress(len(left), verbose=verbose)
     models: list[Any] = []
     try:
@@ -230,13 +231,13 @@ def _cut(
     keys: Sequence[SharedKey],
     names: Sequence[str],
     left: Sequence[int],
-    store: BlockStore | None,
+    shelf: Shelf | None,
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
     places = random_state_names(estimator)
     for number in left:
         rows, seeds = blocks[number], keyed_seeds(places, keys[number])
-        keep = None if store is None else store.keeper(number)
+        keep = None if shelf is None else shelf.keeper(number)
         yield Block(take_rows(X, rows), y[rows], seeds, names[number], keep)
 
 

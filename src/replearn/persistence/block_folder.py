@@ -1,7 +1,8 @@
 """A folder with one file per finished block: an interrupted fit continues where it stopped.
 
 Files hold no pickle and not the key. Each is written whole or not at all and carries its digest; a
-file that is damaged counts as absent. A manifest says which fit the folder belongs to.
+file that is damaged counts as absent. A fit may train blocks more than once, as a search with folds
+does: each training has a folder of its own inside, named by what it trains on and not by its turn.
 """
 
 from __future__ import annotations
@@ -21,7 +22,14 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.audit._store import data_digest
-from replearn.certificates._json import claim_folder, write_bytes_atomically
+from replearn.certificates._files import (
+    claim_folder,
+    differences,
+    other_work,
+    read_manifest,
+    write_bytes_atomically,
+)
+from replearn.certificates._json import digest_of
 from replearn.execution.checkpoints import block_store
 from replearn.learners._inputs import describe_learner
 from replearn.persistence._parts import check_foreign
@@ -29,13 +37,17 @@ from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey
 
 MANIFEST = "fit.json"
-FORMAT = "replearn-fit-folder"
+TRAINING = "training.json"
+FORMAT = "replearn-fit-folder 2"
 _DIGEST_BYTES = 32
 
 
 @contextmanager
 def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Iterator[None]:
     """Keep every finished block of the fit inside; the next time, continue from them.
+
+    A search with folds trains blocks for every configuration and fold: all of them are kept, but
+    for those that worker processes of the search train (``n_jobs``), and those of ``train_size``.
 
     Parameters
     ----------
@@ -48,7 +60,8 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
 
     Examples
     --------
-    >>> import os, tempfile
+    >>> import tempfile
+    >>> from pathlib import Path
     >>> from sklearn.datasets import make_classification
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn import PointwiseReplicableClassifier
@@ -57,8 +70,9 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, n_partitions=1)
     >>> with tempfile.TemporaryDirectory() as folder, resumable(folder):
     ...     _ = model.fit(X, y)
-    ...     len(os.listdir(folder))
-    21
+    ...     [training] = Path(folder).glob("training-*")
+    ...     len(list(training.glob("block-*")))
+    20
     """
     with block_store(BlockFolder(folder, trusted)):
         yield
@@ -78,6 +92,7 @@ class BlockFolder:
     def __init__(self, folder: str | os.PathLike[str], trusted: Sequence[str] = ()) -> None:
         self._folder = Path(folder)
         self._trusted = tuple(trusted)
+        self._is_ours = False
 
     def open(
         self,
@@ -86,27 +101,63 @@ class BlockFolder:
         y: NDArray[Any],
         blocks: Sequence[NDArray[np.intp]],
         keys: Sequence[SharedKey],
-    ) -> dict[int, Any]:
-        """Return the blocks that are there; refuse a folder of another fit."""
+    ) -> TrainingFolder:
+        """Return the folder of this training; refuse to add it to those of another fit."""
         check_foreign(estimator, "the base learner")
-        manifest = {
-            "format": FORMAT,
+        claim_folder(self._folder, MANIFEST, _library(), "fit")
+        training = {
             "data": data_digest(X, y, None),
             "blocks": _digest([np.array([len(rows), *rows]).tobytes() for rows in blocks]),
             "key": _digest([key.fingerprint.encode() for key in keys]),
             "learner": describe_learner(estimator)[1],
-            "replearn": __version__,
-            "scikit-learn": sklearn.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
         }
-        claim_folder(self._folder, MANIFEST, manifest, "fit")
-        found = ((number, self._read(_path(self._folder, number))) for number in range(len(blocks)))
+        home = self._folder / f"training-{digest_of(training)[:16]}"
+        if not self._is_ours:
+            self._refuse_others(home, training)
+            self._is_ours = True
+        claim_folder(home, TRAINING, training, "training")
+        return TrainingFolder(home, len(blocks), self._trusted)
+
+    def _refuse_others(self, home: Path, training: dict[str, str]) -> None:
+        """Whoever comes with a training that is known here, or first of all, may bring others."""
+        known = [read_manifest(path) for path in sorted(self._folder.glob(f"*/{TRAINING}"))]
+        if known and not (home / TRAINING).exists():
+            nearest = min((differences(other, training) for other in known), key=len)
+            raise ValueError(
+                f"{other_work(self._folder, 'fit', nearest)} n_jobs of a search is such an "
+                "argument: what its worker processes train is not kept."
+            )
+
+
+class TrainingFolder:
+    """The finished blocks of one training.
+
+    Parameters
+    ----------
+    folder : path
+        Its own.
+    n_blocks : int
+        How many there will be.
+    trusted : sequence of str
+        See `resumable`.
+    """
+
+    def __init__(self, folder: Path, n_blocks: int, trusted: Sequence[str]) -> None:
+        self._folder = folder
+        self._n_blocks = n_blocks
+        self._trusted = trusted
+
+    def done(self) -> dict[int, Any]:
+        """Return the blocks that are there."""
+        found = ((number, self._read(self._path(number))) for number in range(self._n_blocks))
         return {number: model for number, model in found if model is not None}
 
     def keeper(self, number: int) -> Callable[[Any], None]:
         """Return what keeps a block; workers can be sent it."""
-        return partial(keep_block, _path(self._folder, number), self._trusted)
+        return partial(keep_block, self._path(number), self._trusted)
+
+    def _path(self, number: int) -> Path:
+        return self._folder / f"block-{number:06d}.skops"
 
     def _read(self, path: Path) -> Any:
         if not path.exists():
@@ -135,8 +186,15 @@ def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
     write_bytes_atomically(path, sha256(models).digest() + models)
 
 
-def _path(folder: Path, number: int) -> Path:
-    return folder / f"block-{number:06d}.skops"
+def _library() -> dict[str, str]:
+    """Say who trains: another version may train other models."""
+    return {
+        "format": FORMAT,
+        "replearn": __version__,
+        "scikit-learn": sklearn.__version__,
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
 
 
 def _digest(parts: Sequence[bytes]) -> str:

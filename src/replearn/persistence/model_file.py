@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
 from replearn.certificates import Certificate
-from replearn.certificates._json import write_bytes_atomically
+from replearn.certificates._files import write_bytes_atomically
 from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart

@@ -7,13 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates._json import (
-    Reader,
-    check_format,
-    pretty_json,
-    read_object,
-    write_atomically,
-)
+from replearn.certificates._files import write_atomically
+from replearn.certificates._json import Reader, check_format, pretty_json, read_object
 from replearn.certificates._text import html_table, two_columns
 from replearn.exceptions import CertificateError
 from replearn.planning._choice_tasks import TASKS, Needed, Number, Task

@@ -11,14 +11,8 @@ from replearn.certificates import Certificate, Derivation, Design, derive
 from replearn.certificates._checks import check_derivation
 from replearn.certificates._describe import design_rows
 from replearn.certificates._design import Label
-from replearn.certificates._json import (
-    Reader,
-    check_format,
-    digest_of,
-    pretty_json,
-    read_object,
-    write_atomically,
-)
+from replearn.certificates._files import write_atomically
+from replearn.certificates._json import Reader, check_format, digest_of, pretty_json, read_object
 from replearn.certificates._promised import Promised
 from replearn.certificates._text import html_table, rounded_up, two_columns
 from replearn.exceptions import CertificateError
