@@ -5,9 +5,13 @@ import pytest
 from scipy import sparse
 from sklearn import config_context
 from sklearn.base import clone
+from sklearn.compose import ColumnTransformer
 from sklearn.datasets import make_classification
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import OneHotEncoder, PolynomialFeatures, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
@@ -27,7 +31,9 @@ def assert_same_model(ours, theirs):
     assert vars(ours).keys() == vars(theirs).keys()
     for name, value in vars(theirs).items():
         mine = vars(ours)[name]
-        if isinstance(value, np.ndarray):
+        if isinstance(value, np.ndarray) and value.dtype == object:  # names
+            assert mine.tolist() == value.tolist(), name
+        elif isinstance(value, np.ndarray):
             assert (mine.dtype, mine.shape) == (value.dtype, value.shape), name
             assert mine.tobytes() == value.tobytes(), name
         else:
@@ -54,6 +60,51 @@ def test_every_fitted_attribute_has_the_bits_of_scikit_learn(seed, parameters, s
     ours, theirs = LogisticRegression(**parameters), LogisticRegression(**parameters)
     assert fit_plain_logistic(ours, X, y)
     assert_same_model(ours, theirs.fit(X, y))
+
+
+MIXED = ColumnTransformer(
+    [
+        ("numbers", make_pipeline(SimpleImputer(), StandardScaler()), list(range(5))),
+        ("codes", OneHotEncoder(handle_unknown="ignore"), [5]),
+    ],
+    sparse_threshold=0.0,
+)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        make_pipeline("passthrough", PolynomialFeatures(2), None, LogisticRegression(C=0.1)),
+        make_pipeline(MIXED, LogisticRegression()),
+        make_pipeline(OneHotEncoder(), LogisticRegression()),  # sparse
+        make_pipeline(StandardScaler().set_output(transform="pandas"), LogisticRegression()),
+    ],
+    ids=["scaler", "passthrough", "mixed", "sparse", "frame"],
+)
+def test_pipelines_are_fitted_to_the_bits_of_scikit_learn(model):
+    X, y = sample(0)
+    X[:, 5:] = X[:, 5:].round()
+    ours, theirs = clone(model), clone(model)
+    assert fit_plain_logistic(ours, X, y)
+    theirs.fit(X, y)
+    assert_same_model(ours[-1], theirs[-1])
+    assert (ours.predict_proba(X) == theirs.predict_proba(X)).all()
+    assert vars(ours).keys() == vars(theirs).keys()
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(StandardScaler(), DecisionTreeClassifier()),
+        make_pipeline(StandardScaler(), LogisticRegression(), verbose=True),
+        Pipeline([("a", StandardScaler()), ("b", LogisticRegression())], memory="somewhere"),
+    ],
+    ids=["tree", "verbose", "memory"],
+)
+def test_other_pipelines_are_left_to_scikit_learn(model):
+    assert not fit_plain_logistic(model, *sample(0))
+    assert not hasattr(model.steps[0][1], "scale_")
 
 
 def test_a_block_is_fitted_to_the_same_bits_whether_or_not_its_parameters_were_checked():

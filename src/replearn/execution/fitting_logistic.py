@@ -15,8 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
-from sklearn import config_context
+from sklearn import config_context, get_config
 from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline
 
 try:
     from sklearn._loss.loss import HalfBinomialLoss
@@ -37,6 +38,8 @@ PLAIN = {
 
 def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
     """Fit ``model`` if it is a plain logistic regression on a plain table of two classes.
+
+    A pipeline that ends with one is fitted, too: its transformers by scikit-learn.
 
     Parameters
     ----------
@@ -64,10 +67,12 @@ def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
     >>> np.array_equal(model.coef_, LogisticRegression().fit(X, y).coef_)
     True
     """
-    return _is_plain(model, X, y) and _same_bits_here() and _fit(model, X, y)
+    if type(model) is Pipeline:
+        return _is_plain_pipeline(model, y) and _fit_pipeline(model, X, y)
+    return _is_plain(model, y) and _is_plain_table(X) and _fit(model, X, y)
 
 
-def _is_plain(model: Any, X: Any, y: NDArray[Any]) -> bool:
+def _is_plain(model: Any, y: NDArray[Any]) -> bool:
     if type(model) is not LogisticRegression or HalfBinomialLoss is None:
         return False
     own = vars(model)
@@ -77,10 +82,35 @@ def _is_plain(model: Any, X: Any, y: NDArray[Any]) -> bool:
         and own.get("penalty", "deprecated") == "deprecated"
         and 0 < own["C"] < np.inf
         and not any(name.endswith("_") or name.startswith("_") for name in own)
-        and _is_plain_table(X)
         and y.ndim == 1
         and y.dtype.kind in "biu"
+        and _same_bits_here()
     )
+
+
+def _is_plain_pipeline(model: Pipeline, y: NDArray[Any]) -> bool:
+    return (
+        model.memory is None
+        and model.transform_input is None
+        and not model.verbose
+        and not get_config()["enable_metadata_routing"]
+        and all(hasattr(step, "fit_transform") for step in _transformers(model))
+        and _is_plain(model.steps[-1][1], y)
+    )
+
+
+def _transformers(model: Pipeline) -> list[Any]:
+    steps = [step for _, step in model.steps[:-1]]
+    return [step for step in steps if step is not None and step != "passthrough"]
+
+
+def _fit_pipeline(model: Pipeline, X: Any, y: NDArray[Any]) -> bool:
+    for step in _transformers(model):
+        X = step.fit_transform(X, y)
+    last = model.steps[-1][1]
+    if not fit_plain_logistic(last, X, y):
+        last.fit(X, y)
+    return True
 
 
 def _is_plain_table(X: Any) -> bool:
