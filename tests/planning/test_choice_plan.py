@@ -44,11 +44,14 @@ def _fit(made, X, y):
         return ReplicableThresholdClassifier.from_plan(made).fit(X, y)
     if made.task == "realizable":
         return RealizableReplicableClassifier.from_plan(made, Thresholds(">")).fit(X, y)
+    if made.task == "finite randomness":
+        return FiniteRandomnessClassifier.from_plan(made, GaussianNB()).fit(X, y)
     pool = np.random.default_rng(1).random((made.details["rows of the shared pool"], 1))
     learner = SemiReplicableClassifier.from_plan(made, Thresholds(">"))
     return learner.fit(X, y, X_shared=pool)
 
 
+TINY = {"n": 120, "n_candidates": 2, "rho": 0.9, "gamma": 0.9, "alpha": 0.9, "block_size": 3}
 PLANS = [
     ("selector", {**LOOSE, "n_hypotheses": 2}),
     ("search", {**LOOSE, "n_hypotheses": 2, "train_size": 6}),
@@ -64,16 +67,71 @@ def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
     made = plan_choice(task, **targets)
     assert made.certified
     assert made.n == made.needed_n
-    for n in (made.n, 2 * made.n):
-        fitted = _fit(made, *_sample(n))
-        assert fitted.certificate_.certified
-        assert made.theorem in (*fitted.certificate_.theorems, "semi-replicable")
+    fitted = _fit(made, *_sample(made.n))
+    assert fitted.certificate_.certified
+    assert made.theorem in (*fitted.certificate_.theorems, "semi-replicable")
     # a pool has fewer dichotomies than Sauer's bound allows: the plan is then generous
     fewer = made.n // 3 if task == "semi" else made.n - 1
+    smaller = plan_choice(task, n=fewer, **targets)
+    assert not smaller.certified
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        assert not _fit(made, *_sample(fewer)).certificate_.certified
-    assert not plan_choice(task, n=made.n - 1, **targets).certified
+        assert not _fit(smaller, *_sample(fewer)).certificate_.certified
+
+
+FEW = [*((task, {"n": 120, **targets}) for task, targets in PLANS), ("finite randomness", TINY)]
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.parametrize(("task", "targets"), FEW)
+def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
+    """A surplus is left out, and which rows stay does not depend on the order of the file."""
+    made = plan_choice(task, **targets)
+    X, y = _sample(3 * made.n)
+    exact = _fit(made, X[: made.n], y[: made.n])
+    more, turned = _fit(made, X, y), _fit(made, X[::-1], y[::-1])
+    assert dict(more.certificate_.inputs) == dict(exact.certificate_.inputs)
+    assert dict(more.certificate_.inputs)["n"] == made.n
+    assert vars(more.certificate_) == vars(turned.certificate_)
+    assert (more.predict(X) == turned.predict(X)).all()
+    by_hand = _fit(made, *_sample_kept(made, X, y))
+    assert (more.predict(X) == by_hand.predict(X)).all()
+
+
+def _sample_kept(made, X, y):
+    rows = ReplicableThresholdClassifier(sample_size=made.n)._planned_rows(X, y.astype(int))
+    assert len(set(rows)) == made.n
+    return X[rows], y[rows]
+
+
+@pytest.mark.parametrize(("task", "targets"), FEW)
+def test_labs_with_fewer_rows_than_planned_cannot_follow(task, targets):
+    made = plan_choice(task, **targets)
+    with pytest.raises(
+        ValueError, match=f"sample_size={made.n} rows are planned.* has {made.n - 1}"
+    ):
+        _fit(made, *_sample(made.n - 1))
+
+
+def test_which_surplus_rows_are_left_out_depends_on_the_sample_not_on_single_rows():
+    """Rows that two samples share must not be kept by both: then they would not be independent."""
+    X, y = np.arange(3000.0)[:, np.newaxis], np.zeros(3000, dtype=int)
+    learner = ReplicableThresholdClassifier(sample_size=1000)
+    one = X[:-1][learner._planned_rows(X[:-1], y[:-1])]
+    two = X[1:][learner._planned_rows(X[1:], y[1:])]
+    assert 250 < len(np.intersect1d(one, two)) < 420  # a third of a third would be 333 of 1000
+    other = learner.set_params(shared_key="other")
+    assert len(np.intersect1d(one, X[:-1][other._planned_rows(X[:-1], y[:-1])])) < 420
+
+
+def test_row_parameters_of_a_search_are_left_out_alike():
+    made = plan_choice("search", n=90, n_hypotheses=2, drift=0.0, cv=2)
+    X, y = _sample(200)
+    search = ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE)
+    with pytest.warns(NotCertifiedWarning):
+        search.fit(X, y, sample_weight=np.ones(200))
+    weighted = search.best_estimator_
+    assert weighted.class_count_.sum() == 90
 
 
 @pytest.mark.parametrize("beta", [0.3, 1e-30])
@@ -161,6 +219,12 @@ def test_every_task_has_a_page_and_a_learner():
                 plan_choice("selector", n_hypotheses=3), MODELS, rho=0.5
             ),
             "the plan fixes rho",
+        ),
+        (
+            lambda: ReplicableSelector.from_plan(
+                plan_choice("selector", n_hypotheses=3), MODELS, sample_size=5
+            ),
+            "the plan fixes sample_size",
         ),
         (
             lambda: ReplicableSelector.from_plan(plan_choice("threshold", n=5), MODELS),

@@ -57,8 +57,10 @@ def keyed_folds(
     return order, folds
 
 
-def in_order(value: Any, order: NDArray[np.intp]) -> Any:
+def in_order(value: Any, order: NDArray[np.intp], n_rows: int | None = None) -> Any:
     """Return a parameter of ``fit`` in keyed order, if it has one entry for each row.
+
+    ``n_rows`` says how many rows there are where the order leaves some out.
 
     Examples
     --------
@@ -66,7 +68,8 @@ def in_order(value: Any, order: NDArray[np.intp]) -> Any:
     >>> in_order([0.1, 0.2], np.array([1, 0])), in_order("balanced", np.array([1, 0]))
     ([0.2, 0.1], 'balanced')
     """
-    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != len(order):
+    n_rows = len(order) if n_rows is None else n_rows
+    if isinstance(value, str) or not hasattr(value, "__len__") or len(value) != n_rows:
         return value
     return take_rows(value, order)
 

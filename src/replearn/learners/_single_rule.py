@@ -13,40 +13,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import validate_data
 from replearn.exceptions import NotCertifiedWarning
+from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._inputs import check_labels
-from replearn.planning import ChoicePlan
 from replearn.primitives._certificate import PrimitiveCertificate
-
-
-class FollowsChoicePlan:
-    """Build the learner from a plan that two labs share."""
-
-    @classmethod
-    def from_plan(cls, plan: ChoicePlan, *args: Any, **params: Any):
-        """Build a learner that follows a plan shared between labs.
-
-        Every lab fits it on ``plan.n`` rows: another number of rows is another promise.
-
-        Parameters
-        ----------
-        plan : ChoicePlan
-            From `replearn.planning.plan_choice`; fixes rho, alpha, beta and the rest of the design.
-        *args
-            What the learner takes first: an estimator, hypotheses, candidates.
-        **params
-            Other parameters: ``shared_key``, ``n_jobs``.
-
-        Returns
-        -------
-        object
-            The learner, not yet fitted.
-        """
-        if plan.learner != cls.__name__:
-            raise ValueError(f"this plan is for {plan.learner}, not for {cls.__name__}.")
-        fixed = [name for name in params if name in plan.settings]
-        if fixed:
-            raise ValueError(f"the plan fixes {', '.join(fixed)}: leave it out, or plan anew.")
-        return cls(*args, **plan.settings, **params)
 
 
 class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
@@ -70,6 +39,9 @@ class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
                     "Only binary classification is supported. The type of the target is "
                     f"multiclass: y has {len(classes)} classes."
                 )
+            rows = self._planned_rows(X, codes)
+            if rows is not None:
+                X, codes = X[rows], codes[rows]
             fitted = self._learn(X, codes == 1, **shared)
         except BaseException:
             forget_fit(self)

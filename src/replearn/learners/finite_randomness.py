@@ -17,6 +17,7 @@ from replearn._sklearn_compat import HasMethods, Interval, fit_context
 from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._global_thresholds import (
     THRESHOLD_BITS,
     above,
@@ -27,7 +28,7 @@ from replearn.learners._global_thresholds import (
     shared_thresholds,
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import forget_fit, warn_if_not_certified
 from replearn.primitives import choose_by_errors
 from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
 from replearn.primitives.selection import CONDITIONS
@@ -64,6 +65,9 @@ class FiniteRandomnessClassifier(
         Share of the rows held out for the choice.
     classes : array-like, default=None
         The two labels; None: those found in ``y``.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         Where the shared bits come from; the same in both runs.
     n_jobs : int, default=None
@@ -122,6 +126,7 @@ class FiniteRandomnessClassifier(
         "t": [Interval(Real, 0, None, closed="left"), None],
         "test_share": [Interval(Real, 0, 1, closed="neither")],
         "classes": ["array-like", None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
         "n_jobs": [Integral, None],
     }
@@ -139,6 +144,7 @@ class FiniteRandomnessClassifier(
         t=None,
         test_share=0.3,
         classes=None,
+        sample_size=None,
         shared_key=0,
         n_jobs=None,
     ):
@@ -152,6 +158,7 @@ class FiniteRandomnessClassifier(
         self.t = t
         self.test_share = test_share
         self.classes = classes
+        self.sample_size = sample_size
         self.shared_key = shared_key
         self.n_jobs = n_jobs
 
@@ -180,6 +187,9 @@ class FiniteRandomnessClassifier(
                     "Only binary classification is supported. The type of the target is "
                     f"multiclass: y has {len(classes)} classes."
                 )
+            rows = self._planned_rows(X, codes)
+            if rows is not None:
+                X, codes = take_rows(X, rows), codes[rows]
             fitted = self._fit(X, codes)
         except BaseException:
             forget_fit(self)

@@ -44,6 +44,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         Largest value of the shared limit; None: the best for gamma and the number of rows.
     classes : array-like, default=None
         The two labels; None: those found in ``y``.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -83,6 +86,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         "beta": [Interval(Real, 0, 1, closed="right")],
         "ceiling": [Interval(Real, 0, 1, closed="right"), None],
         "classes": ["array-like", None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
     }
 
@@ -96,6 +100,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         beta=0.05,
         ceiling=None,
         classes=None,
+        sample_size=None,
         shared_key=0,
     ):
         self.hypotheses = hypotheses
@@ -105,6 +110,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.beta = beta
         self.ceiling = ceiling
         self.classes = classes
+        self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)

@@ -16,6 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import HasMethods, Interval, fit_context
+from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._folds import (
     configuration_name,
     configured,
@@ -26,7 +27,7 @@ from replearn.learners._folds import (
     seeded,
 )
 from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import forget_fit, warn_if_not_certified
 from replearn.learners._trainings import cut_trainings, training_errors
 from replearn.primitives import choice_scale, choose_by_errors
 from replearn.primitives._candidates import names_digest
@@ -84,6 +85,9 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         Train the chosen configuration on all rows. Any other estimator that has the parameters,
         itself or in its ``estimator``, is configured and trained instead: for example
         ``PointwiseReplicableClassifier(DecisionTreeClassifier())``.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
     n_jobs : int, default=None
@@ -133,6 +137,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "n_repeats": [Interval(Integral, 1, None, closed="left")],
         "refit": ["boolean", HasMethods(["fit", "predict"])],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
         "n_jobs": [Integral, None],
     }
@@ -151,6 +156,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         cv=5,
         n_repeats=1,
         refit=True,
+        sample_size=None,
         shared_key=0,
         n_jobs=None,
     ):
@@ -165,6 +171,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         self.cv = cv
         self.n_repeats = n_repeats
         self.refit = refit
+        self.sample_size = sample_size
         self.shared_key = shared_key
         self.n_jobs = n_jobs
 
@@ -199,7 +206,10 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
 
     def _search(self, X: Any, y: ArrayLike, params: dict[str, Any]) -> dict[str, Any]:
         codes, classes = check_labels(X, y, None)
-        key = SharedKey(self.shared_key)
+        key, rows = SharedKey(self.shared_key), self._planned_rows(X, codes)
+        if rows is not None:
+            params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
+            X, codes = take_rows(X, rows), codes[rows]
         if self.train_size is None:
             order, results, n_splits = self._by_folds(X, codes, classes, key, params)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -13,10 +13,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import Interval, fit_context
+from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._inputs import check_labels
-from replearn.learners._single_rule import FollowsChoicePlan, forget_fit, warn_if_not_certified
+from replearn.learners._single_rule import forget_fit, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
+from replearn.tables import take_rows
 
 
 def _chosen_has(method: str):
@@ -45,6 +47,9 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
     t : float, default=None
         Scale of the errors against the shared random numbers; None: see
         `replearn.primitives.choice_scale`.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -80,15 +85,19 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
         "t": [Interval(Real, 0, None, closed="left"), None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, int, SharedKey],
     }
 
-    def __init__(self, candidates, *, rho=0.1, alpha=0.1, beta=0.05, t=None, shared_key=0):
+    def __init__(
+        self, candidates, *, rho=0.1, alpha=0.1, beta=0.05, t=None, sample_size=None, shared_key=0
+    ):
         self.candidates = candidates
         self.rho = rho
         self.alpha = alpha
         self.beta = beta
         self.t = t
+        self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -108,11 +117,14 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
             The fitted selector.
         """
         forget_fit(self)
-        _, classes = check_labels(X, y, None)
+        codes, classes = check_labels(X, y, None)
+        y, rows = np.asarray(y), self._planned_rows(X, codes)
+        if rows is not None:
+            X, y = take_rows(X, rows), y[rows]
         chosen = select_hypothesis(
             self.candidates,
             X,
-            np.asarray(y),
+            y,
             key=SharedKey(self.shared_key),
             rho=self.rho,
             alpha=self.alpha,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -44,6 +44,9 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         the number of rows and the number of candidates.
     classes : array-like, default=None
         The two labels; None: those found in ``y``.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -86,6 +89,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         "candidates": [Sequence, None],
         "t": [Interval(Real, 0, None, closed="left"), None],
         "classes": ["array-like", None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, int, SharedKey],
     }
 
@@ -99,6 +103,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         candidates=None,
         t=None,
         classes=None,
+        sample_size=None,
         shared_key=0,
     ):
         self.hypotheses = hypotheses
@@ -108,6 +113,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.candidates = candidates
         self.t = t
         self.classes = classes
+        self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)

@@ -47,6 +47,9 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         the number of rows.
     classes : array-like, default=None
         The two labels; None: those found in ``y``.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
+        refused. None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -89,6 +92,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         "direction": [StrOptions({"both", ">", "<="})],
         "t": [Interval(Real, 0, None, closed="neither"), None],
         "classes": ["array-like", None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
     }
 
@@ -103,6 +107,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         direction="both",
         t=None,
         classes=None,
+        sample_size=None,
         shared_key=0,
     ):
         self.rho = rho
@@ -113,6 +118,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.direction = direction
         self.t = t
         self.classes = classes
+        self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
