@@ -10,8 +10,10 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer
 from sklearn.ensemble import (
     ExtraTreesClassifier,
+    GradientBoostingClassifier,
     HistGradientBoostingClassifier,
     RandomForestClassifier,
+    VotingClassifier,
 )
 from sklearn.impute import SimpleImputer
 from sklearn.linear_model import LogisticRegression
@@ -33,6 +35,11 @@ VARIANTS = {
     "boosting_slow": "boosting",
     "boosting_categories": "boosting",
     "boosting_weighted": "boosting",
+    "boosting_short": "boosting",
+    "boosting_additive": "boosting",
+    "boosting_growing": "boosting",
+    "boosting_from_logreg": "boosting",
+    "logreg_and_boosting": "boosting",
     "forest_for_boosting": "boosting",
     "forest_leaf5": "boosting",
     "extra_trees": "boosting",
@@ -53,10 +60,13 @@ FOREST_TREES = 50
 BINS = 8
 
 
-def base_learner(model: str, table: Table, seed: int = 0) -> Any:
-    """Return an unfitted classifier; trees take categories by their number."""
-    if model in _BOOSTING:
-        settings = dict(_BOOSTING[model])
+def base_learner(model: str, table: Table, seed: int = 0, rows: int = 0) -> Any:
+    """Return an unfitted classifier; trees take categories by their number.
+
+    ``rows`` is what the learner is going to see, for learners that depend on it.
+    """
+    if model in _BOOSTING or model == "boosting_growing":
+        settings = _growing(rows) if model == "boosting_growing" else dict(_BOOSTING[model])
         if settings.pop("categories", False):
             settings["categorical_features"] = list(table.categorical)
         return HistGradientBoostingClassifier(random_state=seed, **settings)
@@ -71,8 +81,48 @@ _BOOSTING: dict[str, dict[str, Any]] = {
     "boosting_leaves4": {**_SMALL, "max_leaf_nodes": 4, "max_iter": 60},
     "boosting_slow": {**_SMALL, "max_leaf_nodes": 6, "learning_rate": 0.05, "max_iter": 60},
     "boosting_categories": {**_SMALL, "max_leaf_nodes": 4, "max_iter": 60, "categories": True},
+    "boosting_short": {**_SMALL, "max_leaf_nodes": 4, "max_iter": 30, "categories": True},
+    "boosting_additive": {
+        **_SMALL,
+        "max_leaf_nodes": 4,
+        "max_iter": 60,
+        "categories": True,
+        "interaction_cst": "no_interactions",
+    },
     "boosting_weighted": {**_SMALL, "l2_regularization": 10.0, "max_features": 0.5},
 }
+
+
+def _growing(rows: int) -> dict[str, Any]:
+    """Trees that grow with the block, from 4 leaves below 300 rows to 31 above 1,860."""
+    return {
+        "max_leaf_nodes": min(max(rows // 60, 4), 31),
+        "min_samples_leaf": min(max(rows // 100, 5), 20),
+        "max_iter": 60,
+        "categories": True,
+    }
+
+
+def _boosting_from_logreg(table: Table, seed: int) -> Any:
+    """Boost small trees on what logistic regression leaves over."""
+    return GradientBoostingClassifier(
+        init=base_learner("logreg", table),
+        max_depth=2,
+        n_estimators=40,
+        min_samples_leaf=5,
+        random_state=seed,
+    )
+
+
+def _logreg_and_boosting(table: Table, seed: int) -> Any:
+    """Take the mean probability of logistic regression and small boosted trees."""
+    return VotingClassifier(
+        [
+            ("logreg", base_learner("logreg", table)),
+            ("boosting", base_learner("boosting_categories", table, seed)),
+        ],
+        voting="soft",
+    )
 
 
 def _forest(kind: Any, **settings: Any) -> Callable[[Table, int], Any]:
@@ -118,6 +168,8 @@ _OTHERS: dict[str, Callable[[Table, int], Any]] = {
     "logreg_bins": _with_columns(_logistic(), _BINNED),
     "logreg_bins_c01": _with_columns(_logistic(0.1), _BINNED),
     "logreg_splines": _with_columns(_logistic(0.1), SplineTransformer(4, knots="quantile")),
+    "boosting_from_logreg": _boosting_from_logreg,
+    "logreg_and_boosting": _logreg_and_boosting,
     "naive_bayes": _with_columns(GaussianNB()),
     "naive_bayes_bins": _with_columns(BernoulliNB(), _BINNED),
     "forest": _forest(RandomForestClassifier),

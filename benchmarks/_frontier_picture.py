@@ -21,16 +21,22 @@ SHOWN_BLOCKS = (18, 32, 64, 128)
 BELOW = 0.02
 """Soft votes that lose much more than all hard votes are left out of the frame."""
 
-COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red")
+COLOURS = ("tab:blue", "tab:orange", "tab:green", "tab:red", "tab:purple", "tab:brown")
 
 
-def draw(results: dict[str, Any], path: Path) -> None:
-    """Draw accuracy against flips for every model (columns) and sample size (colours)."""
+def pyplot() -> Any:
+    """Load matplotlib only when a picture is wanted, without a window."""
     import matplotlib
 
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
+    return plt
+
+
+def draw(results: dict[str, Any], path: Path) -> None:
+    """Draw accuracy against flips for every model (columns) and sample size (colours)."""
+    plt = pyplot()
     models = list(dict.fromkeys(found["model"] for found in results.values()))
     sizes = sorted({found["n"] for found in results.values()}, reverse=True)
     figure, panels = plt.subplots(

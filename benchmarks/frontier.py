@@ -17,15 +17,12 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from _base_learners import VARIANTS, base_learner
+from _base_learners import VARIANTS
+from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
 from _cells import Cells, machine, markdown_table, put_into_page
-from _data import add_data_arguments, disjoint_samples, load, parse
+from _data import add_data_arguments, load, parse
 from _frontier_picture import draw
 from _measures import gain, measure
-
-from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, programme_law, smallest_width, uniform_law
-from replearn.execution import soft_scores, vote_counts
 
 MOST_PARTITIONS = 16
 LEAST_ROWS = 20
@@ -68,50 +65,6 @@ BRIEF_HEADER = (
 )
 
 
-def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft):
-    """Train the blocks of two disjoint samples; return hard and soft votes on the test rows."""
-    found = {"votes": [], "soft": []}
-    for rows in disjoint_samples(table, 2, pair, size):
-        learner = PointwiseReplicableClassifier(
-            base_learner(model, table, seed=pair),
-            n_blocks=n_blocks,
-            n_partitions=n_partitions,
-            law="uniform",
-            width=1,
-            rho=1.0,  # the votes are judged later, by other laws
-            shared_key=f"frontier {pair}",
-            verbose=-1,
-        ).fit(table.X[rows], table.y[rows])
-        asked = learner.estimators_, table.X[table.test], [0, 1]
-        found["votes"].append(vote_counts(*asked, n_partitions=n_partitions).tolist())
-        if with_soft:
-            soft = soft_scores(*asked, n_partitions=n_partitions)
-            found["soft"].append(np.round(soft, 5).tolist())
-    return found
-
-
-def single_of_pair(table, model, size, pair):
-    return [
-        base_learner(model, table, seed=pair)
-        .fit(table.X[rows], table.y[rows])
-        .predict(table.X[table.test])
-        .tolist()
-        for rows in disjoint_samples(table, 2, pair, size)
-    ]
-
-
-def law_for(kind, vote, n_blocks, rho):
-    """The narrowest law that certifies rho, or None if there is none."""
-    if kind == "programme":
-        try:
-            return programme_law(n_blocks, rho)
-        except ValueError:
-            return None
-    width = smallest_width(rho, n_blocks, law=kind, vote=vote)
-    builder = {"arcsine": arcsine_law, "uniform": uniform_law}[kind]
-    return None if width is None else builder(n_blocks, width)
-
-
 def judge(pairs, singles, y, n_blocks, rho):
     """Evaluate every law, kind of vote and number of partitions from the votes.
 
@@ -127,10 +80,11 @@ def judge(pairs, singles, y, n_blocks, rho):
         for n_partitions in _numbers_up_to(votes.shape[-1]):
             used = (soft if vote == "soft" else votes)[..., :n_partitions]
             if kind == "majority":
-                scores = (used.mean(axis=-1) > n_blocks / 2).astype(float)
+                scores = majority_scores(used, n_blocks)
+            elif vote == "soft":
+                scores = law.at(used).mean(axis=-1)
             else:
-                values = law.at(used) if vote == "soft" else law.probabilities[used]
-                scores = values.mean(axis=-1)
+                scores = hard_scores(used, law)
             difference, error = gain(scores, singles, y)
             yield {
                 "T": n_blocks,

@@ -1,0 +1,69 @@
+"""The picture of the gap over n: one column per data set, the whole gap above its two parts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from _frontier_picture import COLOURS, pyplot
+
+PARTS = {
+    "gap": "certified rule\nagainst the single fit (points)",
+    "blocks": "of this, lost by blocks:\nmajority against single fit",
+    "thresholds": "of this, lost by thresholds:\ncertified rule against majority",
+}
+LINES = ("-", "--", ":")
+
+
+def draw(lines: list[dict[str, Any]], path: Path) -> None:
+    """Draw the gap and its parts over n, a colour per learner, a dash per rule for T."""
+    plt = pyplot()
+    sets, models, rules = (
+        list(dict.fromkeys(s[name] for s in lines)) for name in ("data", "model", "rule")
+    )
+    figure, panels = plt.subplots(
+        len(PARTS),
+        len(sets),
+        figsize=(3.2 * len(sets) + 1, 9),
+        layout="constrained",
+        sharex="col",
+        sharey="col",
+        squeeze=False,
+    )
+    for column, data in enumerate(sets):
+        for row, part in enumerate(PARTS):
+            axes = panels[row][column]
+            for model, colour in zip(models, COLOURS, strict=False):
+                for rule, dash in zip(rules, LINES, strict=False):
+                    _curve(axes, lines, (data, model, rule), part, colour, dash)
+            axes.axhline(0, color="grey", linewidth=0.8)
+            axes.set_xscale("log")
+            axes.grid(alpha=0.3)
+            panels[row][0].set_ylabel(PARTS[part])
+        panels[0][column].set_title(data)
+        panels[-1][column].set_xlabel("n, rows of a sample")
+    handles = [
+        plt.Line2D([], [], color=colour, linewidth=3, label=model)
+        for model, colour in zip(models, COLOURS, strict=False)
+    ]
+    handles += [
+        plt.Line2D([], [], color="black", linestyle=dash, label=_name_of(rule))
+        for rule, dash in zip(rules, LINES, strict=False)
+    ]
+    figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
+    figure.savefig(path, dpi=90)
+
+
+def _curve(
+    axes: Any, lines: list[dict[str, Any]], kind: Any, part: str, colour: str, dash: str
+) -> None:
+    """Put one learner under one rule into one panel, with standard errors."""
+    chosen = sorted((s["n"], *s[part]) for s in lines if (s["data"], s["model"], s["rule"]) == kind)
+    if chosen:
+        n, value, error = zip(*chosen, strict=True)
+        points, errors = ([100 * v for v in values] for values in (value, error))
+        axes.errorbar(n, points, errors, color=colour, linestyle=dash, marker=".", elinewidth=0.7)
+
+
+def _name_of(rule: str) -> str:
+    return "T grows like the root of n" if rule == "sqrt" else f"T = {rule} blocks"
