@@ -166,12 +166,13 @@ def choose_blocks(wish: Wish, n: int, promise: Promise) -> int:
     if not isinstance(wish.law, str):
         return wish.law.n_blocks
     largest = largest_blocks(wish, n)
-    affordable = largest if wish.max_fits is None else min(largest, wish.max_fits)
+    budget = wish.affordable_blocks
+    affordable = largest if budget is None else min(largest, budget)
     unasked = min(affordable, MAX_BLOCKS_UNASKED)
     if promise.target is None:
         return unasked
     if wish.binary and wish.request.notion == "pointwise":
-        preferred = min(affordable, preferred_blocks(n, promise.target, wish.max_fits))
+        preferred = min(affordable, preferred_blocks(n, promise.target, budget))
         if promise.some_law_meets(preferred):
             return preferred
     smallest = promise.smallest_blocks()

@@ -45,6 +45,11 @@ class Wish:
         return self.n_classes == 2
 
     @property
+    def affordable_blocks(self) -> int | None:
+        """Blocks of a partition that ``max_fits`` pays for; None: no budget was given."""
+        return None if self.max_fits is None else self.max_fits // (self.n_partitions or 1)
+
+    @property
     def smallest_block(self) -> int:
         """Rows per block that are enough without an accuracy target."""
         return self.min_block if self.block_size is None else self.block_size
@@ -169,7 +174,15 @@ def _number_of_classes(n_classes: Any, classes: tuple[Label, ...] | None) -> int
 def _check_together(wish: Wish) -> None:
     if wish.n is not None and wish.n_blocks is not None and wish.n_blocks > wish.n:
         raise ValueError(
-            f"n_blocks={wish.n_blocks} is larger than n={wish.n}: every block needs a row"
+            f"n_blocks={wish.n_blocks} is larger than n={wish.n}: every block needs a "
+            f"{wish.unit.removesuffix('s')}"
+        )
+    _check_budget(wish)
+    if wish.width is not None and wish.binary and not isinstance(wish.law, str):
+        raise ValueError(f"width={wish.width}, but the law that was given has a width of its own")
+    if wish.width is not None and wish.binary and wish.law == "programme":
+        raise ValueError(
+            f'width={wish.width} cannot be set with law="programme", which has none: leave it out'
         )
     if isinstance(wish.law, ThresholdLaw) and wish.n_blocks not in (None, wish.law.n_blocks):
         raise ValueError(
@@ -186,6 +199,18 @@ def _check_together(wish: Wish) -> None:
         )
     if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
         raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
+
+
+def _check_budget(wish: Wish) -> None:
+    law = wish.law
+    n_blocks = law.n_blocks if isinstance(law, ThresholdLaw) else wish.n_blocks or 1
+    fits = n_blocks * (wish.n_partitions or 1)
+    if wish.max_fits is not None and fits > wish.max_fits:
+        raise ValueError(
+            f"max_fits={wish.max_fits} is not enough for {n_blocks} blocks in "
+            f"{wish.n_partitions or 1} partitions ({fits} fits): raise max_fits, or lower n_blocks "
+            "or n_partitions"
+        )
 
 
 def _continuous(law: str | ThresholdLaw) -> bool:
