@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from typing import Any, NamedTuple
 
@@ -14,16 +13,19 @@ from replearn._sklearn_compat import fit_context
 from replearn.certificates import HeavyStage
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.learners._followed_plan import check_followed
 from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
+    check_base,
     check_features,
     check_groups,
     check_labels,
     describe_learner,
-    warn_if_preprocessed,
 )
 from replearn.learners._predictions import VotePredictions
 from replearn.learners._single_rule import forget_fit
+from replearn.learners._traps import float_precision, warn_if_preprocessed
+from replearn.learners._warn import warn_user
 from replearn.planning import Plan, heavy_stage
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
@@ -57,7 +59,7 @@ class BlockVotingClassifier(VotePredictions):
         return None if self.classes is None else np.unique(np.asarray(self.classes))
 
     @abstractmethod
-    def _plan_for(self, n: int, n_classes: int) -> Plan:
+    def _plan_for(self, n: int, n_classes: int, unit: str) -> Plan:
         """Make the plan from the parameters and the number of units, never from the data."""
 
     @fit_context(prefer_skip_nested_validation=False)
@@ -78,19 +80,25 @@ class BlockVotingClassifier(VotePredictions):
         self : object
             The fitted learner.
         """
-        forget_fit(self)
+        self._forget()
         try:
             X = check_features(self, X, reset=True)
             fitted = self._fit(X, y, groups)
         except BaseException:
             # Also on Ctrl-C: no half-fitted learner is left behind.
-            forget_fit(self)
+            self._forget()
             raise
         self.__dict__.update(fitted)
         return self
 
+    def _forget(self) -> None:
+        forget_fit(self)
+        for name in ("_dtype", "_panel"):
+            self.__dict__.pop(name, None)
+
     def _fit(self, X: Any, y: ArrayLike, groups: ArrayLike | None) -> dict[str, Any]:
         base = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
+        check_base(base, self.vote if self.plan is None else self.plan.vote)
         codes, classes = check_labels(
             X, y, self.classes if self.plan is None else self.plan.classes
         )
@@ -98,14 +106,11 @@ class BlockVotingClassifier(VotePredictions):
         warn_if_preprocessed(X)
         key = SharedKey(self.shared_key)
         available = len(codes) if groups is None else len(np.unique(groups))
-        made = self._resolve_plan(available, "rows" if groups is None else "groups", len(classes))
+        unit = "rows" if groups is None else "groups"
+        if groups is not None:
+            self._check_no_stage()
+        made = self._resolve_plan(available, unit, classes)
         stage = made.design.heavy
-        if stage is not None and groups is not None:
-            raise ValueError(
-                "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
-                "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
-                "one row per group."
-            )
         sample = _planned_rows(key, _without_file_order(key, _Sample(X, codes, groups), made), made)
         estimators = self._train(base, sample, made, key)
         learner, digest = describe_learner(base)
@@ -115,7 +120,7 @@ class BlockVotingClassifier(VotePredictions):
             learner_digest=digest,
             n_available=available,
             classes=classes.tolist(),
-            unit="rows" if groups is None else "groups",
+            unit=unit,
         )
         heavy = None
         if stage is not None:
@@ -126,22 +131,27 @@ class BlockVotingClassifier(VotePredictions):
             "certificate_": certificate,
             "classes_": classes,
             "estimators_": estimators,
-            "_dtype": getattr(X, "dtype", None),
+            "_dtype": float_precision(X),
             "_panel": Panel(estimators, np.arange(max(2, len(classes))), made.n_partitions),
         }
 
-    def _resolve_plan(self, available: int, unit: str, n_classes: int) -> Plan:
-        if self.plan is None:
-            made = self._plan_for(available, max(2, n_classes))
-            if not made.certified:
-                warnings.warn(made.reason, NotCertifiedWarning, stacklevel=5)
-            return made
-        if available < self.plan.n:
+    def _check_no_stage(self) -> None:
+        asked = self.alpha is not None and self.heavy != "off"
+        if asked if self.plan is None else self.plan.design.heavy is not None:
             raise ValueError(
-                f"plan needs n={self.plan.n} {unit}, but the sample has {available}. Make a plan "
-                "for the smallest sample among the labs."
+                "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
+                "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
+                "one row per group."
             )
-        return self.plan
+
+    def _resolve_plan(self, available: int, unit: str, classes: NDArray[Any]) -> Plan:
+        if self.plan is not None:
+            check_followed(self, available, unit, classes)
+            return self.plan
+        made = self._plan_for(available, max(2, len(classes)), unit)
+        if not made.certified:
+            warn_user(made.reason, NotCertifiedWarning)
+        return made
 
     def _train(self, base: Any, sample: _Sample, made: Plan, key: SharedKey) -> list[Any]:
         points = as_points(sample.X, decimals=made.decimals)

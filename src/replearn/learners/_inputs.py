@@ -1,24 +1,21 @@
-"""What goes into a learner: features as they come, labels as codes, and the trap in front."""
+"""What goes into a learner: features as they come, labels as codes, groups, ids of points."""
 
 from __future__ import annotations
 
 import re
-import warnings
 from hashlib import sha256
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn._sklearn_compat import validate_data
-from replearn.exceptions import PreprocessingWarning
+from replearn.randomness import Points, as_points
 
-# A fitted scaler leaves its mark to within rounding; data that arrive standardised by a published
-# table do not. Fewer rows than this prove nothing.
-_MARK_TOLERANCE = 1e-9
-_MARK_ROWS = 30
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
@@ -54,7 +51,7 @@ def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArra
     """
     if y is None:
         raise ValueError("y is missing: requires y to be passed, but the target y is None.")
-    y = column_or_1d(np.asarray(y), warn=True)
+    y = _of_one_type(column_or_1d(np.asarray(y), warn=True), "Input y", "leave out the row")
     check_consistent_length(X, y)
     check_classification_targets(y)
     found, codes = np.unique(y, return_inverse=True)
@@ -77,67 +74,73 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     groups = np.asarray(groups)
     if groups.shape != (n_rows,):
         raise ValueError(f"groups has shape {groups.shape}, but there are {n_rows} rows.")
-    return groups
+    return _of_one_type(groups, "groups", "give a row without a group an id of its own")
 
 
-def warn_if_preprocessed(X: Any) -> None:
-    """Warn when the features carry the mark of a scaler that was fitted on these very rows.
+def check_points(points: Any, n_rows: int) -> Points:
+    """One id per row, as points; ids are taken as they are, only features are rounded."""
+    if isinstance(points, str | bytes) or not hasattr(points, "__len__"):
+        raise ValueError(
+            f"points={points!r} must hold one id for each of the {n_rows} rows of X: give a list, "
+            "an array or a column."
+        )
+    found = as_points(points)
+    if len(found) != n_rows:
+        raise ValueError(
+            f"points has {len(found)} ids, but X has {n_rows} rows: give one id per row."
+        )
+    return found
 
-    Such a scaler moves every point a little at each retraining, so that each point gets a new
-    threshold: the promise is lost. It belongs inside the base estimator.
-    """
-    marks = _scaler_marks(X)
-    if marks:
-        warnings.warn(
-            f"X looks as if {marks} had been fitted on it before. A fitted transformer in front of "
-            "a replicable classifier changes every point at every retraining, and with it every "
-            "threshold: the promise does not hold. Put it inside: "
-            "estimator=make_pipeline(StandardScaler(), LogisticRegression()).",
-            PreprocessingWarning,
-            stacklevel=3,
+
+def check_probability(name: str, value: Any, *, ends: bool = False) -> float:
+    """Return a number between 0 and 1, with or without the two ends."""
+    inside = isinstance(value, Real) and (0 <= value <= 1 if ends else 0 < value < 1)
+    if not inside:
+        raise ValueError(f"{name}={value!r} must lie in {'[0, 1]' if ends else '(0, 1)'}.")
+    return float(value)
+
+
+def check_base(base: Any, vote: str) -> None:
+    """Refuse what cannot vote before anything is trained."""
+    kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None
+    if kind not in (None, "classifier"):
+        raise ValueError(f"estimator={base!r} is a {kind}: give a classifier.")
+    # Some classifiers show their methods only when fitted (stacking); then both are missing.
+    if vote == "soft" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+        raise ValueError(
+            f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
+            'vote="hard", or wrap it in CalibratedClassifierCV.'
         )
 
 
-def warn_if_precision_changed(X: Any, fitted: Any) -> None:
-    """Warn when points come in another float precision than the training rows did.
-
-    ``float32(0.1)`` is another number than ``0.1``: such points have thresholds of their own.
-    """
-    dtype = getattr(X, "dtype", None)
-    if dtype == fitted or getattr(dtype, "kind", None) != "f" or fitted != np.float64:
-        return
-    warnings.warn(
-        f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
-        "so another threshold, than in a float64 table. Use one precision, or decimals=6.",
-        PreprocessingWarning,
-        stacklevel=5,
-    )
-
-
-def _scaler_marks(X: Any) -> str | None:
-    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f" or len(X) < _MARK_ROWS:
-        return None
-    tolerance = _MARK_TOLERANCE if X.dtype == np.float64 else 1e-4
-    standard = unit_range = True
-    moving = inner = False
-    with np.errstate(invalid="ignore", over="ignore"):
-        for column in X.T:  # nearly always the first column clears the table of both suspicions
-            low, high = column.min(), column.max()
-            if not low < high:  # constant, or with missing values
-                continue
-            moving = True
-            unit_range = unit_range and low == 0 and high == 1
-            inner = inner or (unit_range and not np.isin(column, (0.0, 1.0)).all())
-            standard = standard and _is_standard(column, tolerance)
-            if not (standard or unit_range):
-                return None
-    if moving and standard:
-        return "a StandardScaler"
-    return "a MinMaxScaler" if inner and unit_range else None
+def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
+    """Refuse missing values and a mixture of types, which have no order; unpack numbers."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row = int(np.flatnonzero(np.isnan(values))[0])
+        raise ValueError(f"{name} contains NaN in row {row}: {remedy}.")
+    if values.dtype != object:
+        return values
+    cells = values.tolist()
+    row = next((place for place, cell in enumerate(cells) if _is_missing(cell)), -1)
+    if row >= 0:
+        raise ValueError(f"{name} contains a missing value in row {row}: {remedy}.")
+    kinds = {type(cell) for cell in cells}
+    if all(issubclass(kind, Real | np.bool_) for kind in kinds):
+        return np.asarray(cells)
+    if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"{name} mixes values of the types {names}: use one type for all rows.")
+    return values
 
 
-def _is_standard(column: NDArray[Any], tolerance: float) -> bool:
-    return abs(column.mean()) <= tolerance and abs(column.std() - 1) <= tolerance
+def _is_missing(cell: Any) -> bool:
+    # pandas.NA answers NA to every comparison, so it is known by its name.
+    return cell is None or type(cell).__name__ == "NAType" or _unlike(cell)
+
+
+def _unlike(cell: Any) -> bool:
+    """Whether a cell differs from itself, as not-a-number does."""
+    return isinstance(cell, Real | np.datetime64) and bool(cell != cell)
 
 
 def describe_learner(estimator: Any) -> tuple[str, str]:

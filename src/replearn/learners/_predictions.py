@@ -11,6 +11,7 @@ from replearn.learners._class_votes import ClassExplanation, ClassVotes
 from replearn.learners._explanation import Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
 from replearn.learners._heavy_labels import TwoLabels, with_flips
+from replearn.learners._inputs import check_probability
 from replearn.learners._vote_scores import Scores, VoteScores
 
 
@@ -138,6 +139,7 @@ class VotePredictions(VoteScores):
         lower, upper : ndarray of shape (n,)
             Limits of each point's flip probability.
         """
+        check_probability("delta", delta)
         X = self._check(X)
         if len(self.classes_) > 2:
             return self._class_votes(X, points).limits(self.plan_, delta)
@@ -163,6 +165,7 @@ class VotePredictions(VoteScores):
         FlipRate
             ``estimate`` and ``upper``.
         """
+        check_probability("delta", delta)
         X = self._check(X, two_classes="flip_rate")
         votes = self._hard_votes(self._scores(X), "flip_rate")
         return flip_rate(self.plan_.law, votes, delta, self._heavy(X))
@@ -189,8 +192,7 @@ class VotePredictions(VoteScores):
             Labels, or ``abstain``. Whether a point is answered is itself an estimate from this
             sample: another run may abstain elsewhere.
         """
-        if not 0 <= max_flip <= 1:
-            raise ValueError(f"max_flip={max_flip!r} must lie in [0, 1].")
+        check_probability("max_flip", max_flip, ends=True)
         answers = self.predict(X, points=points).astype(object)
         answers[self.flip_probability(X, points=points) > max_flip] = abstain
         return answers

@@ -15,8 +15,9 @@ from replearn.execution.threads import side_by_side
 from replearn.execution.voting import FEWEST_ROWS_PER_TASK
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._heavy_view import HeavyView
-from replearn.learners._inputs import check_features, warn_if_precision_changed
+from replearn.learners._inputs import check_features, check_points
 from replearn.learners._rule import hard_answers, law_values, mean_law
+from replearn.learners._traps import warn_if_precision_changed
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import n_rows
 
@@ -45,8 +46,7 @@ class VoteScores(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def _points(self, X: Any, points: Any) -> Any:
         if points is not None:
-            # Ids are taken as they are; only measured features are rounded.
-            return as_points(points)
+            return check_points(points, n_rows(X))
         if self.plan_.decimals is None:
             warn_if_precision_changed(X, self._dtype)
         return as_points(X, decimals=self.plan_.decimals)

@@ -15,6 +15,7 @@ import numpy as np
 
 from replearn._sklearn_compat import Interval, StrOptions
 from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.learners._followed_plan import refuse_planned
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.planning import Plan, plan
 
@@ -110,6 +111,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
     (True, True)
     """
 
+    _notion: ClassVar[str] = "approximate"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{
             name: allowed
@@ -188,6 +190,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         ApproximatelyReplicableClassifier
             Not yet fitted.
         """
+        refuse_planned(cls, params)
         return cls(estimator, plan=plan, **params)
 
     def disagreement(self, other: Any, X: Any) -> float:
@@ -207,18 +210,18 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         """
         return float(np.mean(self.predict(X) != other.predict(X)))
 
-    def _plan_for(self, n: int, n_classes: int) -> Plan:
+    def _plan_for(self, n: int, n_classes: int, unit: str) -> Plan:
         routes = ("direct", "pointwise") if self.route == "auto" else (self.route,)
         if n_classes > 2 and self.alpha is None:
             routes = routes[:1]  # one law only: the certificate compares both routes anyway
-        made = self._plan_by(routes[0], n, n_classes)
+        made = self._plan_by(routes[0], n, n_classes, unit)
         for route in routes[1:]:
             if not made.certified:
-                other = self._plan_by(route, n, n_classes)
+                other = self._plan_by(route, n, n_classes, unit)
                 made = other if other.certified or _closer(other, made) else made
         return made
 
-    def _plan_by(self, route: str, n: int, n_classes: int) -> Plan:
+    def _plan_by(self, route: str, n: int, n_classes: int, unit: str) -> Plan:
         common = {
             "n": n,
             "width": self.width,
@@ -228,6 +231,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
             "max_fits": self.max_fits,
             "n_classes": n_classes,
             "classes": self._listed_classes(),
+            "unit": unit,
             "decimals": self.decimals,
         }
         law, direct = self.law, route == "direct"

@@ -12,7 +12,9 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 from replearn._sklearn_compat import HasMethods, Interval, StrOptions
+from replearn.bounds import ThresholdLaw
 from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.learners._followed_plan import refuse_planned
 from replearn.planning import Plan, plan
 from replearn.randomness import SharedKey
 
@@ -111,12 +113,13 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     True
     """
 
+    _notion: ClassVar[str] = "pointwise"
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "estimator": [HasMethods(["fit", "predict"]), None],
+        "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, 1023, closed="both"), StrOptions({"auto"})],
-        "law": [StrOptions({"arcsine", "uniform", "programme"}), HasMethods(["to_dict"])],
+        "law": [StrOptions({"arcsine", "uniform", "programme"}), ThresholdLaw],
         "width": [Interval(Real, 0, 1, closed="right"), None],
         "vote": [StrOptions({"hard", "soft"})],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
@@ -125,11 +128,11 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         "setting": [StrOptions({"agnostic", "realizable"})],
         "heavy": [StrOptions({"auto", "paper", "off"})],
         "classes": ["array-like", None],
-        "decimals": [Interval(Integral, -300, 300, closed="both"), None],
+        "decimals": [Interval(Integral, 0, 15, closed="both"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
-        "verbose": ["verbose", Integral],
+        "verbose": [Integral, "boolean"],
     }
 
     def __init__(  # noqa: PLR0913
@@ -191,9 +194,10 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         PointwiseReplicableClassifier
             Not yet fitted.
         """
+        refuse_planned(cls, params)
         return cls(estimator, plan=plan, **params)
 
-    def _plan_for(self, n: int, n_classes: int) -> Plan:
+    def _plan_for(self, n: int, n_classes: int, unit: str) -> Plan:
         return plan(
             "pointwise",
             n=n,
@@ -206,6 +210,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
             max_fits=self.max_fits,
             n_classes=n_classes,
             classes=self._listed_classes(),
+            unit=unit,
             decimals=self.decimals,
             heavy=self._stage(n, n_classes, self.rho),
         )

@@ -1,0 +1,238 @@
+"""What PointwiseReplicableClassifier refuses, before it trains anything, and in which words."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.cluster import KMeans
+from sklearn.ensemble import IsolationForest, StackingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+
+from replearn import (
+    ApproximatelyReplicableClassifier,
+    NotCertifiedWarning,
+    PointwiseReplicableClassifier,
+    plan,
+)
+from replearn.bounds import arcsine_law
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(0)
+    X = rng.normal(1, 2, (900, 3))
+    return X, (X[:, 0] + rng.normal(size=900) > 1).astype(int)
+
+
+class Untrainable(GaussianNB):
+    def fit(self, X, y):
+        raise AssertionError("nothing should be trained")
+
+
+def small(estimator=None, **params):
+    params = {"n_blocks": 18, "n_partitions": 1, "shared_key": "tests"} | params
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
+
+
+# -- base learners -----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "kind"),
+    [
+        (LinearRegression(), "regressor"),
+        (make_pipeline(StandardScaler(), LinearRegression()), "regressor"),
+        (KMeans(), "clusterer"),
+        (IsolationForest(), "outlier_detector"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_only_classifiers_vote(data, base, kind):
+    with pytest.raises(ValueError, match=rf"(?s)^estimator=.* is a {kind}: give a classifier"):
+        small(base).fit(*data)
+
+
+@pytest.mark.parametrize("base", [LinearSVC(), make_pipeline(StandardScaler(), LinearSVC())])
+def test_soft_votes_need_probabilities(data, base):
+    small(base).fit(*data)
+    with pytest.raises(ValueError, match=r'(?s)^vote="soft" needs predict_proba, .*LinearSVC'):
+        small(base, vote="soft", rho=0.5).fit(*data)
+
+
+@pytest.mark.parametrize("vote", ["hard", "soft"])
+def test_stacking_shows_its_methods_only_when_fitted(data, vote):
+    base = StackingClassifier([("bayes", GaussianNB()), ("lines", LogisticRegression())], cv=2)
+    assert not hasattr(base, "predict")
+    assert small(base, vote=vote, rho=0.5).fit(*data).score(*data) > 0.7
+
+
+# -- parameters that contradict each other -----------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"law": "programme", "width": 0.5}, r'width=0\.5 cannot be set with law="programme"'),
+        ({"law": arcsine_law(18, 0.9), "width": 0.5}, r"width=0\.5, but the law .* of its own"),
+        ({"max_fits": 10}, r"max_fits=10 is not enough for 18 blocks in 1 partitions"),
+        ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
+        ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
+        ({"decimals": -1}, r"'decimals' .* must be an int in the range \[0, 15\].* Got -1"),
+        ({"law": pd.Series([1])}, r"'law' .* or an instance of '.*ThresholdLaw'"),
+        ({"verbose": "loud"}, r"'verbose' .* Got 'loud'"),
+    ],
+)
+def test_contradictions_are_refused_before_anything_is_trained(data, params, message):
+    with pytest.raises(ValueError, match=message):
+        small(Untrainable(), **params).fit(*data)
+
+
+def test_the_budget_counts_the_fits_of_all_partitions(data):
+    with pytest.warns(NotCertifiedWarning):
+        model = small(n_blocks=None, n_partitions=5, max_fits=30).fit(*data)
+    assert len(model.estimators_) == 30
+
+
+# -- plans -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("made", "message"),
+    [
+        (plan("approximate", n=900, rho=0.1, gamma=0.3), "plan is for the approximate notion"),
+        (plan(n=900, rho=0.3, n_classes=3), "plan is for 3 classes, but y has 2: .*Name them"),
+        (plan(n=300, rho=0.3, unit="groups"), "plan counts groups: pass groups to fit"),
+    ],
+    ids=["notion", "classes", "groups"],
+)
+def test_plans_of_another_kind_are_refused(data, made, message):
+    with pytest.raises(ValueError, match=message):
+        PointwiseReplicableClassifier.from_plan(made, Untrainable()).fit(*data)
+
+
+def test_more_classes_than_planned_are_refused(data):
+    X, _ = data
+    made = plan(n=900, rho=0.3)
+    with pytest.raises(ValueError, match="plan is for 2 classes, but y has 3"):
+        PointwiseReplicableClassifier.from_plan(made, Untrainable()).fit(X, np.arange(900) % 3)
+
+
+def test_a_pointwise_plan_is_not_for_the_approximate_learner(data):
+    learner = ApproximatelyReplicableClassifier.from_plan(plan(n=900, rho=0.3), Untrainable())
+    with pytest.raises(ValueError, match="plan is for the pointwise notion"):
+        learner.fit(*data)
+
+
+def test_what_a_plan_fixes_cannot_be_set_beside_it(data):
+    made = plan(n=900, rho=0.3)
+    for learner in (PointwiseReplicableClassifier, ApproximatelyReplicableClassifier):
+        with pytest.raises(ValueError, match="the plan fixes rho, law: leave it out"):
+            learner.from_plan(made, rho=0.1, law="uniform")
+    with pytest.raises(ValueError, match="the plan fixes classes"):
+        PointwiseReplicableClassifier(Untrainable(), plan=made, classes=[0, 1]).fit(*data)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        PointwiseReplicableClassifier.from_plan(made, colour="red")
+
+
+def test_a_plan_for_groups_is_followed(data):
+    made = plan(n=300, rho=0.3, unit="groups")
+    learner = PointwiseReplicableClassifier.from_plan(made, GaussianNB())
+    learner.fit(*data, groups=np.arange(900) // 3)
+    assert learner.certificate_.unit == "groups"
+
+
+# -- labels, groups, ids -----------------------------------------------------------------------
+
+
+def test_numbers_in_an_object_column_are_labels(data):
+    X, y = data
+    model = small().fit(X, y.astype(object))
+    assert model.classes_.dtype.kind == "i"
+    np.testing.assert_array_equal(model.predict(X), small().fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        ("one", "Input y mixes values of the types int and str: use one type"),
+        (None, "Input y contains a missing value in row 7: leave out the row"),
+        (pd.NA, "Input y contains a missing value in row 7: leave out the row"),
+        (np.nan, "Input y contains a missing value in row 7: leave out the row"),
+    ],
+    ids=["mixed", "None", "NA", "nan"],
+)
+def test_labels_that_cannot_be_sorted_are_named(data, cell, message):
+    X, y = data
+    y = y.astype(object)
+    y[7] = cell
+    with pytest.raises(ValueError, match=message):
+        small(Untrainable()).fit(X, y)
+
+
+def test_missing_numbers_among_labels_are_named(data):
+    X, y = data
+    with pytest.raises(ValueError, match="Input y contains NaN in row 3"):
+        small(Untrainable()).fit(X, np.where(np.arange(900) == 3, np.nan, y))
+
+
+@pytest.mark.parametrize(
+    ("cell", "message"),
+    [
+        (7, "groups mixes values of the types int and str"),
+        (None, "groups contains a missing value in row 2: give a row without a group an id"),
+    ],
+    ids=["mixed", "missing"],
+)
+def test_groups_that_cannot_be_sorted_are_named(data, cell, message):
+    groups = np.array([f"patient {row // 3}" for row in range(900)], dtype=object)
+    groups[2] = cell
+    with pytest.raises(ValueError, match=message):
+        small(Untrainable()).fit(*data, groups=groups)
+
+
+def test_messages_count_groups_where_groups_count(data):
+    groups = np.arange(900) // 45
+    with pytest.warns(NotCertifiedWarning, match=r"1 block of 20 groups.* n = 450 groups"):
+        model = small(n_blocks=None).fit(*data, groups=groups)
+    assert model.plan_.unit == "groups"
+    with pytest.raises(ValueError, match=r"n_blocks=21 is larger than n=20: .* needs a group"):
+        small(Untrainable(), n_blocks=21).fit(*data, groups=groups)
+
+
+@pytest.mark.parametrize("method", ["predict", "margin", "flip_probability", "flip_limits"])
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
+    X, y = data
+    if n_classes == 3 and method == "margin":
+        pytest.skip("two classes only")
+    model = small(rho=0.5).fit(X, y if n_classes == 2 else np.arange(900) % 3)
+    for ids, message in (
+        ([7], "points has 1 ids, but X has 900 rows"),
+        (np.arange(899), "points has 899 ids, but X has 900 rows"),
+        (7, "points=7 must hold one id for each of the 900 rows"),
+        ("seven", "points='seven' must hold one id"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            getattr(model, method)(X, points=ids)
+
+
+@pytest.mark.parametrize("value", ["often", None, float("nan"), -0.1, 1.1])
+def test_probabilities_are_named(data, value):
+    X, _ = data
+    model = small().fit(*data)
+    with pytest.raises(ValueError, match=r"max_flip=.* must lie in \[0, 1\]"):
+        model.predict_or_abstain(X, value)
+    for ask in (model.flip_limits, model.flip_rate):
+        with pytest.raises(ValueError, match=r"delta=.* must lie in \(0, 1\)"):
+            ask(X, delta=value)
+
+
+def test_nothing_of_an_earlier_fit_is_left_after_an_error(data):
+    fresh = set(vars(small()))
+    model = small().fit(*data)
+    with pytest.raises(AssertionError):
+        model.set_params(estimator=Untrainable()).fit(*data)
+    assert set(vars(model)) == fresh
