@@ -46,6 +46,10 @@ SCORES_PER_CHUNK = 2**18
 """Scores computed before they are counted: enough that threads seldom wait for the interpreter."""
 
 
+Form = tuple[NDArray[np.float64], NDArray[np.float64]]
+"""Weights, one column per score, and intercepts."""
+
+
 class LinearVoter:
     """Linear models that vote together.
 
@@ -69,15 +73,19 @@ class LinearVoter:
     """
 
     def __init__(self, members: list[Member]) -> None:
-        # Models of two classes have one score and come first: their votes are counted at once.
-        self.binary = [member for member in members if len(member.codes) == 2]
-        self.wide = [member for member in members if len(member.codes) > 2]
-        models = [member.model for member in self.binary + self.wide]
-        self._first = models[0]
-        self._weights = np.ascontiguousarray(np.vstack([model.coef_ for model in models]).T, float)
-        self._intercepts = np.concatenate(
-            [np.broadcast_to(model.intercept_, len(np.atleast_2d(model.coef_))) for model in models]
-        ).astype(float)
+        self._seat(members, [_own_form(member.model) for member in members])
+        self._first = members[0].model
+
+    def _seat(self, members: list[Member], forms: list[Form]) -> None:
+        """Put the scores of all models side by side.
+
+        Models of two classes have one score and come first: their votes are counted at once.
+        """
+        order = sorted(range(len(members)), key=lambda place: len(members[place].codes) > 2)
+        self.binary = [members[place] for place in order if len(members[place].codes) == 2]
+        self.wide = [members[place] for place in order if len(members[place].codes) > 2]
+        self._weights = np.ascontiguousarray(np.hstack([forms[place][0] for place in order]))
+        self._intercepts = np.concatenate([forms[place][1] for place in order])
         self._chunk = max(1, SCORES_PER_CHUNK // self._weights.shape[1])
 
     @staticmethod
@@ -131,6 +139,11 @@ class LinearVoter:
         for member in self.wide:
             yield member, slice(start, start + len(member.codes))
             start += len(member.codes)
+
+
+def _own_form(model: Any) -> Form:
+    weights = np.atleast_2d(model.coef_).T.astype(float)
+    return weights, np.broadcast_to(model.intercept_, weights.shape[1]).astype(float)
 
 
 def _row_products(X: Any, weights: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,10 +6,8 @@ everything learned from data belongs there. Each row is treated on its own.
 
 from __future__ import annotations
 
-import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from functools import lru_cache
 from itertools import repeat
 from typing import Any
 
@@ -18,12 +16,12 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from replearn.tables._kinds import DATE, NUMBER, TEXT, is_date
+from replearn.tables.columns import count_words, numbers_of, parts_of_dates, texts_of
 from replearn.tables.rows import n_rows
 
 Fitted = dict[str, Any]
 """What was learned about one column, in plain values: a model file needs no other types."""
 
-WORD_BUCKETS = 64
 WORDS_OF_FREE_TEXT = 3.0
 """From so many words per cell on, a text is read by its words instead of as a category."""
 
@@ -31,8 +29,6 @@ _LARGEST = float(np.finfo(np.float32).max)
 """Trees work in single precision and refuse larger numbers."""
 
 _ROUNDING = 1e-12
-_DAY = np.timedelta64(1, "D")
-_EPOCH = np.datetime64("1970-01-01", "us")
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -101,13 +97,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.fitted_columns_: list[Fitted] = []
         for name, kind in kinds.items():
             if kind == NUMBER:
-                self.fitted_columns_.append({"name": name, **_learn_scales([_numbers(X[name])])})
+                self.fitted_columns_.append({"name": name, **_learn_scales([numbers_of(X[name])])})
             elif is_date(kind):
                 self.fitted_columns_.append(
-                    {"name": name, "date": True, **_learn_scales(_parts_of_dates(X[name]))}
+                    {"name": name, "date": True, **_learn_scales(parts_of_dates(X[name]))}
                 )
             elif kind == TEXT:
-                self.fitted_columns_.append({"name": name, **self._learn_texts(_texts(X[name]))})
+                self.fitted_columns_.append({"name": name, **self._learn_texts(texts_of(X[name]))})
         if not self.fitted_columns_:
             raise ValueError("the table has no column that can be learned from (only ids).")
         self.n_features_in_ = len(X.columns)
@@ -142,11 +138,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _encode(self, column: Any, fitted: Fitted) -> Iterable[NDArray[np.float64]]:
         if "words" in fitted:
-            return [_count_words(_texts(column))]
+            return [count_words(texts_of(column))]
         if "levels" in fitted:
             encode = _codes if self.for_trees else _indicators
-            return [encode(_texts(column), fitted["levels"])]
-        values = _parts_of_dates(column) if "date" in fitted else [_numbers(column)]
+            return [encode(texts_of(column), fitted["levels"])]
+        values = parts_of_dates(column) if "date" in fitted else [numbers_of(column)]
         if self.for_trees:
             return [np.clip(part, -_LARGEST, _LARGEST) for part in values]
         return [
@@ -166,41 +162,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _kinds_of(X: Any) -> dict[str, str]:
     kinds = {"b": NUMBER, "i": NUMBER, "u": NUMBER, "f": NUMBER, "M": DATE}
     return {name: kinds.get(np.asarray(X[name]).dtype.kind, TEXT) for name in X.columns}
-
-
-def _numbers(column: Any) -> NDArray[np.float64]:
-    values = np.asarray(column)
-    if values.dtype != object:
-        return values.astype(np.float64)
-    known = [np.nan if gone else cell for cell, gone in _cells(column)]
-    return np.array(known, dtype=np.float64)
-
-
-def _texts(column: Any) -> list[str | None]:
-    if str(column.dtype) == "String":  # polars
-        return list(column.to_list())
-    return [None if gone else str(cell) for cell, gone in _cells(column)]
-
-
-def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
-    """Yield each cell of a pandas or polars column, and whether it is missing."""
-    missing = column.isna() if hasattr(column, "isna") else column.is_null()
-    return zip(column.to_list(), missing.to_list(), strict=True)
-
-
-def _parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
-    """Return days since 1970, month, weekday and hour."""
-    instants = np.asarray(column).astype("datetime64[us]")
-    missing = np.isnat(instants)
-    days = instants.astype("datetime64[D]")
-    whole = (days - _EPOCH.astype("datetime64[D]")) / _DAY
-    parts = [
-        (instants - _EPOCH) / _DAY,
-        (instants.astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.float64),
-        (whole + 3) % 7,
-        (instants - days) / np.timedelta64(1, "h"),
-    ]
-    return [np.where(missing, np.nan, part) for part in parts]
 
 
 def _learn_scales(columns: list[NDArray[np.float64]]) -> Fitted:
@@ -248,18 +209,3 @@ def _places(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
     place = {level: number for number, level in enumerate(levels)}
     other = len(levels)
     return np.fromiter(map(place.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]
-
-
-def _count_words(texts: list[str | None]) -> NDArray[np.float64]:
-    """Count hashed words, damped; the last column is the number of words."""
-    counts = np.zeros((len(texts), WORD_BUCKETS + 1))
-    for row, text in enumerate(texts):
-        for bucket in _word_buckets(text or ""):
-            counts[row, bucket] += 1.0
-    counts[:, -1] = counts[:, :-1].sum(axis=1)
-    return np.log1p(counts)
-
-
-@lru_cache(maxsize=1 << 16)
-def _word_buckets(text: str) -> tuple[int, ...]:
-    return tuple(zlib.crc32(word.encode()) % WORD_BUCKETS for word in text.lower().split())

@@ -1,0 +1,277 @@
+"""What each transformer makes of the columns of a table, as weighted sums of terms.
+
+Types and parameters are matched exactly; whatever is not surely a sum of terms is not folded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectKBest, SelectPercentile, VarianceThreshold
+from sklearn.impute import SimpleImputer
+from sklearn.pipeline import Pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    RobustScaler,
+    StandardScaler,
+)
+
+from replearn.execution.basis import Channel, Of, Term
+from replearn.tables.columns import WORD_BUCKETS
+from replearn.tables.encoder import TableEncoder
+
+_LARGEST_EXACT = 2**53
+
+
+class CannotFold(Exception):
+    """A step is not surely a weighted sum of terms."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column as it is; missing cells are filled in with a value, or stay missing (None)."""
+
+    column: Hashable
+    fill: float | str | None = None
+
+
+@dataclass(frozen=True)
+class Sum:
+    """A constant plus weighted terms; ``open`` names a channel whose missing cells stay missing."""
+
+    terms: dict[Term, float]
+    constant: float = 0.0
+    open: Channel | None = None
+
+
+Feature = Cell | Sum
+
+
+def columns_of(steps: list[Any]) -> tuple[Sequence[str], list[Feature]]:
+    """List the columns of the table that the first real step was fitted on."""
+    first = next((step for step in steps if not _is_identity(step)), None)
+    if first is None:
+        raise CannotFold
+    names = list(getattr(first, "feature_names_in_", []))
+    columns: Sequence[Hashable] = names or range(first.n_features_in_)
+    return names, [Cell(column) for column in columns]
+
+
+def _is_identity(step: Any) -> bool:
+    if type(step) is FunctionTransformer:
+        return step.func is None
+    return step is None or (isinstance(step, str) and step == "passthrough")
+
+
+def through(steps: list[Any], features: list[Feature]) -> list[Feature]:
+    """Send columns through fitted transformers, one after another."""
+    for step in steps:
+        if not _is_identity(step):
+            if type(step) not in _RULES:
+                raise CannotFold
+            features = _RULES[type(step)](step, features)
+    return features
+
+
+def as_sum(feature: Feature) -> Sum:
+    """Read a column as a number; where it is not filled in, missing ones stay missing."""
+    if isinstance(feature, Sum):
+        return feature
+    channel = Channel(feature.column, "numbers")
+    terms = {Term(channel, Of.NUMBER): 1.0}
+    if feature.fill is None:
+        return Sum(terms, open=channel)
+    if isinstance(feature.fill, str):
+        raise CannotFold
+    return Sum({**terms, Term(channel, Of.MISSING): feature.fill})
+
+
+def _affine(features: list[Feature], slopes: Any, shifts: Any) -> list[Feature]:
+    """Return slope * feature + shift for each."""
+    scaled: list[Feature] = []
+    slopes, shifts = np.broadcast_to(slopes, len(features)), np.broadcast_to(shifts, len(features))
+    for feature, slope, shift in zip(features, slopes.tolist(), shifts.tolist(), strict=True):
+        before = as_sum(feature)
+        terms = {term: slope * weight for term, weight in before.terms.items()}
+        scaled.append(Sum(terms, slope * before.constant + shift, before.open))
+    return scaled
+
+
+def _centred(features: list[Feature], centre: Any, scale: Any) -> list[Feature]:
+    scale = np.float64(1.0) if scale is None else np.asarray(scale, dtype=np.float64)
+    shift = 0.0 if centre is None else -np.asarray(centre, dtype=np.float64) / scale
+    return _affine(features, 1.0 / scale, shift)
+
+
+def _standard(step: StandardScaler, features: list[Feature]) -> list[Feature]:
+    return _centred(features, step.mean_ if step.with_mean else None, step.scale_)
+
+
+def _clipped(step: Any) -> bool:
+    return bool(getattr(step, "clip", False))
+
+
+def _min_max(step: MinMaxScaler, features: list[Feature]) -> list[Feature]:
+    if _clipped(step):
+        raise CannotFold
+    return _affine(features, step.scale_, step.min_)
+
+
+def _max_abs(step: MaxAbsScaler, features: list[Feature]) -> list[Feature]:
+    if _clipped(step):
+        raise CannotFold
+    return _centred(features, None, step.scale_)
+
+
+def _filled(step: SimpleImputer, features: list[Feature]) -> list[Feature]:
+    marker = step.missing_values
+    if step.add_indicator or not (isinstance(marker, float) and np.isnan(marker)):
+        raise CannotFold
+    filled: list[Feature] = []
+    for feature, value in zip(features, step.statistics_.tolist(), strict=True):
+        if isinstance(value, float) and np.isnan(value):
+            if step.keep_empty_features:
+                raise CannotFold
+            continue  # the block has no value of this column, and leaves it out
+        filled.append(_fill(feature, value))
+    return filled
+
+
+def _fill(feature: Feature, value: Any) -> Feature:
+    if isinstance(feature, Cell):
+        if feature.fill is not None:
+            return feature
+        if not isinstance(value, str | float | int) or isinstance(value, bool):
+            raise CannotFold
+        return Cell(feature.column, value if isinstance(value, str) else float(value))
+    if feature.open is None:
+        return feature
+    if isinstance(value, str):
+        raise CannotFold
+    # A missing cell's number counts as zero: the constant is there already.
+    missing = {Term(feature.open, Of.MISSING): value - feature.constant}
+    return Sum({**feature.terms, **missing}, feature.constant)
+
+
+def _one_hot(step: OneHotEncoder, features: list[Feature]) -> list[Feature]:
+    rare = step.min_frequency is not None or step.max_categories is not None
+    if rare or step.handle_unknown not in ("ignore", "infrequent_if_exist"):
+        raise CannotFold
+    dropped = [None] * len(features) if step.drop_idx_ is None else step.drop_idx_
+    encoded: list[Feature] = []
+    for feature, categories, drop in zip(features, step.categories_, dropped, strict=True):
+        levels = _levels(feature, np.asarray(categories))
+        encoded += [level for place, level in enumerate(levels) if place != drop]
+    return encoded
+
+
+def _levels(feature: Feature, categories: NDArray[Any]) -> list[Feature]:
+    if not isinstance(feature, Cell):
+        raise CannotFold
+    numeric = categories.dtype.kind in "biuf"
+    if numeric and np.abs(categories.astype(float)).max(initial=0.0) >= _LARGEST_EXACT:
+        raise CannotFold
+    values = categories.astype(float).tolist() if numeric else categories.tolist()
+    return [_level(feature, Channel(feature.column, _reader(numeric)), value) for value in values]
+
+
+def _reader(numeric: bool) -> str:
+    return "numbers" if numeric else "cells"
+
+
+def _level(feature: Cell, channel: Channel, value: Any) -> Feature:
+    if isinstance(value, float) and np.isnan(value):
+        if feature.fill is not None:
+            raise CannotFold
+        return Sum({Term(channel, Of.MISSING): 1.0})
+    if type(value) not in (str, int, float, type(None)):
+        raise CannotFold
+    terms: dict[Term, float] = {Term(channel, value): 1.0}
+    if feature.fill is not None and feature.fill == value:
+        terms[Term(channel, Of.MISSING)] = 1.0
+    return Sum(terms)
+
+
+def _selected(step: Any, features: list[Feature]) -> list[Feature]:
+    return [features[place] for place in np.flatnonzero(step.get_support())]
+
+
+def _by_columns(step: ColumnTransformer, features: list[Feature]) -> list[Feature]:
+    names = list(getattr(step, "feature_names_in_", []))
+    result: list[Feature] = []
+    for _, transformer, columns in step.transformers_:
+        if isinstance(transformer, str) and transformer == "drop":
+            continue
+        chosen = [features[place] for place in _positions(columns, names, len(features))]
+        if chosen:
+            result += through([transformer], chosen)
+    return result
+
+
+def _positions(columns: Any, names: list[str], n_columns: int) -> list[int]:
+    """Translate a selection of columns, as `ColumnTransformer` takes it, to positions."""
+    if isinstance(columns, str | int):
+        columns = [columns]
+    if isinstance(columns, slice):
+        if any(isinstance(end, str) for end in (columns.start, columns.stop)):
+            raise CannotFold
+        return list(range(n_columns))[columns]
+    listed = np.asarray(columns)
+    if listed.dtype == bool:
+        return [int(place) for place in np.flatnonzero(listed)]
+    if all(isinstance(column, str) for column in columns):
+        return [names.index(column) for column in columns]
+    return [int(place) % n_columns for place in listed]
+
+
+def _table(step: TableEncoder, features: list[Feature]) -> list[Feature]:
+    if step.for_trees:
+        raise CannotFold
+    result: list[Feature] = []
+    for fitted in step.fitted_columns_:
+        result += _table_column(fitted)
+    return result
+
+
+def _table_column(fitted: dict[str, Any]) -> list[Feature]:
+    name = fitted["name"]
+    if "words" in fitted:
+        channels = [Channel(name, "words", part) for part in range(WORD_BUCKETS + 1)]
+        return [Sum({Term(channel, Of.NUMBER): 1.0}) for channel in channels]
+    if "levels" in fitted:
+        channel = Channel(name, "texts")
+        return [Sum({Term(channel, level): 1.0}) for level in fitted["levels"]]
+    reader = "dates" if "date" in fitted else "numbers"
+    result: list[Feature] = []
+    for part, (mean, spread, with_missing) in enumerate(fitted["scales"]):
+        channel = Channel(name, reader, part)
+        number, missing = Term(channel, Of.NUMBER), Term(channel, Of.MISSING)
+        # a missing number is put at the mean, which is zero after centring
+        result.append(Sum({number: 1.0 / spread, missing: mean / spread}, -mean / spread))
+        if with_missing:
+            result.append(Sum({missing: 1.0}))
+    return result
+
+
+_RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {
+    ColumnTransformer: _by_columns,
+    MaxAbsScaler: _max_abs,
+    MinMaxScaler: _min_max,
+    OneHotEncoder: _one_hot,
+    Pipeline: lambda step, features: through([part for _, part in step.steps], features),
+    RobustScaler: lambda step, features: _centred(features, step.center_, step.scale_),
+    SelectKBest: _selected,
+    SelectPercentile: _selected,
+    SimpleImputer: _filled,
+    StandardScaler: _standard,
+    TableEncoder: _table,
+    VarianceThreshold: _selected,
+}

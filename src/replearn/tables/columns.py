@@ -1,0 +1,142 @@
+"""The cells of one column of a frame, read as numbers, texts, dates or words.
+
+Pandas and polars columns are read alike, without importing either.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+WORD_BUCKETS = 64
+
+_DAY = np.timedelta64(1, "D")
+_EPOCH = np.datetime64("1970-01-01", "us")
+
+
+def numbers_of(column: Any) -> NDArray[np.float64]:
+    """Read a column of a frame as numbers; NaN where a cell is missing.
+
+    Parameters
+    ----------
+    column : pandas or polars column
+        Numbers.
+
+    Returns
+    -------
+    ndarray of float64
+        One per row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from replearn.tables.columns import numbers_of
+    >>> numbers_of(pd.Series([1, None]))
+    array([ 1., nan])
+    """
+    values = np.asarray(column)
+    if values.dtype != object:
+        return values.astype(np.float64)
+    known = [np.nan if gone else cell for cell, gone in _cells(column)]
+    return np.array(known, dtype=np.float64)
+
+
+def texts_of(column: Any) -> list[str | None]:
+    """Read a column of a frame as texts; None where a cell is missing.
+
+    Parameters
+    ----------
+    column : pandas or polars column
+        Cells of any kind.
+
+    Returns
+    -------
+    list of str or None
+        One per row.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from replearn.tables.columns import texts_of
+    >>> texts_of(pd.Series(["Ulm", None, 7]))
+    ['Ulm', None, '7']
+    """
+    if str(column.dtype) == "String":  # polars
+        return list(column.to_list())
+    return [None if gone else str(cell) for cell, gone in _cells(column)]
+
+
+def parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
+    """Return days since 1970, month, weekday and hour; NaN where a date is missing.
+
+    Parameters
+    ----------
+    column : pandas or polars column
+        Dates or instants.
+
+    Returns
+    -------
+    list of ndarray of float64
+        The four parts.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from replearn.tables.columns import parts_of_dates
+    >>> parts_of_dates(pd.Series(pd.to_datetime(["1970-01-02 06:00"])))
+    [array([1.25]), array([1.]), array([4.]), array([6.])]
+    """
+    instants = np.asarray(column).astype("datetime64[us]")
+    missing = np.isnat(instants)
+    days = instants.astype("datetime64[D]")
+    whole = (days - _EPOCH.astype("datetime64[D]")) / _DAY
+    parts = [
+        (instants - _EPOCH) / _DAY,
+        (instants.astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.float64),
+        (whole + 3) % 7,
+        (instants - days) / np.timedelta64(1, "h"),
+    ]
+    return [np.where(missing, np.nan, part) for part in parts]
+
+
+def count_words(texts: list[str | None]) -> NDArray[np.float64]:
+    """Count hashed words, damped; the last column is the number of words.
+
+    Parameters
+    ----------
+    texts : list of str or None
+        Free text.
+
+    Returns
+    -------
+    ndarray of float64
+        One column per bucket of words, and one for all.
+
+    Examples
+    --------
+    >>> from replearn.tables.columns import count_words
+    >>> count_words(["to be or not to be", None]).shape
+    (2, 65)
+    """
+    counts = np.zeros((len(texts), WORD_BUCKETS + 1))
+    for row, text in enumerate(texts):
+        for bucket in _word_buckets(text or ""):
+            counts[row, bucket] += 1.0
+    counts[:, -1] = counts[:, :-1].sum(axis=1)
+    return np.log1p(counts)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_buckets(text: str) -> tuple[int, ...]:
+    return tuple(zlib.crc32(word.encode()) % WORD_BUCKETS for word in text.lower().split())
+
+
+def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
+    """Yield each cell of a pandas or polars column, and whether it is missing."""
+    missing = column.isna() if hasattr(column, "isna") else column.is_null()
+    return zip(column.to_list(), missing.to_list(), strict=True)
