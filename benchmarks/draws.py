@@ -87,7 +87,7 @@ def mean_line(name, found):
 
     single, ours, literal = CONTENDERS.values()
     return [
-        f"mean of {name}",
+        f"mean of {len(found)}, {name}",
         mean(single, "flips", 100, ".2f") + " %",
         mean(ours, "flips", 100, ".2f") + " %",
         mean(ours, "ratio", 1, ".2f"),
