@@ -25,10 +25,11 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
+from replearn.execution import Panel, voting_folded
 from replearn.execution.grouping import PipelineVoter, group_members
 from replearn.execution.voters import Member
-from replearn.execution.voting_folded import FoldedVoter, fold_model
+from replearn.execution.voting_folded import FoldedVoter
+from replearn.execution.voting_linear import LinearVoter
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -160,19 +161,20 @@ def fit(name, last=None, classes=2):
     models = []
     for block in range(BLOCKS):  # small blocks: most miss some levels
         rows = slice_rows(X, block * size, (block + 1) * size)
-        model = clone(make_pipeline(step, last or LogisticRegression(max_iter=1000)))
+        model = clone(make_pipeline(step, last or LogisticRegression(tol=1e-2, max_iter=1000)))
         models.append(model.fit(rows, y[block * size : (block + 1) * size]))
     return models, X
 
 
-def members(models):
-    return [Member(model, 0, np.arange(len(model.classes_))) for model in models]
+def kinds(models, soft=False):
+    members = [Member(model, 0, np.arange(len(model.classes_))) for model in models]
+    return [type(voter) for voter in group_members(members, soft=soft)]
 
 
 @pytest.mark.parametrize("name", FOLDABLE)
 def test_votes_and_probabilities_are_those_of_the_pipelines(name):
     models, X = fit(name)
-    assert [type(voter) for voter in group_members(members(models))] == [FoldedVoter]
+    assert kinds(models) == [FoldedVoter]
     panel = Panel(models, [0, 1])
     own = np.array([model.predict_proba(X)[:, 1] for model in models])
     np.testing.assert_allclose(panel.soft_scores(X)[:, 0], own.mean(axis=0), atol=ROUNDING)
@@ -225,7 +227,7 @@ def test_an_array_in_the_order_of_the_frame():
     X, y = arrays()
     named = pd.DataFrame(X, columns=list("fedcba"))
     models = [make_pipeline(StandardScaler(), LogisticRegression()).fit(named, y)] * 2
-    assert [type(voter) for voter in group_members(members(models))] == [FoldedVoter]
+    assert kinds(models) == [FoldedVoter]
     by_name, by_position = (Panel(models, [0, 1]).soft_scores(table) for table in (named, X))
     np.testing.assert_array_equal(by_position, by_name)
 
@@ -278,15 +280,26 @@ def test_other_kinds_of_columns_than_in_training():
 def test_what_is_not_surely_a_sum_is_not_folded(step):
     X, y = arrays()
     model = make_pipeline(step, RidgeClassifier()).fit(X.round(), y)
-    assert fold_model(model, False) is None
+    assert FoldedVoter not in kinds([model])
 
 
 def test_models_that_are_not_linear_are_not_folded():
     X, y = arrays()
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, y)
     ridge = make_pipeline(StandardScaler(), RidgeClassifier()).fit(X, y)
-    assert fold_model(tree, False) is None
-    assert fold_model(ridge, False) is not None
-    assert fold_model(ridge, True) is None  # it has no probabilities
-    assert fold_model(ridge[-1], False) is None
-    assert [type(voter) for voter in group_members(members([tree]))] == [PipelineVoter]
+    assert kinds([tree]) == [PipelineVoter]
+    assert kinds([ridge]) == [FoldedVoter]
+    assert kinds([ridge], soft=True) == [PipelineVoter]  # it has no probabilities
+    assert kinds([ridge[-1]]) == [LinearVoter]
+    assert sorted(voter.__name__ for voter in kinds([tree, ridge])) == [
+        "FoldedVoter",
+        "PipelineVoter",
+    ]
+
+
+def test_too_many_levels_are_not_folded(monkeypatch):
+    models, X = fit("columns by name")
+    folded = Panel(models, [0, 1]).vote_counts(X)
+    monkeypatch.setattr(voting_folded, "MOST_WEIGHTS", 50)
+    assert kinds(models) == [PipelineVoter]
+    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), folded)

@@ -19,7 +19,7 @@ from replearn.execution.voters import (
 )
 from replearn.execution.voting_bayes import GaussianVoter
 from replearn.execution.voting_boosting import BoostingVoter
-from replearn.execution.voting_folded import FoldedVoter, fold_model
+from replearn.execution.voting_folded import fold_members
 from replearn.execution.voting_linear import LinearVoter
 from replearn.execution.voting_trees import TreeVoter
 from replearn.tables import n_rows, row_chunks, slice_rows
@@ -170,11 +170,9 @@ def group_members(members: list[Member], *, soft: bool = False) -> list[Voter]:
         chosen, members = _split(kind, members, soft)
         if chosen:
             voters.append(kind(chosen))
-    folds = [(member, fold_model(member.model, soft)) for member in members]
-    folded = [(member, weights) for member, weights in folds if weights is not None]
-    if folded:
-        voters.append(FoldedVoter([member for member, _ in folded], [form for _, form in folded]))
-    members = [member for member, weights in folds if weights is None]
+    folding, members = fold_members(members, soft)
+    if folding is not None:
+        voters.append(folding)
     chosen, members = _split(PipelineVoter, members, soft)
     if chosen:
         voters.append(PipelineVoter(chosen, soft))

@@ -17,6 +17,9 @@ from replearn.execution.folding import Folded, fold
 from replearn.execution.voters import Member
 from replearn.execution.voting_linear import Form, LinearVoter
 
+MOST_WEIGHTS = 2**24
+"""Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
+
 
 class FoldedVoter(LinearVoter):
     """Pipelines that vote together, folded into linear models of terms.
@@ -24,7 +27,7 @@ class FoldedVoter(LinearVoter):
     Parameters
     ----------
     members : list of Member
-        Pipelines that `fold_model` can fold.
+        Pipelines that `fold` can fold.
     folds : list of Folded
         What it makes of them.
 
@@ -34,11 +37,12 @@ class FoldedVoter(LinearVoter):
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
+    >>> from replearn.execution.folding import fold
     >>> from replearn.execution.voters import Member
-    >>> from replearn.execution.voting_folded import FoldedVoter, fold_model
+    >>> from replearn.execution.voting_folded import FoldedVoter
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> model = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    >>> voter = FoldedVoter([Member(model, 0, np.array([0, 1]))], [fold_model(model, False)])
+    >>> voter = FoldedVoter([Member(model, 0, np.array([0, 1]))], [fold(model)])
     >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
     >>> voter.add_votes(voter.prepare(X), counts)
     >>> counts[:, 0, 1]
@@ -69,28 +73,40 @@ class FoldedVoter(LinearVoter):
             ) from error
 
 
-def fold_model(model: Any, soft: bool) -> Folded | None:
-    """Fold a pipeline whose last step is linear and, for soft votes, logistic.
+def fold_members(members: list[Member], soft: bool) -> tuple[FoldedVoter | None, list[Member]]:
+    """Let those members vote together that can be folded.
 
     Parameters
     ----------
-    model : fitted classifier
-        Any classifier.
+    members : list of Member
+        Models of any kind.
     soft : bool
-        Whether probabilities will be asked for.
+        Whether probabilities will be asked for: only logistic models are folded then.
 
     Returns
     -------
-    Folded or None
-        None for everything that cannot be folded.
+    FoldedVoter or None
+        None if no member can be folded, or if there would be too many weights.
+    list of Member
+        The others.
 
     Examples
     --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution.voting_folded import fold_model
-    >>> fold_model(DecisionTreeClassifier(), False) is None
-    True
+    >>> from replearn.execution.voting_folded import fold_members
+    >>> fold_members([], False)
+    (None, [])
     """
+    folds = [_fold(member.model, soft) for member in members]
+    found = [(one, folded) for one, folded in zip(members, folds, strict=True) if folded]
+    terms = {term for _, folded in found for term in folded.terms}
+    n_scores = sum(len(folded.intercepts) for _, folded in found)
+    if not found or len(terms) * n_scores > MOST_WEIGHTS:
+        return None, members
+    voter = FoldedVoter([one for one, _ in found], [folded for _, folded in found])
+    return voter, [one for one, folded in zip(members, folds, strict=True) if not folded]
+
+
+def _fold(model: Any, soft: bool) -> Folded | None:
     if type(model) is not Pipeline or not LinearVoter.recognises(model.steps[-1][1], soft):
         return None
     return fold(model)
