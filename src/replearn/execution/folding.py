@@ -61,15 +61,19 @@ def fold(pipeline: Pipeline) -> Folded | None:
         return None
     model = pipeline.steps[-1][1]
     coefficients = np.atleast_2d(model.coef_).astype(np.float64)
-    if coefficients.shape[1] != len(sums):
+    if not sums or coefficients.shape[1] != len(sums):
         return None
     places = {term: place for place, term in enumerate(dict.fromkeys(_terms_of(sums)))}
+    entries = [
+        (places[term], column, weight)
+        for column, feature in enumerate(sums)
+        for term, weight in feature.terms.items()
+    ]
+    rows, columns, factors = (np.array(part) for part in zip(*entries, strict=True))
     weights = np.zeros((len(places), len(coefficients)))
-    intercepts = np.zeros(len(coefficients)) + model.intercept_
-    for coefficient, feature in zip(coefficients.T, sums, strict=True):
-        intercepts += coefficient * feature.constant
-        for term, weight in feature.terms.items():
-            weights[places[term]] += coefficient * weight
+    np.add.at(weights, rows, factors[:, np.newaxis] * coefficients.T[columns])
+    constants = np.array([feature.constant for feature in sums])
+    intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
     return Folded(list(places), weights, intercepts, names)
 
 
