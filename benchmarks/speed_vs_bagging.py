@@ -1,13 +1,14 @@
 """How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
 
-    python benchmarks/speed_vs_bagging.py [--learners logistic tree bayes boosting] [--full]
+    python benchmarks/speed_vs_bagging.py [--learners logistic scaled tree bayes boosting] [--full]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are
 started before the clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10
 of its 128 models are timed and the line through both is followed to 128; --full times all. The
 others take turns three times, each predicts five times after every fit, and the best of each side
-counts. A ratio below its target is marked LOST. The machine's load is printed before and after: numbers from a busy machine are worth little.
+counts. A ratio below its target is marked LOST. The machine's load is printed before and after:
+numbers from a busy machine are worth little.
 """
 
 import argparse
@@ -20,6 +21,8 @@ from sklearn.datasets import make_classification
 from sklearn.ensemble import BaggingClassifier, HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
@@ -27,6 +30,7 @@ from replearn import PointwiseReplicableClassifier
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
     "logistic": (LogisticRegression(), 20.0, 8.0),
+    "scaled": (make_pipeline(StandardScaler(), LogisticRegression()), 1.0, 1.0),
     "tree": (DecisionTreeClassifier(), 1.5, 1.2),
     "bayes": (GaussianNB(), 8.0, 3.0),
     "boosting": (HistGradientBoostingClassifier(), 8.0, 1.0),
