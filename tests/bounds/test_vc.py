@@ -16,6 +16,7 @@ from replearn.bounds import (
     realizable_sample_size,
     realizable_sample_size_finite,
     realizable_tail,
+    vc,
 )
 
 
@@ -27,6 +28,20 @@ def test_growth_is_the_sum_of_binomials(d, m):
 
 def test_growth_for_huge_samples():
     assert log_growth(3, 10**12) == pytest.approx(math.log(math.comb(10**12, 3)), rel=1e-9)
+
+
+def test_growth_beyond_a_million_terms_is_bounded_not_added_up(monkeypatch):
+    """A plan for a huge dimension must not fill the memory; the bound is on the safe side."""
+    assert log_growth(10**9, 10**12) == pytest.approx(10**9 * (1 + math.log(1000)), rel=1e-9)
+    assert log_growth(10**9, 10**9 + 1) <= (10**9 + 1) * math.log(2) * (1 + 1e-11)
+    pairs = [(d, m) for d in (1, 2, 5, 40) for m in (d + 1, 2 * d + 1, 10 * d, 1000 * d)]
+    exact = [log_growth(d, m) for d, m in pairs]
+    monkeypatch.setattr(vc, "_MOST_TERMS", 0)
+    vc._log_growth.cache_clear()
+    bounded = [log_growth(d, m) for d, m in pairs]
+    vc._log_growth.cache_clear()
+    assert all(more >= less for more, less in zip(bounded, exact, strict=True))
+    assert any(more > less for more, less in zip(bounded, exact, strict=True))
 
 
 @pytest.mark.parametrize("m", [5, 30, 100, 500])

@@ -6,6 +6,7 @@ learner that returns a hypothesis of the class without training error when there
 
 import math
 from collections.abc import Callable
+from functools import lru_cache
 
 import numpy as np
 
@@ -21,6 +22,9 @@ __all__ = [
     "realizable_sample_size_finite",
     "realizable_tail",
 ]
+
+# More terms of Sauer's sum are not added one by one: they would fill the memory.
+_MOST_TERMS = 1_000_000
 
 # Sizes of the ghost sample, in multiples of the sample, among which the best is taken.
 _GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
@@ -39,7 +43,8 @@ def log_growth(d: int, m: int) -> float:
     Returns
     -------
     float
-        ``ln(C(m, 0) + ... + C(m, d))``, rounded up.
+        ``ln(C(m, 0) + ... + C(m, d))``, rounded up; beyond a million terms ``d ln(e m / d)``, which
+        is larger.
 
     Examples
     --------
@@ -48,8 +53,15 @@ def log_growth(d: int, m: int) -> float:
     """
     checked_count(d, name="d", smallest=0)
     checked_count(m, name="m", smallest=0)
+    return _log_growth(int(d), int(m))
+
+
+@lru_cache(maxsize=64)  # a search over limits asks for one pair again and again
+def _log_growth(d: int, m: int) -> float:
     if d >= m:
         return m * math.log(2.0)
+    if d > _MOST_TERMS:
+        return min(m * math.log(2.0), d * (1.0 + math.log(m / d))) * (1.0 + 1e-12)
     index = np.arange(1.0, d + 1.0)
     logs = np.concatenate([[0.0], np.cumsum(np.log((m - index + 1.0) / index))])
     largest = float(logs.max())
