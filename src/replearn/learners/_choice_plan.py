@@ -18,6 +18,9 @@ class FollowsChoicePlan:
     A subclass has the parameters ``sample_size`` and ``shared_key`` and fits on `_planned_rows`.
     """
 
+    sample_size: int | None
+    shared_key: Any
+
     @classmethod
     def from_plan(cls, plan: ChoicePlan, *args: Any, **params: Any):
         """Build a learner that follows a plan shared between labs.
