@@ -75,6 +75,12 @@ USAGE = {
         "--choice threshold does not take --d, --runs; it takes --n, --rho",
     ),
     "no choice": (("plan", "--n", "900", "--alpha", "0.1"), "--alpha: only for plans of a choice"),
+    "no mass": (("plan", "--gamma", "none"), "--gamma none: leave it out"),
+    "choice without a mass": (
+        ("plan", "--choice", "threshold", "--gamma", "none"),
+        "--choice threshold: --gamma must be a number, got none",
+    ),
+    "mass that is no number": (("plan", "--gamma", "much"), "argument --gamma: invalid"),
     "choice out of range": (("plan", "--choice", "threshold", "--alpha", "7"), "alpha must lie in"),
     "choice beyond all numbers": (
         ("plan", "--choice", "finite-randomness", "--rho", "1e-300", "--n", "9"),

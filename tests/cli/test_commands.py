@@ -64,6 +64,14 @@ def test_plan_of_a_choice(call, tmp_path):
     assert found["task"] == "finite class"
 
 
+def test_plan_of_finite_randomness_for_each_point(call):
+    options = ("--choice", "finite-randomness", "--gamma", "none", "--json")
+    found = json.loads(call("plan", *options)[1])
+    assert found["targets"]["gamma"] is None
+    assert found["promise"].startswith("Two models answer one fixed point differently")
+    assert found["needed_n"] == replearn.plan_choice("finite randomness", gamma=None).needed_n
+
+
 def test_every_target_of_a_choice_has_an_option():
     taken = {name for task in TASKS.values() for name in (*task.required, *task.optional)}
     parser = argparse.ArgumentParser()

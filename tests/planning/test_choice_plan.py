@@ -168,6 +168,37 @@ def test_finite_randomness_is_planned_though_nobody_has_the_rows():
         plan_choice("finite randomness", gamma=0.01)
 
 
+def test_finite_randomness_is_planned_point_by_point():
+    asked = {"n_candidates": 2, "rho": 0.3, "alpha": 0.5, "block_size": 50}
+    made = plan_choice("finite randomness", gamma=None, **asked)
+    mass = plan_choice("finite randomness", **asked)
+    assert dict(made.targets)["gamma"] is None
+    assert dict(mass.targets)["gamma"] == 0.1
+    assert made.promise.startswith("Two models answer one fixed point differently")
+    assert made.needed_n < mass.needed_n
+    assert ChoicePlan.from_json(made.to_json()) == made
+    learner = FiniteRandomnessClassifier.from_plan(made)
+    assert learner.gamma is None
+
+    def certified(n_blocks):
+        return PrimitiveCertificate.issue(
+            "finite randomness", "0" * 16, n_test=made.details["rows held out"],
+            n_blocks=n_blocks, n_candidates=2, t=made.details["scale t"], rho=0.3, gamma=None,
+        ).certified  # fmt: skip
+
+    assert certified(learner.n_blocks)
+    assert not certified(learner.n_blocks // 2)
+    # elsewhere None is the default
+    assert plan_choice("threshold", n=5, gamma=None) == plan_choice("threshold", n=5)
+
+
+def test_targets_beyond_numbers_are_refused_in_words():
+    with pytest.raises(ValueError, match="beyond what numbers can express"):
+        plan_choice("realizable", d=1, beta=5e-324)
+    with pytest.raises(ValueError, match="more than"):
+        plan_choice("realizable", d=10**9)
+
+
 @pytest.mark.parametrize(("task", "targets"), PLANS)
 def test_json_both_ways_and_changes_are_refused(task, targets, tmp_path):
     made = plan_choice(task, n=77, **targets)

@@ -13,6 +13,8 @@ from replearn.cli._console import DONE, put, put_json, say
 from replearn.planning import ChoicePlan, Plan, plan, plan_choice
 from replearn.planning._choice_tasks import TASKS
 
+NO_MASS = "none"
+
 # Options of a choice alone: type and explanation.
 _OF_CHOICES: dict[str, tuple[type, str]] = {
     "alpha": (float, "error above the best that is allowed"),
@@ -48,7 +50,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     numbers = parser.add_argument_group("numbers; what is left out is solved")
     numbers.add_argument("--n", type=int, help="rows of each sample")
     numbers.add_argument("--rho", type=float, help="probability that two runs differ")
-    numbers.add_argument("--gamma", type=float, help="mass of points (approximate notion)")
+    numbers.add_argument(
+        "--gamma",
+        type=_mass,
+        help="mass of points (approximate notion); none: a promise for each point, only with "
+        "--choice finite-randomness",
+    )
     numbers.add_argument("--block-size", type=int, help="rows that a block needs at least")
     parser.set_defaults(**_OF_PLANS)
     parser.add_argument("--notion", choices=("pointwise", "approximate"))
@@ -88,6 +95,8 @@ def _plan(args: argparse.Namespace) -> Plan:
     foreign = [_option(name) for name in _OF_CHOICES if getattr(args, name) is not None]
     if foreign:
         raise ValueError(f"{', '.join(foreign)}: only for plans of a choice; add --choice.")
+    if args.gamma == NO_MASS:
+        raise ValueError("--gamma none: leave it out, --notion pointwise says it.")
     return plan(
         args.notion,
         n=args.n,
@@ -120,7 +129,15 @@ def _plan_choice(args: argparse.Namespace) -> ChoicePlan:
         named = ", ".join(map(_option, foreign or missing))
         takes = ", ".join(map(_option, ("n", *known)))
         raise ValueError(f"--choice {args.choice} {problem} {named}; it takes {takes}.")
+    if given.get("gamma") == NO_MASS:
+        if "gamma" not in TASKS[task].nullable:
+            raise ValueError(f"--choice {args.choice}: --gamma must be a number, got none.")
+        given["gamma"] = None
     return plan_choice(task, n=args.n, **given)
+
+
+def _mass(text: str) -> float | str:
+    return NO_MASS if text == NO_MASS else float(text)
 
 
 def _option(name: str) -> str:

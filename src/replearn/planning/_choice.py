@@ -88,7 +88,7 @@ class ChoicePlan:
     @property
     def promise(self) -> str:
         """The promise in words."""
-        return self._entry.promise.format(**dict(self.targets))
+        return (self._needed.promise or self._entry.promise).format(**dict(self.targets))
 
     @property
     def details(self) -> dict[str, Number | str]:
@@ -187,10 +187,14 @@ class ChoicePlan:
 @lru_cache(maxsize=256)
 def _needed(task: str, targets: tuple[tuple[str, Number | None], ...]) -> Needed:
     try:
-        return TASKS[task].needed(**dict(targets))
+        found = TASKS[task].needed(**dict(targets))
+        if math.isfinite(found.rate):
+            return found
+        problem: ArithmeticError | None = None
     except ArithmeticError as error:
-        asked = ", ".join(f"{name}={value}" for name, value in targets)
-        raise ValueError(f"{asked}: beyond what numbers can express; ask for less.") from error
+        problem = error
+    asked = ", ".join(f"{name}={value}" for name, value in targets)
+    raise ValueError(f"{asked}: beyond what numbers can express; ask for less.") from problem
 
 
 def _text(value: Number | str) -> str:
@@ -222,7 +226,8 @@ def plan_choice(learner: Any, *, n: int | None = None, **targets: Any) -> Choice
         ``n_hypotheses`` ("select", "selector", "finite class", "search"), VC dimension ``d``
         ("realizable", "semi"), ``n_shared`` ("semi"), ``n_directions`` ("threshold"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_candidates`` and ``block_size``
-        ("finite randomness").
+        ("finite randomness", where ``gamma=None`` asks for the pointwise promise). Elsewhere None
+        is the default.
 
     Returns
     -------
@@ -244,7 +249,8 @@ def plan_choice(learner: Any, *, n: int | None = None, **targets: Any) -> Choice
     if unknown or missing:
         problem = f"does not take {unknown}" if unknown else f"needs {missing}"
         raise TypeError(f"plan_choice({task!r}) {problem}; it takes {', '.join(names)} and n")
-    given = {**entry.optional, **{k: v for k, v in targets.items() if v is not None}}
+    wished = {k: v for k, v in targets.items() if v is not None or k in entry.nullable}
+    given = {**entry.optional, **wished}
     checked = tuple((name, _checked(name, given[name])) for name in names)
     rows = check_count("n", n)
     if rows is None:

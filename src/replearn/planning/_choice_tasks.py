@@ -45,6 +45,8 @@ class Needed:
         The paper's rate with constant 1.
     theorem : str or None
         Its theorem, where that depends on the targets.
+    promise : str or None
+        The promise, where its words depend on the targets.
     """
 
     n: int | None
@@ -52,6 +54,7 @@ class Needed:
     settings: Mapping[str, Any] = field(default_factory=dict)
     rate: float = math.nan
     theorem: str | None = None
+    promise: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,6 +75,8 @@ class Task:
         Other targets with their defaults.
     promise : str
         The promise, with the targets in braces.
+    nullable : tuple of str
+        Targets for which None is a wish of its own and not "the default".
     """
 
     learner: str
@@ -80,12 +85,14 @@ class Task:
     required: tuple[str, ...]
     optional: dict[str, Number | None]
     promise: str
+    nullable: tuple[str, ...] = ()
 
 
 _SAME = "Two runs choose different candidates with probability at most {rho:g}."
 _BEST = (
     " The choice is worse than the best by more than {alpha:g} with probability at most {beta:g}."
 )
+_POINT = "Two models answer one fixed point differently with probability at most {rho:g}."
 _MASS = "Two rules differ on a mass above {gamma:g} with probability at most {rho:g}."
 
 
@@ -205,7 +212,7 @@ def _fold(rho: float, alpha: float, beta: float, n_hypotheses: int, drift: float
 
 
 def _finite_randomness(
-    rho: float, gamma: float, alpha: float, beta: float, n_candidates: int, block_size: int
+    rho: float, gamma: float | None, alpha: float, beta: float, n_candidates: int, block_size: int
 ) -> Needed:
     t = math.log(n_candidates / beta) / alpha
 
@@ -217,14 +224,16 @@ def _finite_randomness(
     )
     tests = blocks and smallest_integer(lambda m: flip(blocks, m) <= rho, limit=_MOST_ROWS)
     log = math.log(1 / beta)
-    calls = log**3 / (rho**2 * gamma**2 * alpha**3) + log**4 / (rho**4 * alpha**5)
+    mass = 1.0 if gamma is None else gamma
+    calls = log**3 / (rho**2 * mass**2 * alpha**3) + log**4 / (rho**4 * alpha**5)
+    rate, words = block_size * calls, _POINT if gamma is None else None
     if not blocks or not tests:
         few = {"blocks": f"more than {_MOST_BLOCKS}"}
-        return Needed(None, few, {"n_candidates": n_candidates}, block_size * calls)
+        return Needed(None, few, {"n_candidates": n_candidates}, rate, promise=words)
     n = blocks * block_size + tests
     settings = {"n_blocks": blocks, "n_candidates": n_candidates, "test_share": tests / n}
     details = {"blocks": blocks, "rows held out": tests, "scale t": t}
-    return Needed(n, details, settings, block_size * calls)
+    return Needed(n, details, settings, rate, promise=words)
 
 
 _THREE: dict[str, Number | None] = {"rho": 0.1, "alpha": 0.1, "beta": 0.05}
@@ -256,7 +265,7 @@ TASKS: dict[str, Task] = {
     "finite randomness": Task(
         "FiniteRandomnessClassifier", "finite-randomness", _finite_randomness, (),
         {**_FOUR, "n_candidates": 8, "block_size": 100},
-        _MASS,
+        _MASS, ("gamma",),
     ),
     "semi": Task(
         "SemiReplicableClassifier", "semi-replicable", _semi, ("d",),
