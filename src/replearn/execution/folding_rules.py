@@ -58,7 +58,7 @@ Feature = Cell | Sum
 def columns_of(steps: list[Any]) -> tuple[Sequence[str], list[Feature]]:
     """List the columns of the table that the first real step was fitted on."""
     first = next((step for step in steps if not _is_identity(step)), None)
-    if first is None:
+    if first is None or not hasattr(first, "n_features_in_"):  # texts have no columns
         raise CannotFold
     names = list(getattr(first, "feature_names_in_", []))
     columns: Sequence[Hashable] = names or range(first.n_features_in_)
