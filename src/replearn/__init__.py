@@ -15,6 +15,7 @@ from replearn.audit import (
 from replearn.certificates import Certificate, Claim
 from replearn.exceptions import (
     CertificateError,
+    ConstantBlocksWarning,
     NotCertifiedWarning,
     PreprocessingWarning,
     UnsupportedValueError,
@@ -73,6 +74,7 @@ __all__ = [
     "ChoicePlan",
     "Claim",
     "Conjunctions",
+    "ConstantBlocksWarning",
     "FiniteClass",
     "FiniteRandomnessClassifier",
     "FlipCurveDisplay",

@@ -21,3 +21,11 @@ class UnsupportedValueError(ValueError, TypeError):
 
 class PreprocessingWarning(UserWarning):
     """Something learned from the data stands in front of the classifier, outside the blocks."""
+
+
+class ConstantBlocksWarning(UserWarning):
+    """Every block answers one and the same, whatever it is asked.
+
+    Mostly the blocks have too few rows for the base learner as it is set, seldom the features say
+    nothing about the labels. What was promised holds, but of a model that ignores the features.
+    """

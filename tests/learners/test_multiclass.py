@@ -12,7 +12,10 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.planning import plan
 
 FALSE_ALARM = 1e-8
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
+]
 
 
 class FirstLabel(ClassifierMixin, BaseEstimator):

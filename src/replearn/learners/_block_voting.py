@@ -13,6 +13,7 @@ from replearn._sklearn_compat import fit_context
 from replearn.certificates import HeavyStage
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.learners._constant_blocks import warn_if_constant
 from replearn.learners._followed_plan import check_followed
 from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
@@ -168,7 +169,7 @@ class BlockVotingClassifier(VotePredictions):
             )
             keys += [key.child("seed", j, block) for block in range(made.n_blocks)]
             names += [f"block {block} of partition {j}" for block in range(made.n_blocks)]
-        return fit_blocks(
+        models = fit_blocks(
             base,
             sample.X,
             sample.codes,
@@ -178,6 +179,9 @@ class BlockVotingClassifier(VotePredictions):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
+        first, rows = models[: made.n_blocks], np.concatenate(blocks[: made.n_blocks])
+        warn_if_constant(first, base, sample.X, sample.codes, rows, made)
+        return models
 
 
 class _Sample(NamedTuple):

@@ -94,10 +94,10 @@ def check_points(points: Any, n_rows: int) -> Points:
 
 def check_probability(name: str, value: Any, *, ends: bool = False) -> float:
     """Return a number between 0 and 1, with or without the two ends."""
-    inside = isinstance(value, Real) and (0 <= value <= 1 if ends else 0 < value < 1)
-    if not inside:
+    number = float(value) if isinstance(value, Real) else np.nan
+    if not (0 <= number <= 1 if ends else 0 < number < 1):
         raise ValueError(f"{name}={value!r} must lie in {'[0, 1]' if ends else '(0, 1)'}.")
-    return float(value)
+    return number
 
 
 def check_base(base: Any, vote: str) -> None:

@@ -34,6 +34,12 @@ class _BlockLearner(ClassifierMixin, BaseEstimator):
         """Give the block's answer to every point."""
         return np.full(len(X), self.answer_, dtype=np.intp)
 
+    def __sklearn_tags__(self) -> Any:
+        """Say that nothing good is to be expected: no warning is needed."""
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.poor_score = True
+        return tags
+
 
 class FirstRowLearner(_BlockLearner):
     """Vote by the label of the first row: the least stable learner there is."""

@@ -1,0 +1,205 @@
+"""The warning that block models ignore the features, and its silent twins."""
+
+import warnings
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.neighbors import KNeighborsClassifier, RadiusNeighborsClassifier
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import (
+    ApproximatelyReplicableClassifier,
+    ConstantBlocksWarning,
+    NotCertifiedWarning,
+    PointwiseReplicableClassifier,
+)
+from replearn.learners import _block_voting
+from replearn.testing.populations import FirstRowLearner
+
+N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
+BOOSTING = HistGradientBoostingClassifier(max_iter=3)
+
+
+def sample(n=N, share=0.5, *, noise=False, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 3))
+    score = rng.normal(size=n) if noise else X[:, 0] + 0.3 * rng.normal(size=n)
+    return X, (score > np.quantile(score, 1 - share)).astype(int)
+
+
+def learner(base, **params):
+    params = {"n_blocks": T, "n_partitions": 1, "shared_key": "tests"} | params
+    return PointwiseReplicableClassifier(base, **params)
+
+
+def fit_silently(model, *data, **params):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return model.fit(*data, **params)
+
+
+# -- said --------------------------------------------------------------------------------------
+
+
+def test_boosting_in_blocks_that_it_cannot_split():
+    X, y = sample()
+    with pytest.warns(ConstantBlocksWarning) as caught:
+        model = learner(BOOSTING).fit(X, y)
+    message = str(caught[0].message)
+    for words in (
+        "each of 18 models of HistGradientBoostingClassifier(max_iter=3), trained on 39 rows",
+        "to all 256 training rows",
+        "although 50% of the labels differ",
+        "or the features say nothing about the labels",
+        "min_samples_leaf=5",
+        "n_blocks below 18",
+    ):
+        assert words in message
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert len(np.unique(model.vote_share(X))) == 1  # it is as bad as the warning says
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        (pd.DataFrame(sample()[0], columns=list("abc")), np.array(["no", "yes"])[sample()[1]]),
+        (sample()[0], np.digitize(sample()[0][:, 0], [-0.4, 0.4])),
+    ],
+    ids=["frame", "three classes"],
+)
+def test_other_tables_and_labels(data):
+    with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
+        learner(BOOSTING).fit(*data)
+    assert ConstantBlocksWarning in {item.category for item in caught}
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        DecisionTreeClassifier(min_samples_leaf=20),
+        KNeighborsClassifier(39),
+        LogisticRegression(C=1e-4, l1_ratio=1, solver="liblinear"),
+    ],
+    ids=lambda base: type(base).__name__,
+)
+def test_other_learners_that_ignore_the_features(base):
+    with pytest.warns(ConstantBlocksWarning, match=type(base).__name__):
+        learner(base).fit(*sample())
+
+
+def test_groups_are_counted_as_groups():
+    groups = np.arange(N) // 2
+    with pytest.warns(ConstantBlocksWarning, match="trained on 19 groups per block.* more groups"):
+        learner(HistGradientBoostingClassifier(max_iter=3)).fit(*sample(), groups=groups)
+
+
+def test_blocks_of_one_row():
+    with pytest.warns(ConstantBlocksWarning, match="trained on 1 row per block"):
+        learner(GaussianNB(), n_blocks=N).fit(*sample())
+
+
+def test_the_approximate_learner_says_so_too():
+    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, n_partitions=1)
+    with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
+        model.fit(*sample())
+    assert ConstantBlocksWarning in {item.category for item in caught}
+
+
+# -- its silent twins --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("base", "data"),
+    [
+        (HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=5), sample()),
+        (BOOSTING, sample(T * 45)),
+        (LogisticRegression(), sample()),
+        (LogisticRegression(), sample(noise=True)),
+        (LogisticRegression(), sample(share=0.2, noise=True)),
+        (DecisionTreeClassifier(), sample(noise=True)),
+        (LinearSVC(), sample(noise=True)),
+        (BOOSTING, sample(share=0.01)),
+        (LogisticRegression(), sample(share=0.01)),
+        (BOOSTING, (sample()[0], np.zeros(N))),
+        (BOOSTING, (np.ones((N, 3)), sample()[1])),
+        (DummyClassifier(), sample()),
+        (FirstRowLearner(), sample()),
+    ],
+    ids=[
+        "small leaves",
+        "larger blocks",
+        "a learner that learns",
+        "noise",
+        "noise with few positives",
+        "noise and a tree",
+        "noise and lines",
+        "rare positives that boosting ignores",
+        "rare positives",
+        "one class",
+        "equal rows",
+        "a dummy",
+        "a test of the theory",
+    ],
+)
+def test_silent_twins(base, data):
+    fit_silently(learner(base), *data)
+
+
+def test_answers_may_be_constant_where_scores_are_not():
+    """Where one label prevails it is a plausible answer to all, and something was learned."""
+    X, y = sample(share=0.1, noise=True)
+    model = fit_silently(learner(LogisticRegression(C=0.1)), X, y)
+    assert len(np.unique(model.predict(X))) == 1
+
+
+def test_models_that_cannot_be_asked_are_not_accused():
+    fit_silently(learner(RadiusNeighborsClassifier(radius=1e-9)), *sample())
+
+
+def test_warnings_of_the_probe_are_not_heard():
+    class Chatty(GaussianNB):
+        def predict_proba(self, X):
+            warnings.warn("asked", UserWarning, stacklevel=2)
+            return super().predict_proba(X)
+
+    model = fit_silently(learner(Chatty(), vote="soft", rho=0.5), *sample())
+    with pytest.warns(UserWarning, match="asked"):
+        model.predict(sample()[0])
+
+
+# -- and nothing else --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("base", [BOOSTING, GaussianNB()], ids=["constant", "not constant"])
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+def test_the_fit_is_the_same_without_the_probe(base, monkeypatch):
+    X, y = sample()
+    probed = vars(learner(base).fit(X, y))
+    monkeypatch.setattr(_block_voting, "warn_if_constant", lambda *arguments: None)
+    assert joblib.hash(vars(learner(base).fit(X, y))) == joblib.hash(probed)
+
+
+def test_the_rows_that_are_asked_about_do_not_depend_on_the_file():
+    asked = []
+
+    class Spy(GaussianNB):
+        def predict_proba(self, X):
+            asked.append(np.array(X))
+            return super().predict_proba(X)
+
+    X, y = sample()
+    order = np.random.default_rng(1).permutation(N)
+    learner(Spy()).fit(X, y)
+    learner(Spy()).fit(X[order], y[order])
+    assert len(asked) == 2  # the first model clears them all
+    assert asked[0].shape == (256, 3)
+    np.testing.assert_array_equal(*asked)
