@@ -10,8 +10,34 @@ import numpy as np
 from numpy.typing import NDArray
 
 
+class InWords:
+    """A dataclass with one row per point in its columns, and a sentence for each row."""
+
+    answer: NDArray[Any]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        raise NotImplementedError
+
+    def columns(self: Any) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+
 @dataclass(frozen=True, eq=False)
-class Explanation:
+class Explanation(InWords):
     """One row per point: what the blocks said, the point's threshold, and the distance.
 
     Parameters
@@ -45,16 +71,6 @@ class Explanation:
     flip_probability: NDArray[np.float64]
     classes: tuple[Any, Any]
 
-    def columns(self) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
-
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         for row in range(len(self)):
@@ -70,11 +86,51 @@ class Explanation:
                 f"{_probability_in_words(self.flip_probability[row])}."
             )
 
-    def __len__(self) -> int:
-        return len(self.answer)
 
-    def __str__(self) -> str:
-        return "\n".join(self.sentences())
+@dataclass(frozen=True, eq=False)
+class ClassExplanation(InWords):
+    """One row per point: the answer, the runner-up, and the distance between them.
+
+    Parameters
+    ----------
+    answer : ndarray
+        The prediction.
+    stage : ndarray of str
+        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
+        of its own).
+    vote_share : ndarray of float
+        Share of blocks that voted for the answer; for a heavy point, of its own labels.
+    runner_up : ndarray
+        The label that came next.
+    runner_up_share : ndarray of float
+        The same for it.
+    margin : ndarray of float
+        Log share (for a heavy point: share over band) plus shared Gumbel of the answer, minus
+        that of the runner-up.
+    flip_probability : ndarray of float
+        Estimated probability that a fresh training sample answers differently.
+    """
+
+    answer: NDArray[Any]
+    stage: NDArray[np.str_]
+    vote_share: NDArray[np.float64]
+    runner_up: NDArray[Any]
+    runner_up_share: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+            yield (
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}; with "
+                f"this point's shared random numbers {self.runner_up[row]!s} "
+                f"({self.runner_up_share[row]:.1%}) came next (margin {self.margin[row]:.3f}); a "
+                "fresh training sample would answer differently with probability about "
+                f"{self.flip_probability[row]:.2g}."
+            )
 
 
 def _probability_in_words(probability: float) -> str:

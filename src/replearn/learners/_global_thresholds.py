@@ -1,4 +1,4 @@
-"""A few global thresholds on vote shares, and how many shared random bits they take."""
+"""A few global thresholds on vote shares: their shared random bits, and what they promise."""
 
 from __future__ import annotations
 
@@ -9,7 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.certificates._steps import Ledger
+from replearn.certificates._text import rounded_up
 from replearn.execution import ConstantVote, random_state_names
+from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import n_rows, take_rows
 
@@ -113,3 +117,36 @@ def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, Any]:
         "seeds": SEED_BITS * seeds * n_blocks,
     }
     return {"random_bits_": bits, "n_random_bits_": sum(bits.values())}
+
+
+@derivation("finite randomness")
+def _derive(
+    ledger: Ledger,
+    n_test: int,
+    n_blocks: int,
+    n_candidates: int,
+    t: float,
+    rho: float,
+    gamma: float | None,
+    **shared: Any,
+) -> tuple[list[str], list[str]]:
+    data = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": t, "m": n_test}
+    flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=None, **data)
+    promises = [
+        "Two models answer one fixed point differently with probability at most "
+        f"{rounded_up(flip)}.",
+        CONDITIONS,
+    ]
+    if gamma is not None:
+        flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=gamma, **data)
+        promises.insert(
+            1,
+            f"Two models differ on a mass above {gamma:g} with probability at most "
+            f"{rounded_up(flip)}.",
+        )
+    needed = blocks_needed(n_candidates, t, rho, gamma)
+    reasons = [
+        f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
+        for text in above_budget("rho", flip, rho)
+    ]
+    return promises, reasons

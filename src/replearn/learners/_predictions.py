@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.learners._class_votes import ClassExplanation, ClassVotes
-from replearn.learners._explanation import Explanation
+from replearn.learners._class_votes import ClassVotes
+from replearn.learners._explanation import ClassExplanation, Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
 from replearn.learners._heavy_labels import TwoLabels, with_flips
 from replearn.learners._inputs import check_probability

@@ -33,12 +33,7 @@ class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         forget_fit(self)
         try:
             X = validate_data(self, X, reset=True, dtype=np.float64)
-            codes, classes = check_labels(X, y, self.classes)
-            if len(classes) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"multiclass: y has {len(classes)} classes."
-                )
+            codes, classes = check_two_labels(X, y, self.classes)
             rows = self._planned_rows(X, codes)
             if rows is not None:
                 X, codes = X[rows], codes[rows]
@@ -92,6 +87,19 @@ class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
         return tags
+
+
+def check_two_labels(
+    X: Any, y: ArrayLike, classes: ArrayLike | None
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Labels as codes into the sorted list of classes, of which there may be two."""
+    codes, found = check_labels(X, y, classes)
+    if len(found) > 2:
+        raise ValueError(
+            "Only binary classification is supported. The type of the target is "
+            f"multiclass: y has {len(found)} classes."
+        )
+    return codes, found
 
 
 def forget_fit(learner: Any) -> None:

@@ -14,24 +14,24 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import HasMethods, Interval, fit_context
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._global_thresholds import (
     THRESHOLD_BITS,
     above,
-    blocks_needed,
     check_unseen_rows,
     count_bits,
     held_out,
     shared_thresholds,
 )
-from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.learners._inputs import check_features, describe_learner
+from replearn.learners._single_rule import (
+    check_two_labels,
+    forget_fit,
+    warn_if_not_certified,
+)
 from replearn.primitives import choose_by_errors
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
-from replearn.primitives.selection import CONDITIONS
+from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -181,12 +181,7 @@ class FiniteRandomnessClassifier(
         forget_fit(self)
         try:
             X = check_features(self, X, reset=True)
-            codes, classes = check_labels(X, y, self.classes)
-            if len(classes) > 2:
-                raise ValueError(
-                    "Only binary classification is supported. The type of the target is "
-                    f"multiclass: y has {len(classes)} classes."
-                )
+            codes, classes = check_two_labels(X, y, self.classes)
             rows = self._planned_rows(X, codes)
             if rows is not None:
                 X, codes = take_rows(X, rows), codes[rows]
@@ -297,36 +292,3 @@ class FiniteRandomnessClassifier(
             tags.input_tags.sparse = base.sparse
             tags.input_tags.allow_nan = base.allow_nan
         return tags
-
-
-@derivation("finite randomness")
-def _derive(
-    ledger: Ledger,
-    n_test: int,
-    n_blocks: int,
-    n_candidates: int,
-    t: float,
-    rho: float,
-    gamma: float | None,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": t, "m": n_test}
-    flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=None, **data)
-    promises = [
-        "Two models answer one fixed point differently with probability at most "
-        f"{rounded_up(flip)}.",
-        CONDITIONS,
-    ]
-    if gamma is not None:
-        flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=gamma, **data)
-        promises.insert(
-            1,
-            f"Two models differ on a mass above {gamma:g} with probability at most "
-            f"{rounded_up(flip)}.",
-        )
-    needed = blocks_needed(n_candidates, t, rho, gamma)
-    reasons = [
-        f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
-        for text in above_budget("rho", flip, rho)
-    ]
-    return promises, reasons
