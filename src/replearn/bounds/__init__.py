@@ -24,8 +24,6 @@ from replearn.bounds.approximate_classes import (
     class_mean_and_spread,
 )
 from replearn.bounds.approximate_heavy import (
-    crowd_bound,
-    crowd_tail,
     heavy_disagreement_bound,
     heavy_disagreement_tail,
     label_disagreement_tail,
@@ -62,6 +60,7 @@ from replearn.bounds.concentration import (
     smallest_sample_dkw,
 )
 from replearn.bounds.cover import cover_distance
+from replearn.bounds.crowd import crowd_bound, crowd_tail
 from replearn.bounds.domain import (
     collision_bound,
     reduced_disagreement,

@@ -58,6 +58,14 @@ def smallest_integer(
     return candidate
 
 
+def smallest_passing(passes: Callable[[int], bool], largest: int, target: str) -> int:
+    """Return a count that passes while the one before it fails, or raise beyond ``largest``."""
+    found = smallest_integer(passes, limit=largest)
+    if found is None:
+        raise ValueError(f"{target} needs more than {largest} blocks: raise it")
+    return found
+
+
 def binomial_cdf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:
     """P(Bin(trials, probability) <= successes), for up to 10^10 trials; 0 below 0, 1 from n on."""
     return _binomial_tail(special.betaincc, successes, trials, probability)

@@ -16,8 +16,8 @@ from replearn.bounds._binomial import (
     windows,
 )
 from replearn.bounds._checks import MOST_BLOCKS, checked_blocks, checked_budget, checked_count
+from replearn.bounds._numeric import smallest_passing
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS, not_all_equal
-from replearn.bounds.widths import smallest_passing
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:

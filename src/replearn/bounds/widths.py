@@ -19,7 +19,7 @@ from replearn.bounds._checks import (
     checked_width,
 )
 from replearn.bounds._grid import GridEstimate
-from replearn.bounds._numeric import smallest_integer
+from replearn.bounds._numeric import smallest_passing
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
@@ -267,14 +267,6 @@ def _best_width(law: str, n_blocks: int, runs: int = 2) -> tuple[float, float]:
     flips = GridEstimate(n_blocks, law, runs, density=12).largest_flips(widths)
     best = int(np.argmin(flips))
     return _round_up(float(widths[best])), float(flips[best])
-
-
-def smallest_passing(passes: Callable[[int], bool], largest: int, target: str) -> int:
-    """Return a count that passes while the one before it fails, or raise beyond ``largest``."""
-    found = smallest_integer(passes, limit=largest)
-    if found is None:
-        raise ValueError(f"{target} needs more than {largest} blocks: raise it")
-    return found
 
 
 def make_law(

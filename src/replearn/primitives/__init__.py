@@ -18,13 +18,9 @@ from replearn.primitives.finite_class import (
     learn_finite_class,
     smallest_sample_choice,
 )
-from replearn.primitives.heavy_hitters import (
-    HeavyHitters,
-    OneHeavyHitter,
-    find_heavy_hitters,
-    find_one_heavy_hitter,
-)
+from replearn.primitives.heavy_hitters import HeavyHitters, find_heavy_hitters
 from replearn.primitives.labels import HeavyLabels, label_heavy_hitters
+from replearn.primitives.one_heavy import OneHeavyHitter, find_one_heavy_hitter
 from replearn.primitives.quantiles import (
     Cuts,
     QuantileGrid,

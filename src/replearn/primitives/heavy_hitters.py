@@ -1,4 +1,4 @@
-"""Find the points that carry much mass: point by point, as a whole set, or one of them."""
+"""Find the points that carry much mass: point by point, or as a whole set."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
-from replearn.bounds.one_heavy import one_heavy_power
 from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.primitives._counting import Counts, PointIndex, count_points
-from replearn.primitives._heavy_promises import ONE, REPLICABLE, TASKS
+from replearn.primitives._heavy_promises import REPLICABLE, TASKS
 from replearn.primitives._inputs import fraction
 from replearn.primitives._rule import below_levels
-from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, take_rows
 
-__all__ = ["HeavyHitters", "OneHeavyHitter", "find_heavy_hitters", "find_one_heavy_hitter"]
+__all__ = ["HeavyHitters", "find_heavy_hitters"]
 
 _NOTIONS = ("pointwise", "replicable", "approximate")
 
@@ -97,28 +95,6 @@ class HeavyHitters:
     def contains(self, X: Any) -> NDArray[np.bool_]:
         """Whether each point is a member."""
         return self.locate(X) >= 0
-
-
-@dataclass(frozen=True, eq=False)
-class OneHeavyHitter:
-    """One heavy point.
-
-    Parameters
-    ----------
-    value : container of rows
-        The point, as a container with one row.
-    count : int
-        Occurrences in the sample.
-    n : int
-        Rows of the sample.
-    certificate : PrimitiveCertificate
-        What is promised.
-    """
-
-    value: Any
-    count: int
-    n: int
-    certificate: PrimitiveCertificate
 
 
 def find_heavy_hitters(
@@ -258,58 +234,3 @@ def _result(
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
         certificate=certificate,
     )
-
-
-def find_one_heavy_hitter(
-    points: Any,
-    nu: float,
-    *,
-    key: SharedKey,
-    rho: float | None = None,
-    beta: float = 0.05,
-    kappa: float | None = None,
-    decimals: int | None = None,
-) -> OneHeavyHitter:
-    """Name one heavy point, the same in two runs, from about 1/nu rows.
-
-    Parameters
-    ----------
-    points : container of rows
-        The sample.
-    nu : float
-        Some point has at least this mass.
-    key : SharedKey
-        The same in both runs.
-    rho : float, default=None
-        Probability of naming different points that is asked for; None: only stated.
-    beta : float, default=0.05
-        Failure probability of the statement about the named point's mass.
-    kappa : float, default=None
-        Power of the counts in the weights, at least 2; None: 2 + ln(1/nu).
-    decimals : int, default=None
-        Round numbers before points are compared.
-
-    Returns
-    -------
-    OneHeavyHitter
-
-    Examples
-    --------
-    >>> sample = [7] * 900 + list(range(10, 110))
-    >>> find_one_heavy_hitter(sample, 0.5, key=SharedKey("a")).value
-    [7]
-    """
-    fraction("nu", nu)
-    fraction("beta", beta)
-    fraction("rho", rho, optional=True)
-    power = one_heavy_power(nu) if kappa is None else float(kappa)
-    counted = count_points(points, decimals=decimals)
-    # theorem: single-heavy-hitter
-    weights = power * np.log(counted.counts)
-    # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
-    drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
-    certificate = PrimitiveCertificate.issue(
-        ONE, key.fingerprint, n=counted.n, nu=float(nu), kappa=power, rho=rho, beta=float(beta)
-    )
-    value = take_rows(counted.values, np.array([drawn]))
-    return OneHeavyHitter(value, int(counted.counts[drawn]), counted.n, certificate)
