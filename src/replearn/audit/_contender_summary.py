@@ -144,12 +144,6 @@ def _accuracy(result: AuditResult, c: ContenderResult) -> dict[str, float]:
     }
 
 
-def _accuracy_gain(
-    result: AuditResult, c: ContenderResult, first: ContenderResult
-) -> dict[str, float]:
-    return _gain(result, (c.right - first.right).mean(axis=1))
-
-
 def _against_truth(c: ContenderResult) -> dict[str, float]:
     """Flips from the first run to the second, as if it were the model that replaces it."""
     became_wrong = float((c.right[:, 0] - c.both_right).mean())
