@@ -17,7 +17,7 @@ from replearn.certificates._text import rounded_up
 from replearn.certificates.registry import theorem
 from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.primitives._certificate import above_budget, derivation
-from replearn.primitives.selection import CONDITIONS
+from replearn.primitives._choice_promises import CONDITIONS
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 

@@ -13,7 +13,7 @@ from replearn.certificates._steps import Ledger
 from replearn.certificates._text import rounded_up
 from replearn.execution import ConstantVote, random_state_names
 from replearn.primitives._certificate import above_budget, derivation
-from replearn.primitives.selection import CONDITIONS
+from replearn.primitives._choice_promises import CONDITIONS
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import n_rows, take_rows
 

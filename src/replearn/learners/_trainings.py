@@ -17,8 +17,8 @@ from replearn.certificates._text import rounded_up
 from replearn.execution import fit_blocks
 from replearn.execution.checkpoints import block_store
 from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives._choice_promises import CONDITIONS
 from replearn.primitives._sample import sample_order
-from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 

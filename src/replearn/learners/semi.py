@@ -17,7 +17,7 @@ from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives import choice_scale, select_hypothesis
 from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
-from replearn.primitives.selection import CONDITIONS
+from replearn.primitives._choice_promises import CONDITIONS
 from replearn.randomness import SharedKey
 
 

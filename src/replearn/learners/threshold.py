@@ -16,8 +16,8 @@ from replearn.certificates._text import rounded_up
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._choice_promises import CONDITIONS
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
-from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import SharedKey
 
 _HALVINGS = 60

@@ -8,11 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.primitives._candidates import candidate_count, error_counts
-from replearn.primitives._certificate import above_budget, derivation
+from replearn.primitives._certificate import derivation
+from replearn.primitives._choice_promises import same_and_good
 from replearn.primitives._sample import sample_order
-from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import Points, SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows
@@ -167,11 +166,4 @@ def _derive(  # noqa: PLR0913
     }
     flip = ledger.add("amplified_flip", "finite-class", n_strings=n_strings, kappa=kappa, **data)
     tail = ledger.add("amplified_error", "finite-class", alpha=alpha, **data)
-    promises = [
-        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
-        f"most {rounded_up(flip)}.",
-        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
-        f"probability at most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
+    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)

@@ -21,7 +21,6 @@ from replearn.bounds import (
     smallest_sample_selection,
 )
 from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.primitives._amplify import block_errors, named_pair
 from replearn.primitives._candidates import (
     candidate_count,
@@ -30,9 +29,9 @@ from replearn.primitives._candidates import (
     named_candidates,
     names_digest,
 )
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._certificate import PrimitiveCertificate, derivation
+from replearn.primitives._choice_promises import same_and_good
 from replearn.primitives._inputs import fraction
-from replearn.primitives.selection import CONDITIONS
 from replearn.randomness import SharedKey
 
 __all__ = ["CheaperChoice", "OrderedChoice", "learn_finite_class", "smallest_sample_choice"]
@@ -251,11 +250,4 @@ def _derive(
     data = {"n_hypotheses": n_hypotheses, "width": width, "m": n}
     flip = ledger.add("order_flip", "finite-class", **data)
     tail = ledger.add("order_error", "finite-class", alpha=alpha, **data)
-    promises = [
-        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
-        f"most {rounded_up(flip)}.",
-        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
-        f"probability at most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
+    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)

@@ -20,7 +20,6 @@ from replearn.bounds import (
     stable_scale,
 )
 from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.primitives._candidates import (
     candidate_count,
     error_counts,
@@ -28,17 +27,14 @@ from replearn.primitives._candidates import (
     named_candidates,
     names_digest,
 )
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.primitives._certificate import PrimitiveCertificate, derivation
+from replearn.primitives._choice_promises import same_and_good
 from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
 
 __all__ = ["Selection", "choice_scale", "choose_by_errors", "select_hypothesis"]
 
-CONDITIONS = (
-    "The runs use the same candidates, number of rows and key; rows are drawn independently from "
-    "one population; the key was fixed before the data."
-)
 # All keyed Gumbels lie between these numbers: 52-bit uniforms.
 _LARGEST = float(gumbel_from_hashes(np.array([2**64 - 1], dtype=np.uint64))[0])
 _SMALLEST = float(gumbel_from_hashes(np.array([0], dtype=np.uint64))[0])
@@ -119,14 +115,7 @@ def _derive(
     tail = ledger.add(
         "selection_error", "hypothesis-selection", t=t, n_hypotheses=n_hypotheses, m=n, alpha=alpha
     )
-    promises = [
-        f"Two runs on fresh samples of {n} rows choose different candidates with probability at "
-        f"most {rounded_up(flip)}.",
-        f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
-        f"probability at most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
+    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
 
 
 def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
