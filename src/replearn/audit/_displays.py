@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from replearn.audit._result import AuditResult
+from replearn.planning._displays import axes_or_new
 
 Lines = list[dict[str, Any]]
 
@@ -29,19 +30,6 @@ class _Display:
 
     def _of(self, name: str) -> Lines:
         return [line for line in self.lines if line["contender"] == name]
-
-
-def _axes(ax: Any) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError as error:
-        raise ImportError(
-            "Drawing needs matplotlib: pip install 'replicable-learn[plot]'. "
-            "frame() gives the numbers without it."
-        ) from error
-    return plt.subplots()[1]
 
 
 def _distances(lines: Lines, centre: str, low: str, high: str) -> Any:
@@ -75,7 +63,7 @@ class AccuracyFlipsDisplay(_Display):
 
     def plot(self, ax: Any = None) -> AccuracyFlipsDisplay:
         """Draw on ``ax``, or on a new figure."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         for line in self.lines:
             ax.errorbar(
                 [line["flip_estimate"]],
@@ -113,7 +101,7 @@ class RowFlipsDisplay(_Display):
 
     def plot(self, ax: Any = None) -> RowFlipsDisplay:
         """Draw on ``ax``, or on a new figure."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         for name in self._names():
             values = np.sort([line["frequency"] for line in self._of(name)])
             share = 1 - np.arange(len(values)) / len(values)
@@ -144,7 +132,7 @@ class GroupFlipsDisplay(_Display):
 
     def plot(self, ax: Any = None) -> GroupFlipsDisplay:
         """Draw on ``ax``, or on a new figure."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         names = self._names()
         for place, name in enumerate(names):
             lines = self._of(name)
@@ -185,7 +173,7 @@ class FlipReliabilityDisplay(_Display):
 
     def plot(self, ax: Any = None) -> FlipReliabilityDisplay:
         """Draw on ``ax``, or on a new figure."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         ax.plot([0, 0.6], [0, 0.6], linestyle=":", color="grey", label="as predicted")
         for name in self._names():
             lines = self._of(name)
@@ -222,7 +210,7 @@ class FlipsByBlocksDisplay(_Display):
 
     def plot(self, ax: Any = None) -> FlipsByBlocksDisplay:
         """Draw on ``ax``, or on a new figure."""
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         blocks = [line["n_blocks"] for line in self.lines]
         ax.errorbar(
             blocks,

@@ -19,7 +19,7 @@ Floats = NDArray[np.float64]
 CURVE_POINTS = 401
 
 
-def _axes(ax: Any) -> Any:
+def axes_or_new(ax: Any) -> Any:
     """Return the given axes, or new ones."""
     if ax is not None:
         return ax
@@ -119,7 +119,7 @@ class FlipCurveDisplay:
 
     def plot(self, ax: Any = None) -> "FlipCurveDisplay":
         """Draw the law and the flip curve; a second axis carries the law."""
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         self.ax_.plot(self.q, self.flips, label="H(q), two runs differ")
         self.ax_.axhline(self.bound, linestyle=":", color="C0", label="certified worst case")
         if self.budget is not None:
@@ -178,7 +178,7 @@ class BlocksDisplay:
 
     def plot(self, ax: Any = None) -> "BlocksDisplay":
         """Draw rho against the number of blocks, both on logarithmic axes."""
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         for law, values in self.rho.items():
             self.ax_.plot(self.n_blocks, values, marker="o", label=law)
         self.ax_.set(xscale="log", yscale="log", xlabel="blocks T", ylabel="smallest rho")
@@ -229,7 +229,7 @@ class PromiseDisplay:
 
     def plot(self, ax: Any = None) -> "PromiseDisplay":
         """Draw the smallest rho against n, both on logarithmic axes."""
-        self.ax_ = _axes(ax)
+        self.ax_ = axes_or_new(ax)
         label = f"blocks of at least {self.min_block} rows"
         self.ax_.plot(self.n, self.rho, marker="o", label=label)
         self.ax_.set(xscale="log", yscale="log", xlabel="rows n", ylabel="smallest rho")
