@@ -24,8 +24,8 @@ class PreprocessingWarning(UserWarning):
 
 
 class ConstantBlocksWarning(UserWarning):
-    """Every block answers one and the same, whatever it is asked.
+    """Most blocks answer one and the same, whatever they are asked.
 
     Mostly the blocks have too few rows for the base learner as it is set, seldom the features say
-    nothing about the labels. What was promised holds, but of a model that ignores the features.
+    nothing about the labels. The promise holds, but of a model that hardly looks at the features.
     """

@@ -55,7 +55,8 @@ def test_boosting_in_blocks_that_it_cannot_split():
         model = learner(BOOSTING).fit(X, y)
     message = str(caught[0].message)
     for words in (
-        "each of 18 models of HistGradientBoostingClassifier(max_iter=3), trained on 39 rows",
+        "16 of the 16 models of HistGradientBoostingClassifier(max_iter=3) that were asked, each "
+        "trained on 39 rows, give",
         "to all 256 training rows",
         "although 50% of the labels differ",
         "or the features say nothing about the labels",
@@ -66,6 +67,23 @@ def test_boosting_in_blocks_that_it_cannot_split():
     assert len(caught) == 1
     assert caught[0].filename == __file__
     assert len(np.unique(model.vote_share(X))) == 1  # it is as bad as the warning says
+
+
+@pytest.mark.parametrize(("n_told", "said"), [(7, True), (8, False)])
+def test_half_of_the_models_that_are_asked_decide(n_told, said):
+    seen = []
+
+    class Sometimes(GaussianNB):
+        def predict_proba(self, X):
+            seen.append(len(X))
+            return super().predict_proba(X if len(seen) > 16 - n_told else X[:1])
+
+    if said:
+        with pytest.warns(ConstantBlocksWarning, match="9 of the 16 models of Sometimes"):
+            learner(Sometimes()).fit(*sample())
+    else:
+        fit_silently(learner(Sometimes()), *sample())
+    assert seen == [256] * 16
 
 
 @pytest.mark.parametrize(
@@ -98,12 +116,12 @@ def test_other_learners_that_ignore_the_features(base):
 
 def test_groups_are_counted_as_groups():
     groups = np.arange(N) // 2
-    with pytest.warns(ConstantBlocksWarning, match="trained on 19 groups per block.* more groups"):
+    with pytest.warns(ConstantBlocksWarning, match="trained on 19 groups, .* or more groups"):
         learner(HistGradientBoostingClassifier(max_iter=3)).fit(*sample(), groups=groups)
 
 
 def test_blocks_of_one_row():
-    with pytest.warns(ConstantBlocksWarning, match="trained on 1 row per block"):
+    with pytest.warns(ConstantBlocksWarning, match="trained on 1 row, "):
         learner(GaussianNB(), n_blocks=N).fit(*sample())
 
 
@@ -200,6 +218,7 @@ def test_the_rows_that_are_asked_about_do_not_depend_on_the_file():
     order = np.random.default_rng(1).permutation(N)
     learner(Spy()).fit(X, y)
     learner(Spy()).fit(X[order], y[order])
-    assert len(asked) == 2  # the first model clears them all
+    assert len(asked) == 2 * 8  # half of the sixteen models clear all
     assert asked[0].shape == (256, 3)
-    np.testing.assert_array_equal(*asked)
+    for rows in asked:
+        np.testing.assert_array_equal(rows, asked[0])

@@ -152,6 +152,20 @@ def test_decimals_forgive_a_float32_copy(data):
     assert np.mean(thresholds_of_copy == strict.explain(X).threshold) < 0.01
 
 
+def test_each_partition_cuts_all_rows_in_a_way_of_its_own(data):
+    class Spy(FirstRowLearner):
+        def fit(self, X, y):
+            self.rows_ = frozenset(np.asarray(X)[:, 0])
+            return super().fit(X, y)
+
+    X, _ = data
+    model = fitted(data, estimator=Spy(), n_partitions=3)
+    blocks = [estimator.rows_ for estimator in model.estimators_]
+    assert len(set(blocks)) == 3 * 20
+    for start in (0, 20, 40):
+        assert frozenset().union(*blocks[start : start + 20]) == frozenset(X[:, 0])
+
+
 # -- bits --------------------------------------------------------------------------------------
 
 

@@ -179,8 +179,8 @@ class BlockVotingClassifier(VotePredictions):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        first, rows = models[: made.n_blocks], np.concatenate(blocks[: made.n_blocks])
-        warn_if_constant(first, base, sample.X, sample.codes, rows, made)
+        rows = np.concatenate(blocks[: made.n_blocks])
+        warn_if_constant(models, base, sample.X, sample.codes, rows, made)
         return models
 
 

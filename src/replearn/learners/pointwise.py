@@ -37,16 +37,18 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         Number of blocks T. None: from ``rho``, the number of rows and ``max_fits``. If given
         without a matching width, the certificate states the rho that is reached.
     n_partitions : int or "auto", default="auto"
-        In how many keyed ways the same rows are cut into blocks. More partitions never weaken the
-        promise, and make real flips rarer.
+        In how many keyed ways the same rows are cut into blocks, at most 1023. More partitions
+        never weaken the promise, and make real flips rarer.
     law : {"arcsine", "uniform", "programme"} or ThresholdLaw, default="arcsine"
         Distribution of the shared thresholds.
     width : float, default=None
-        Half-width of the law, in (0, 1]; None: the smallest that reaches ``rho``.
+        Half-width of the law, in (0, 1]; None: the smallest that reaches ``rho``. Not for
+        "programme" or a ThresholdLaw, which have their own.
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote by label or by predicted probability.
     max_fits : int, default=None
-        Compute budget: at most this many base learners; None: the planner's default.
+        Compute budget: at most this many base learners, over all partitions; None: the planner's
+        default.
     alpha : float, default=None
         Accuracy with high probability: the error exceeds the mean error of the block models by at
         most alpha, except with probability ``beta``. Points that occur often then get a stage of
@@ -62,13 +64,14 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     classes : array-like, default=None
         The labels. None: those found in ``y``; give them when two labs may not both see a rare one.
     decimals : int, default=None
-        Round numeric features to so many decimals before they key the thresholds (not before they
-        are learned from): for data that went through other files or float32.
+        Round numeric features to so many decimals (0 to 15) before they key the thresholds (not
+        before they are learned from): for data that went through other files or float32.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness of the learner. Two runs that shall agree use the same key, fixed before the
         data are seen.
     plan : Plan, default=None
-        A plan shared between labs. It fixes n, blocks, law, partitions and classes.
+        A plan shared between labs. It fixes n, blocks, law, partitions and classes, which must
+        then keep their defaults here.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -99,6 +102,10 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     -----
     ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
     paper's literal setting is ``law="uniform", width=1, vote="hard", n_partitions=1``.
+
+    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, with
+    `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
+    `ConstantBlocksWarning` if the blocks have too few rows for the base learner to tell rows apart.
 
     Examples
     --------
