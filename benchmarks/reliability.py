@@ -21,7 +21,13 @@ from pathlib import Path
 
 import numpy as np
 from _base_learners import base_learner
-from _calibration import compare, missed_limits, reliability_table, share_of_flips
+from _calibration import (
+    LEAST_STABLE,
+    compare,
+    missed_limits,
+    reliability_table,
+    share_of_flips,
+)
 from _cells import Cells, machine, markdown_table, put_into_page
 from _data import (
     SETS,
@@ -48,6 +54,7 @@ SHARE_HEADER = (
     "mean observed",
     "share of flips in 3 %",
     "± sd",
+    "possible",
 )
 MISSED_HEADER = ("data", "samples", "n", "cuts", "limits missed", "expected", "difference", "± se")
 
@@ -155,7 +162,9 @@ def judge(found, label, n_thresholds, *, one_partition):
     fits = n_samples * len(found)
     line = [f"{name}, {model}", n_samples, f"{first['n']:,}", size, fits]
     line += [f"{number:.4f}" for number in (predicted, observed)]
-    line += [f"{number:.3f}" for number in (share, spread)]
+    # One fit cannot know of a row that it flips more often than every second time.
+    possible = min(1.0, LEAST_STABLE / 2 / observed) if observed else 1.0
+    line += [f"{number:.3f}" for number in (share, spread, possible)]
     title = f"**{name}, {model}, {size}**: n = {first['n']:,}, {fits} predicting fits"
     numbers = {"predicted": predicted, "observed": observed, "share": share, "sd": spread}
     return f"{title}\n\n{reliability_table(comparisons)}", line, numbers
@@ -167,9 +176,9 @@ def missed_line(found, label):
     cuts = np.array([missed_limits(cell) for cell in found.values()])
     missed, expected = cuts.mean(axis=0)
     differences = cuts[:, 0] - cuts[:, 1]
-    error = differences.std(ddof=1) / np.sqrt(len(cuts)) if len(cuts) > 1 else float("nan")
+    error = f"{differences.std(ddof=1) / np.sqrt(len(cuts)):.3f}" if len(cuts) > 1 else ""
     n = next(iter(found.values()))["n"]
-    numbers = [f"{missed:.3f}", f"{expected:.3f}", f"{missed - expected:+.3f}", f"{error:.3f}"]
+    numbers = [f"{missed:.3f}", f"{expected:.3f}", f"{missed - expected:+.3f}", error]
     return [f"{name}, {model}", n_samples, f"{n:,}", len(cuts), *numbers]
 
 
