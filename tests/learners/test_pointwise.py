@@ -166,6 +166,14 @@ def test_each_partition_cuts_all_rows_in_a_way_of_its_own(data):
         assert frozenset().union(*blocks[start : start + 20]) == frozenset(X[:, 0])
 
 
+def test_each_block_has_a_seed_of_its_own(data):
+    model = fitted(data, estimator=DecisionTreeClassifier(max_features=1))
+    seeds = [estimator.random_state for estimator in model.estimators_]
+    assert len(set(seeds)) == len(seeds) == 40
+    other = fitted(data, estimator=DecisionTreeClassifier(max_features=1), shared_key="other")
+    assert not set(seeds) & {estimator.random_state for estimator in other.estimators_}
+
+
 # -- bits --------------------------------------------------------------------------------------
 
 
@@ -297,6 +305,7 @@ def test_one_class_only(data):
     assert set(model.predict(X)) == {"only"}
     assert model.predict_proba(X).shape == (len(X), 1)
     assert (model.predict_proba(X) == 1).all()
+    assert "Answer only: 0.0% of the blocks voted for any other label" in str(model.explain(X[:1]))
 
 
 def test_the_caller_may_fix_the_classes(data):

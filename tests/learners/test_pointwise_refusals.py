@@ -144,6 +144,40 @@ def test_a_plan_for_groups_is_followed(data):
     assert learner.certificate_.unit == "groups"
 
 
+def test_a_plan_may_list_its_classes_in_any_order(data):
+    X, y = data
+    labels = np.array(["no", "yes"])[y]
+    made = plan(n=900, rho=0.3, classes=["yes", "no"])
+    assert made == plan(n=900, rho=0.3, classes=["no", "yes"])
+    learner = PointwiseReplicableClassifier.from_plan(made, GaussianNB()).fit(X, labels)
+    assert learner.classes_.tolist() == ["no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("classes", "message"),
+    [
+        ({0, 1}, r"classes=\{0, 1\} must be a list of labels"),
+        ([[0, 1]], r"classes=\[\[0, 1\]\] must be a list of labels"),
+        ([], r"classes=\[\] must be a list of labels"),
+        ([0, 1, None], "classes contains a missing value in row 2"),
+    ],
+    ids=["set", "nested", "empty", "missing"],
+)
+def test_lists_of_classes_are_checked(data, classes, message):
+    with pytest.raises(ValueError, match=message):
+        small(Untrainable(), classes=classes).fit(*data)
+
+
+def test_a_key_that_is_changed_after_fit_is_noticed(data):
+    X, _ = data
+    model = small().fit(*data)
+    model.set_params(shared_key="other")
+    for ask in (model.predict, model.margin, model.flip_probability, model.explain):
+        with pytest.raises(ValueError, match="shared_key was changed after fit"):
+            ask(X)
+    model.set_params(shared_key="tests").predict(X)
+
+
 # -- labels, groups, ids -----------------------------------------------------------------------
 
 

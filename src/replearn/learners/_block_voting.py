@@ -18,6 +18,7 @@ from replearn.learners._followed_plan import check_followed
 from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
     check_base,
+    check_classes,
     check_features,
     check_groups,
     check_labels,
@@ -57,7 +58,7 @@ class BlockVotingClassifier(VotePredictions):
 
     def _listed_classes(self) -> Any:
         """List of classes that the caller gave, for the plan; None: they are read from the data."""
-        return None if self.classes is None else np.unique(np.asarray(self.classes))
+        return None if self.classes is None else check_classes(self.classes)
 
     @abstractmethod
     def _plan_for(self, n: int, n_classes: int, unit: str) -> Plan:

@@ -59,7 +59,7 @@ class Explanation(InWords):
     flip_probability : ndarray of float
         Estimated probability that a fresh training sample answers differently.
     classes : tuple
-        The two labels.
+        The two labels; a sample of one label only is told apart from "any other label".
     """
 
     answer: NDArray[Any]

@@ -57,7 +57,7 @@ def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArra
     found, codes = np.unique(y, return_inverse=True)
     if classes is None:
         return codes.astype(np.intp), found
-    known = np.unique(np.asarray(classes))
+    known = check_classes(classes)
     unknown = [label for label in found.tolist() if label not in set(known.tolist())]
     if unknown:
         raise ValueError(
@@ -65,6 +65,14 @@ def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArra
             "Add them to classes, or leave those rows out."
         )
     return np.searchsorted(known, found)[codes].astype(np.intp), known
+
+
+def check_classes(classes: Any) -> NDArray[Any]:
+    """Return a given list of classes in order, each of them once."""
+    known = np.asarray(classes)
+    if known.ndim != 1 or known.size == 0:
+        raise ValueError(f"classes={classes!r} must be a list of labels.")
+    return np.unique(_of_one_type(known, "classes", "leave it out"))
 
 
 def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:

@@ -234,7 +234,7 @@ class VotePredictions(VoteScores):
             threshold=uniforms,
             margin=law - uniforms,
             flip_probability=flips,
-            classes=tuple((self.classes_.tolist() * 2)[:2]),
+            classes=tuple([*self.classes_.tolist(), "any other label"][:2]),
         )
 
     def _flips(self, X: Any, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -42,7 +42,13 @@ class VoteScores(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return check_features(self, X, reset=False)
 
     def _vote_key(self) -> SharedKey:
-        return SharedKey(self.shared_key).child("vote")
+        key = SharedKey(self.shared_key)
+        if key.fingerprint != self.certificate_.key_fingerprint:
+            raise ValueError(
+                "shared_key was changed after fit: the blocks were cut and trained by another key. "
+                "Fit again."
+            )
+        return key.child("vote")
 
     def _points(self, X: Any, points: Any) -> Any:
         if points is not None:

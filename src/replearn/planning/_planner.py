@@ -79,7 +79,7 @@ def plan(  # noqa: PLR0913
     n_classes : int or None
         Number of classes; None: that of ``classes``, else 2.
     classes : sequence or None
-        The classes in order; part of what the labs agree on.
+        The classes, which are put in order; part of what the labs agree on.
     unit : {"rows", "groups"}
         What n counts.
     decimals : int or None

@@ -97,6 +97,14 @@ def plain_labels(classes: Any) -> tuple[Label, ...] | None:
     return tuple(_plain_label(item) for item in classes)
 
 
+def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
+    """Sort the classes, as every learner does: labs may list them in any order."""
+    try:
+        return None if classes is None else tuple(sorted(classes))
+    except TypeError:  # of several types
+        return classes
+
+
 def _plain_label(label: Any) -> Label:
     value = label.item() if isinstance(label, np.generic) else label
     return value if isinstance(value, str | int | float | bool) else str(value)
@@ -132,7 +140,7 @@ def make_request(
 
 def make_wish(request: Request, **given: Any) -> Wish:
     """Check all other arguments of ``plan``."""
-    given["classes"] = plain_labels(given["classes"])
+    given["classes"] = _in_order(plain_labels(given["classes"]))
     given["n_classes"] = _number_of_classes(given["n_classes"], given["classes"])
     for name in ("n", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"):
         given[name] = check_count(name, given[name])
