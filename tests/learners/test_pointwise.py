@@ -398,6 +398,20 @@ def test_a_plan_is_followed_and_the_surplus_is_left_out_by_key(data):
         two.fit(X[:2499], y[:2499])
 
 
+def test_which_rows_are_left_out_does_not_depend_on_the_file(data):
+    X, y = data
+    shared = plan(n=2000, rho=0.1, n_partitions=1)
+    order = np.random.default_rng(1).permutation(len(X))
+    for groups in (None, np.arange(len(X))):
+        one, two = (
+            PointwiseReplicableClassifier.from_plan(shared, GaussianNB(), shared_key="k").fit(
+                X[rows], y[rows], groups=None if groups is None else groups[rows]
+            )
+            for rows in (np.arange(len(X)), order)
+        )
+        np.testing.assert_array_equal(one.margin(X), two.margin(X))
+
+
 def test_only_n_and_parameters_decide_the_plan(data):
     X, y = data
     noise = np.random.default_rng(0).normal(size=X.shape)
