@@ -1,4 +1,4 @@
-"""The picture of the gap over n: one column per data set, the whole gap above its two parts."""
+"""The picture of the gap over n: one column per data set, the whole gap above its parts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from typing import Any
 from _frontier_picture import COLOURS, pyplot
 
 PARTS = {
-    "gap": "certified rule\nagainst the single fit (points)",
-    "blocks": "of this, lost by blocks:\nmajority against single fit",
+    "gap": "gap (points): certified rule\nagainst single boosting",
+    "blocks": "of this, lost by blocks:\nmajority against single boosting",
     "thresholds": "of this, lost by thresholds:\ncertified rule against majority",
+    "own gap": "certified rule against\nits own learner's single fit",
 }
 LINES = ("-", "--", ":")
 
@@ -24,7 +25,7 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     figure, panels = plt.subplots(
         len(PARTS),
         len(sets),
-        figsize=(3.2 * len(sets) + 1, 9),
+        figsize=(3.2 * len(sets) + 1, 11),
         layout="constrained",
         sharex="col",
         sharey="col",
@@ -38,6 +39,9 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
                     _curve(axes, lines, (data, model, rule), part, colour, dash)
             axes.axhline(0, color="grey", linewidth=0.8)
             axes.set_xscale("log")
+            sizes = sorted({s["n"] for s in lines if s["data"] == data})
+            axes.set_xticks(sizes, [f"{n / 1000:.3g}k" for n in sizes])
+            axes.minorticks_off()
             axes.grid(alpha=0.3)
             panels[row][0].set_ylabel(PARTS[part])
         panels[0][column].set_title(data)

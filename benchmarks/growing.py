@@ -22,7 +22,7 @@ from _base_learners import VARIANTS
 from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
 from _cells import Cells, machine, markdown_table, put_into_page
 from _data import add_data_arguments, load, parse
-from _growing_picture import draw
+from _growing_picture import PARTS, draw
 from _measures import gain, measure
 
 ROOT = "sqrt"
@@ -35,11 +35,11 @@ HEADER = (
     "T",
     "rows in a block",
     "single boosting",
-    "own single",
     "ours",
     "gap",
-    "blocks",
-    "thresholds",
+    "lost by blocks",
+    "lost by thresholds",
+    "gap to own single fit",
     "flips / single fit's",
     "pairs",
 )
@@ -91,11 +91,11 @@ def parts_of_gap(votes, singles, own, y, n_blocks, rho):
     return {
         "pairs": len(votes),
         "single": single["accuracy"],
-        "own single": measure(own, y)["accuracy"],
         "ours": judged["accuracy"],
         "gap": gain(ours, singles, y),
         "blocks": gain(majority, singles, y),
         "thresholds": gain(ours, majority, y),
+        "own gap": gain(ours, own, y),
         "ratio": judged["flips"] / single["flips"],
     }
 
@@ -127,9 +127,8 @@ def table_of(lines):
             s["T"],
             f"{s['n'] // s['T']:,}",
             f"{100 * s['single']:.2f}",
-            f"{100 * s['own single']:.2f}",
             f"{100 * s['ours']:.2f}",
-            *[_points(*s[part]) for part in ("gap", "blocks", "thresholds")],
+            *[_points(*s[part]) for part in PARTS],
             f"{s['ratio']:.2f}",
             s["pairs"],
         ]
