@@ -16,7 +16,10 @@ from replearn.testing.populations import (
 )
 
 FALSE_ALARM = 1e-8
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+]
 
 
 def limit(n_trials, chance):

@@ -56,7 +56,10 @@ def limit(n_pairs, rho):
     return binom.isf(FALSE_ALARM, n_pairs, rho)
 
 
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+]
 
 
 @pytest.mark.statistical

@@ -26,7 +26,10 @@ from replearn.randomness import SharedKey
 
 FALSE_ALARM = 1e-8
 NAMES = ["titanic2201", "compas_coarse", "fertility1980"]
-pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),  # blocks of a few rows
+]
 
 # class, sex, age, died, survived
 TITANIC = [
