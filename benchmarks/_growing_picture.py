@@ -45,6 +45,7 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
             axes.grid(alpha=0.3)
             panels[row][0].set_ylabel(PARTS[part])
         panels[0][column].set_title(data)
+        panels[0][column].set_ylim(bottom=_lowest(lines, data))
         panels[-1][column].set_xlabel("n, rows of a sample")
     handles = [
         plt.Line2D([], [], color=colour, linewidth=3, label=model)
@@ -56,6 +57,12 @@ def draw(lines: list[dict[str, Any]], path: Path) -> None:
     ]
     figure.legend(handles=handles, loc="outside lower center", ncols=4, fontsize="small")
     figure.savefig(path, dpi=90)
+
+
+def _lowest(lines: list[dict[str, Any]], data: str) -> float:
+    """Where the frame ends: blocks that answer a constant (and never flip) may lie below it."""
+    gaps = [s[part][0] for s in lines if s["data"] == data and s["ratio"] for part in PARTS]
+    return 100 * min(gaps, default=0) - 0.5
 
 
 def _curve(
