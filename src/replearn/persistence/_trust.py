@@ -40,12 +40,15 @@ def dump(state: Any) -> bytes:
 def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
     """Rebuild the models' state; a type that nobody trusts is refused by name."""
     from skops import io as skops_io
+    from skops.io.exceptions import UntrustedTypesFoundException
 
     try:
-        check_types(models, trusted, name)
         state = skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
         check_trees(state, name)
     except ModelFileError:
+        raise
+    except UntrustedTypesFoundException:  # before anything was built
+        check_types(models, trusted, name)
         raise
     except Exception as error:
         # What a broken state raises is not documented; none of it is the caller's mistake.

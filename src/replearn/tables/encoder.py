@@ -6,6 +6,7 @@ everything learned from data belongs there. Each row is treated on its own.
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import repeat
@@ -150,6 +151,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for column in zip(values, fitted["scales"], strict=True)
             for part in _scaled(*column)
         ]
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Write what was learned as one text: model files hold hundreds of encoders."""
+        state: dict[str, Any] = super().__getstate__()
+        if "fitted_columns_" in state:
+            state = {**state, "fitted_columns_": json.dumps(state["fitted_columns_"])}
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if isinstance(state.get("fitted_columns_"), str):
+            state = {**state, "fitted_columns_": json.loads(state["fitted_columns_"])}
+        super().__setstate__(state)
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()
