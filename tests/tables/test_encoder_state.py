@@ -14,7 +14,7 @@ PEOPLE = pd.DataFrame(
     {
         "age": [30.1, 1e-300, None, 1 / 3],
         "town": ["Ulm", 'a "quoted" one', None, "Łódź"],
-        "day": pd.to_datetime(["2020-01-01", None, "2021-05-05 06:07", "1969-12-31"]),
+        "day": pd.to_datetime(["2020-01-01 00:00", None, "2021-05-05 06:07", "1969-12-31 23:59"]),
         "note": ["one two three four", "", None, "five six seven"],
     }
 )
