@@ -164,6 +164,8 @@ def test_compute_budget_in_the_way():
     assert not made.certified
     assert made.needed_blocks == 18
     assert made.reachable_rho <= 0.1
+    assert made.reason.endswith("raise n_blocks or max_fits to at least 18")
+    assert "raise" not in plan(n=200, rho=0.1).reason  # there it is the rows
 
 
 def test_tiny_samples_do_not_crash():

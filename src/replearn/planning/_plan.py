@@ -94,6 +94,8 @@ class Plan(Promised):
         if self.needed_n is not None:
             blocks = "" if self.needed_blocks is None else f"{self.needed_blocks} blocks and "
             parts.append(f"the request needs {blocks}n = {self.needed_n} {self.unit}")
+            if self.needed_n <= self.n and (self.needed_blocks or 0) > self.n_blocks:
+                parts.append(f"raise n_blocks or max_fits to at least {self.needed_blocks}")
         return parts
 
     def certificate(
