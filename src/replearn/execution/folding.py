@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.basis import Term
+from replearn.execution.basis import Of, Term
 from replearn.execution.folding_rules import CannotFold, Sum, as_sum, columns_of, through
 
 
@@ -53,12 +53,10 @@ def fold(pipeline: Pipeline) -> Folded | None:
     >>> bool(fold(model).weights[0, 0] == model[-1].coef_[0, 0] / 8)
     True
     """
-    steps = [step for _, step in pipeline.steps[:-1]]
-    try:
-        names, features = columns_of(steps)
-        sums = [as_sum(feature) for feature in through(steps, features)]
-    except CannotFold:
+    found = encoded_features(pipeline)
+    if found is None or any(map(_keeps_missing_codes, found[1])):
         return None
+    names, sums = found
     model = pipeline.steps[-1][1]
     coefficients = np.atleast_2d(model.coef_).astype(np.float64)
     if not sums or coefficients.shape[1] != len(sums):
@@ -75,6 +73,42 @@ def fold(pipeline: Pipeline) -> Folded | None:
     constants = np.array([feature.constant for feature in sums])
     intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
     return Folded(list(places), weights, intercepts, names)
+
+
+def encoded_features(pipeline: Pipeline) -> tuple[Sequence[str], list[Sum]] | None:
+    """Return what reaches the last step of a pipeline as sums of terms, with names of columns.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Fitted.
+
+    Returns
+    -------
+    tuple or None
+        None if some step is not surely a weighted sum of terms.
+
+    Examples
+    --------
+    >>> from sklearn.decomposition import PCA
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from replearn.execution.folding import encoded_features
+    >>> model = make_pipeline(PCA(1), DecisionTreeClassifier()).fit([[0, 1], [1, 0]], [0, 1])
+    >>> encoded_features(model) is None
+    True
+    """
+    steps = [step for _, step in pipeline.steps[:-1]]
+    try:
+        names, features = columns_of(steps)
+        return names, [as_sum(feature) for feature in through(steps, features)]
+    except CannotFold:
+        return None
+
+
+def _keeps_missing_codes(feature: Sum) -> bool:
+    """Whether a missing cell, which is no number, reaches the model as such."""
+    return feature.open is not None and Term(feature.open, Of.NUMBER) not in feature.terms
 
 
 def _terms_of(sums: list[Sum]) -> list[Term]:

@@ -20,6 +20,7 @@ from sklearn.preprocessing import (
     MaxAbsScaler,
     MinMaxScaler,
     OneHotEncoder,
+    OrdinalEncoder,
     RobustScaler,
     StandardScaler,
 )
@@ -200,6 +201,38 @@ def _level(feature: Cell, channel: Channel, value: Any) -> Feature:
     return Sum(terms)
 
 
+def _ordinal(step: OrdinalEncoder, features: list[Feature]) -> list[Feature]:
+    rare = step.min_frequency is not None or step.max_categories is not None
+    missing = step.encoded_missing_value
+    if rare or step.handle_unknown != "use_encoded_value" or not _is_small(step.unknown_value):
+        raise CannotFold
+    if not (_is_small(missing) or np.isnan(missing)):
+        raise CannotFold
+    return [
+        _codes(feature, np.asarray(categories), float(step.unknown_value), float(missing))
+        for feature, categories in zip(features, step.categories_, strict=True)
+    ]
+
+
+def _codes(feature: Feature, categories: NDArray[Any], unknown: float, missing: float) -> Feature:
+    """Return the code of each level, counted from that of unknown ones."""
+    terms: dict[Term, float] = {}
+    stays_missing = None
+    for code, level in enumerate(_levels(feature, categories)):
+        assert isinstance(level, Sum)
+        for term in level.terms:
+            is_category = term.what is Of.MISSING and len(level.terms) == 1
+            if is_category and np.isnan(missing):
+                stays_missing = term.channel
+            else:
+                terms[term] = (missing if is_category else code) - unknown
+    return Sum(terms, unknown, stays_missing)
+
+
+def _is_small(value: Any) -> bool:
+    return float(value).is_integer() and abs(value) < 2**20
+
+
 def _selected(step: Any, features: list[Feature]) -> list[Feature]:
     return [features[place] for place in np.flatnonzero(step.get_support())]
 
@@ -266,6 +299,7 @@ _RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {
     MaxAbsScaler: _max_abs,
     MinMaxScaler: _min_max,
     OneHotEncoder: _one_hot,
+    OrdinalEncoder: _ordinal,
     Pipeline: lambda step, features: through([part for _, part in step.steps], features),
     RobustScaler: lambda step, features: _centred(features, step.center_, step.scale_),
     SelectKBest: _selected,

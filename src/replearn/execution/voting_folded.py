@@ -63,14 +63,7 @@ class FoldedVoter(LinearVoter):
 
     def prepare(self, X: Any) -> Any:
         """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
-        try:
-            return self._basis.matrix(X)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            self._first.predict(X)
-            raise ValueError(
-                f"X has other kinds of columns than the training table ({error}); "
-                "give numbers where it had numbers, and texts where it had texts."
-            ) from error
+        return self._basis.matrix_or_refusal(X, self._first)
 
 
 def fold_members(members: list[Member], soft: bool) -> tuple[FoldedVoter | None, list[Member]]:

@@ -1,0 +1,145 @@
+"""Trees behind encoders: what reaches them is computed for all blocks from one table of terms.
+
+Codes, levels, filled-in and plain numbers are sums of terms without any rounding (one number, or
+whole numbers): the features have the bits that the transformers of the pipeline give them. Asking
+hundreds of transformers one by one takes ten milliseconds each, even for a single row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+from sklearn.pipeline import Pipeline
+
+from replearn.execution.basis import Basis, Of, Term
+from replearn.execution.folding import encoded_features
+from replearn.execution.folding_rules import Sum
+from replearn.execution.voters import Member, Voter
+from replearn.execution.voting_boosting import BoostingVoter
+from replearn.execution.voting_trees import TreeVoter
+from replearn.tables import n_rows, row_chunks
+
+ROWS_PER_CHUNK = 6144
+"""Rows encoded at a time: the features of one block must fit into memory."""
+
+
+class _Encoded(NamedTuple):
+    weights: Any  # (terms, features), sparse
+    constants: NDArray[np.float64]
+    missing: list[tuple[int, int]]  # place of a term, feature: where it is one, NaN
+    voter: Voter
+
+
+class EncodedVoter:
+    """Pipelines of exact encoders and trees that share one table of terms.
+
+    Parameters
+    ----------
+    members : list of Member
+        Pipelines that `recognises` accepts.
+    last_voter : callable
+        Makes the voter of a pipeline's last step.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.impute import SimpleImputer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from replearn.execution.voters import Member
+    >>> from replearn.execution.voting_encoded import EncodedVoter
+    >>> from replearn.execution.voting_trees import TreeVoter
+    >>> X, y = np.array([[0.0], [np.nan], [2.0], [3.0]]), np.array([0, 1, 1, 1])
+    >>> model = make_pipeline(SimpleImputer(), DecisionTreeClassifier()).fit(X, y)
+    >>> member, counts = Member(model, 0, np.array([0, 1])), np.zeros((4, 1, 2), dtype=np.int32)
+    >>> voter = EncodedVoter([member], lambda one: TreeVoter([one]))
+    >>> voter.add_votes(voter.prepare(X), counts)
+    >>> counts[:, 0, 1]
+    array([0, 1, 1, 1], dtype=int32)
+    """
+
+    def __init__(self, members: list[Member], last_voter: Callable[[Member], Voter]) -> None:
+        self._first = members[0].model
+        found = [_exact_features(member.model) for member in members]
+        features = [sums for _, sums in found]
+        terms = [term for sums in features for one in sums for term in _terms(one)]
+        self._basis = Basis(terms, found[0][0])
+        self._members = [
+            self._encoded(sums, last_voter(_last_step(member)))
+            for sums, member in zip(features, members, strict=True)
+        ]
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> bool:
+        """Tell whether the model is a pipeline of exact encoders that ends with trees."""
+        if type(model) is not Pipeline:
+            return False
+        last = model.steps[-1][1]
+        is_tree = TreeVoter.recognises(last, soft) or BoostingVoter.recognises(last, soft)
+        named = hasattr(last, "feature_names_in_")  # it was fitted on a frame, and wants one
+        return is_tree and not named and _exact_features(model) is not None
+
+    def _encoded(self, sums: list[Sum], voter: Voter) -> _Encoded:
+        places = self._basis.places
+        weights = sparse.lil_array((len(places), len(sums)))
+        missing = []
+        for column, one in enumerate(sums):
+            for term, weight in one.terms.items():
+                weights[places[term], column] = weight
+            if one.open is not None:
+                missing.append((places[Term(one.open, Of.MISSING)], column))
+        constants = np.array([one.constant for one in sums])
+        return _Encoded(weights.tocsr(), constants, missing, voter)
+
+    def prepare(self, X: Any) -> Any:
+        """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
+        return self._basis.matrix_or_refusal(X, self._first)
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+            terms = sparse.csr_array(X[start:stop])
+            for member in self._members:
+                table = member.voter.prepare(_features(terms, member))
+                member.voter.add_votes(table, counts[start:stop])
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the class probabilities of some rows, model by model in a fixed order."""
+        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+            terms = sparse.csr_array(X[start:stop])
+            for member in self._members:
+                table = member.voter.prepare(_features(terms, member))
+                member.voter.add_probabilities(table, totals[start:stop])
+
+
+def _features(terms: Any, member: _Encoded) -> NDArray[np.float64]:
+    features: NDArray[np.float64] = (terms @ member.weights).toarray() + member.constants
+    for place, column in member.missing:
+        features[terms[:, [place]].toarray()[:, 0] == 1.0, column] = np.nan
+    return features
+
+
+def _last_step(member: Member) -> Member:
+    return Member(member.model.steps[-1][1], member.partition, member.codes)
+
+
+def _exact_features(model: Pipeline) -> Any:
+    found = encoded_features(model)
+    return found if found is not None and all(map(_is_exact, found[1])) else None
+
+
+def _is_exact(feature: Sum) -> bool:
+    """Whether no sum can be rounded: one plain number, or whole numbers."""
+    numbers = [weight for term, weight in feature.terms.items() if term.what is Of.NUMBER]
+    if numbers:
+        return numbers == [1.0] and feature.constant == 0.0
+    return all(float(part).is_integer() for part in (*feature.terms.values(), feature.constant))
+
+
+def _terms(feature: Sum) -> list[Term]:
+    marks = [] if feature.open is None else [Term(feature.open, Of.MISSING)]
+    return [*feature.terms, *marks]
