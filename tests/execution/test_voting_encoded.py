@@ -17,7 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
+from replearn.execution import Panel, voting_encoded
 from replearn.execution.grouping import PipelineVoter, group_members
 from replearn.execution.voters import Member
 from replearn.execution.voting_encoded import EncodedVoter, _features
@@ -153,3 +153,11 @@ def test_codes_before_a_linear_model_are_folded():
         assert [type(voter) for voter in voters([model])] == [FoldedVoter]
         votes = Panel([model], [0, 1]).vote_counts(X)[:, 0]
         np.testing.assert_array_equal(votes, model.predict(X))
+
+
+def test_too_many_levels_are_asked_one_by_one(monkeypatch):
+    models, X = fit("codes")
+    together = Panel(models, [0, 1]).vote_counts(X)
+    monkeypatch.setattr(voting_encoded, "MOST_WEIGHTS", 50)
+    assert [type(voter) for voter in voters(models)] == [PipelineVoter]
+    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), together)

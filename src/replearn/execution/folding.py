@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +17,16 @@ from sklearn.pipeline import Pipeline
 
 from replearn.execution.basis import Of, Term
 from replearn.execution.folding_rules import CannotFold, Sum, as_sum, columns_of, through
+
+MOST_WEIGHTS = 2**24
+"""Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
+
+
+class Features(NamedTuple):
+    """What reaches the last step of a pipeline, and the names of the table's columns."""
+
+    names: Sequence[str]
+    sums: list[Sum]
 
 
 @dataclass(frozen=True)
@@ -54,7 +65,7 @@ def fold(pipeline: Pipeline) -> Folded | None:
     True
     """
     found = encoded_features(pipeline)
-    if found is None or any(map(_keeps_missing_codes, found[1])):
+    if found is None or any(map(_keeps_missing_codes, found.sums)):
         return None
     names, sums = found
     model = pipeline.steps[-1][1]
@@ -75,8 +86,8 @@ def fold(pipeline: Pipeline) -> Folded | None:
     return Folded(list(places), weights, intercepts, names)
 
 
-def encoded_features(pipeline: Pipeline) -> tuple[Sequence[str], list[Sum]] | None:
-    """Return what reaches the last step of a pipeline as sums of terms, with names of columns.
+def encoded_features(pipeline: Pipeline) -> Features | None:
+    """Return what reaches the last step of a pipeline as sums of terms.
 
     Parameters
     ----------
@@ -85,7 +96,7 @@ def encoded_features(pipeline: Pipeline) -> tuple[Sequence[str], list[Sum]] | No
 
     Returns
     -------
-    tuple or None
+    Features or None
         None if some step is not surely a weighted sum of terms.
 
     Examples
@@ -101,7 +112,7 @@ def encoded_features(pipeline: Pipeline) -> tuple[Sequence[str], list[Sum]] | No
     steps = [step for _, step in pipeline.steps[:-1]]
     try:
         names, features = columns_of(steps)
-        return names, [as_sum(feature) for feature in through(steps, features)]
+        return Features(names, [as_sum(feature) for feature in through(steps, features)])
     except CannotFold:
         return None
 

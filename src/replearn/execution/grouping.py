@@ -19,7 +19,7 @@ from replearn.execution.voters import (
 )
 from replearn.execution.voting_bayes import GaussianVoter
 from replearn.execution.voting_boosting import BoostingVoter
-from replearn.execution.voting_encoded import EncodedVoter
+from replearn.execution.voting_encoded import encode_members
 from replearn.execution.voting_folded import fold_members
 from replearn.execution.voting_linear import LinearVoter
 from replearn.execution.voting_trees import TreeVoter
@@ -174,9 +174,11 @@ def group_members(members: list[Member], *, soft: bool = False) -> list[Voter]:
     folding, members = fold_members(members, soft)
     if folding is not None:
         voters.append(folding)
-    chosen, members = _split(EncodedVoter, members, soft)
-    if chosen:
-        voters.append(EncodedVoter(chosen, lambda last: group_members([last], soft=soft)[0]))
+    encoding, members = encode_members(
+        members, soft, lambda last: group_members([last], soft=soft)[0]
+    )
+    if encoding is not None:
+        voters.append(encoding)
     chosen, members = _split(PipelineVoter, members, soft)
     if chosen:
         voters.append(PipelineVoter(chosen, soft))

@@ -7,7 +7,7 @@ hundreds of transformers one by one takes ten milliseconds each, even for a sing
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,7 +16,7 @@ from scipy import sparse
 from sklearn.pipeline import Pipeline
 
 from replearn.execution.basis import Basis, Of, Term
-from replearn.execution.folding import encoded_features
+from replearn.execution.folding import MOST_WEIGHTS, Features, encoded_features
 from replearn.execution.folding_rules import Sum
 from replearn.execution.voters import Member, Voter
 from replearn.execution.voting_boosting import BoostingVoter
@@ -40,7 +40,9 @@ class EncodedVoter:
     Parameters
     ----------
     members : list of Member
-        Pipelines that `recognises` accepts.
+        Pipelines that `encode_members` chose.
+    features : list of Features
+        What reaches their last steps.
     last_voter : callable
         Makes the voter of a pipeline's last step.
 
@@ -51,37 +53,29 @@ class EncodedVoter:
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> from replearn.execution.voters import Member
-    >>> from replearn.execution.voting_encoded import EncodedVoter
+    >>> from replearn.execution.voting_encoded import encode_members
     >>> from replearn.execution.voting_trees import TreeVoter
     >>> X, y = np.array([[0.0], [np.nan], [2.0], [3.0]]), np.array([0, 1, 1, 1])
     >>> model = make_pipeline(SimpleImputer(), DecisionTreeClassifier()).fit(X, y)
     >>> member, counts = Member(model, 0, np.array([0, 1])), np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter = EncodedVoter([member], lambda one: TreeVoter([one]))
+    >>> voter, _ = encode_members([member], False, lambda last: TreeVoter([last]))
     >>> voter.add_votes(voter.prepare(X), counts)
     >>> counts[:, 0, 1]
     array([0, 1, 1, 1], dtype=int32)
     """
 
-    def __init__(self, members: list[Member], last_voter: Callable[[Member], Voter]) -> None:
+    def __init__(
+        self,
+        members: list[Member],
+        features: list[Features],
+        last_voter: Callable[[Member], Voter],
+    ) -> None:
         self._first = members[0].model
-        found = [_exact_features(member.model) for member in members]
-        features = [sums for _, sums in found]
-        terms = [term for sums in features for one in sums for term in _terms(one)]
-        self._basis = Basis(terms, found[0][0])
+        self._basis = Basis(_terms(features), features[0].names)
         self._members = [
-            self._encoded(sums, last_voter(_last_step(member)))
-            for sums, member in zip(features, members, strict=True)
+            self._encoded(found.sums, last_voter(_last_step(member)))
+            for member, found in zip(members, features, strict=True)
         ]
-
-    @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
-        """Tell whether the model is a pipeline of exact encoders that ends with trees."""
-        if type(model) is not Pipeline:
-            return False
-        last = model.steps[-1][1]
-        is_tree = TreeVoter.recognises(last, soft) or BoostingVoter.recognises(last, soft)
-        named = hasattr(last, "feature_names_in_")  # it was fitted on a frame, and wants one
-        return is_tree and not named and _exact_features(model) is not None
 
     def _encoded(self, sums: list[Sum], voter: Voter) -> _Encoded:
         places = self._basis.places
@@ -101,19 +95,56 @@ class EncodedVoter:
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
-            terms = sparse.csr_array(X[start:stop])
-            for member in self._members:
-                table = member.voter.prepare(_features(terms, member))
-                member.voter.add_votes(table, counts[start:stop])
+        for rows, voter, table in self._tables(X):
+            voter.add_votes(table, counts[rows])
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
+        for rows, voter, table in self._tables(X):
+            voter.add_probabilities(table, totals[rows])
+
+    def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
+        """Yield what reaches the last step of each pipeline, some rows at a time."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             terms = sparse.csr_array(X[start:stop])
             for member in self._members:
                 table = member.voter.prepare(_features(terms, member))
-                member.voter.add_probabilities(table, totals[start:stop])
+                yield slice(start, stop), member.voter, table
+
+
+def encode_members(
+    members: list[Member], soft: bool, last_voter: Callable[[Member], Voter]
+) -> tuple[EncodedVoter | None, list[Member]]:
+    """Let those members vote together that are trees behind exact encoders.
+
+    Parameters
+    ----------
+    members : list of Member
+        Models of any kind.
+    soft : bool
+        Whether probabilities will be asked for.
+    last_voter : callable
+        Makes the voter of a pipeline's last step.
+
+    Returns
+    -------
+    EncodedVoter or None
+        None if there is no such member, or if there would be too many weights.
+    list of Member
+        The others.
+
+    Examples
+    --------
+    >>> from replearn.execution.voting_encoded import encode_members
+    >>> encode_members([], False, lambda last: None)
+    (None, [])
+    """
+    features = [_exact_features(member.model, soft) for member in members]
+    found = [(one, its) for one, its in zip(members, features, strict=True) if its is not None]
+    if not found or len(_terms([its for _, its in found])) * len(found) > MOST_WEIGHTS:
+        return None, members
+    voter = EncodedVoter([one for one, _ in found], [its for _, its in found], last_voter)
+    return voter, [one for one, its in zip(members, features, strict=True) if its is None]
 
 
 def _features(terms: Any, member: _Encoded) -> NDArray[np.float64]:
@@ -127,9 +158,16 @@ def _last_step(member: Member) -> Member:
     return Member(member.model.steps[-1][1], member.partition, member.codes)
 
 
-def _exact_features(model: Pipeline) -> Any:
+def _exact_features(model: Any, soft: bool) -> Features | None:
+    """Return what reaches the trees of a pipeline, unless it might be rounded on the way."""
+    if type(model) is not Pipeline:
+        return None
+    last = model.steps[-1][1]
+    is_tree = TreeVoter.recognises(last, soft) or BoostingVoter.recognises(last, soft)
+    if not is_tree or hasattr(last, "feature_names_in_"):  # fitted on a frame, and wants one
+        return None
     found = encoded_features(model)
-    return found if found is not None and all(map(_is_exact, found[1])) else None
+    return found if found is not None and all(map(_is_exact, found.sums)) else None
 
 
 def _is_exact(feature: Sum) -> bool:
@@ -140,6 +178,12 @@ def _is_exact(feature: Sum) -> bool:
     return all(float(part).is_integer() for part in (*feature.terms.values(), feature.constant))
 
 
-def _terms(feature: Sum) -> list[Term]:
-    marks = [] if feature.open is None else [Term(feature.open, Of.MISSING)]
-    return [*feature.terms, *marks]
+def _terms(features: list[Features]) -> dict[Term, None]:
+    """Return all terms once, in the order of their first use."""
+    terms: dict[Term, None] = {}
+    for found in features:
+        for one in found.sums:
+            terms.update(dict.fromkeys(one.terms))
+            if one.open is not None:
+                terms[Term(one.open, Of.MISSING)] = None
+    return terms

@@ -13,12 +13,9 @@ import numpy as np
 from sklearn.pipeline import Pipeline
 
 from replearn.execution.basis import Basis
-from replearn.execution.folding import Folded, fold
+from replearn.execution.folding import MOST_WEIGHTS, Folded, fold
 from replearn.execution.voters import Member
 from replearn.execution.voting_linear import Form, LinearVoter
-
-MOST_WEIGHTS = 2**24
-"""Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
 
 
 class FoldedVoter(LinearVoter):
