@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import time
+from argparse import ArgumentParser, Namespace
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -76,6 +77,26 @@ def _processor() -> str:
         if found:
             return found.group(1).strip()
     return platform.processor() or platform.machine()
+
+
+def add_report_arguments(parser: ArgumentParser, name: str) -> None:
+    """Where the numbers go: a file with a folder of cells beside it, and a page's section."""
+    parser.add_argument("--out", type=Path, default=Path(f"{name}.json"))
+    parser.add_argument("--page", type=Path, help="write the tables into this page")
+    parser.add_argument("--section", default=name, help="the page's section to write")
+    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
+
+
+def write_report(options: Namespace, results: Any, text: str, **others: str) -> None:
+    """Keep the numbers, show the tables under the machine, and put them into the page.
+
+    ``others`` are further sections of the page, without the machine.
+    """
+    options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
+    for section, content in {options.section: f"{machine()}.\n\n{text}", **others}.items():
+        print(content, end="\n\n")
+        if options.page:
+            put_into_page(options.page, section, content)
 
 
 def put_into_page(page: Path, section: str, text: str) -> None:

@@ -36,5 +36,15 @@ def measure(scores: NDArray[np.float64], y: NDArray[np.intp]) -> dict[str, float
     }
 
 
+def against(
+    scores: NDArray[np.float64], single: NDArray[np.float64], y: NDArray[np.intp]
+) -> dict[str, float]:
+    """Judge pairs of runs, beside the single fit on the same pairs."""
+    difference, error = gain(scores, single, y)
+    ours, theirs = measure(scores, y), measure(single, y)
+    ratio = ours["flips"] / theirs["flips"] if theirs["flips"] else float("nan")
+    return {**ours, "gain": difference, "gain_error": error, "ratio": ratio}
+
+
 def _right(scores: NDArray[np.float64], y: NDArray[np.intp]) -> NDArray[np.float64]:
     return np.where(y == 1, scores, 1 - scores)

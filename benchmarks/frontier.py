@@ -12,17 +12,16 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 from _base_learners import VARIANTS
 from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
-from _cells import Cells, machine, markdown_table, put_into_page
+from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
 from _frontier_picture import draw
-from _measures import gain, measure
+from _measures import against, measure
 
 MOST_PARTITIONS = 16
 LEAST_ROWS = 20
@@ -85,16 +84,13 @@ def judge(pairs, singles, y, n_blocks, rho):
                 scores = law.at(used).mean(axis=-1)
             else:
                 scores = hard_scores(used, law)
-            difference, error = gain(scores, singles, y)
             yield {
                 "T": n_blocks,
                 "partitions": n_partitions,
                 "law": kind,
                 "vote": vote,
                 "width": None if law is None else law.width,
-                **measure(scores, y),
-                "gain": difference,
-                "gain_error": error,
+                **against(scores, singles, y),
             }
 
 
@@ -229,12 +225,9 @@ def parse_options():
     parser.add_argument("--soft", action="store_true", help="judge soft votes, too")
     parser.add_argument("--rho", type=float, default=0.1)
     parser.add_argument("--pairs", type=int, default=3)
-    parser.add_argument("--out", type=Path, default=Path("frontier.json"))
+    add_report_arguments(parser, "frontier")
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--page", type=Path, help="write the tables into this page")
-    parser.add_argument("--section", default="frontier", help="the page's section to write")
     parser.add_argument("--brief", action="store_true", help="one line per learner, n and T")
-    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
     options = parse(parser)
     options.blocks = [int(blocks) for blocks in options.blocks.split(",")]
     return options
@@ -246,7 +239,7 @@ def main():
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
     cells = Cells(options.out.with_suffix(".cells"))
     sizes = [None if size == "all" else int(size) for size in options.sizes.split(",")]
-    parts, results = [machine() + "."], {}
+    parts, results = [], {}
     for name in options.sets.split(","):
         table = load(options, name)
         for model in options.models.split(","):
@@ -260,13 +253,10 @@ def main():
                     title = f"{name}, {model}, n = {found['n']:,}"
                     results[title] = found
                     parts.append(f"**{title}**, rho = {options.rho}\n\n{table_of(found)}")
-    text = f"{parts[0]}\n\n{brief_table(results)}" if options.brief else "\n\n".join(parts)
-    options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
-    print(text)
+    text = brief_table(results) if options.brief else "\n\n".join(parts)
+    write_report(options, results, text)
     if options.picture:
         draw(results, options.picture)
-    if options.page:
-        put_into_page(options.page, options.section, text)
 
 
 if __name__ == "__main__":

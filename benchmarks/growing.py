@@ -13,21 +13,21 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import json
 import warnings
 from pathlib import Path
 
 import numpy as np
 from _base_learners import VARIANTS
 from _block_votes import hard_scores, law_for, majority_scores, single_of_pair, votes_of_pair
-from _cells import Cells, machine, markdown_table, put_into_page
+from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, load, parse
 from _growing_picture import PARTS, draw
 from _measures import gain, measure
 
+RHO = 0.1
 ROOT = "sqrt"
 BLOCKS_AT, ROWS_AT = 75, 10_000
-"""The growing number of blocks meets the default at this sample size."""
+"""The growing number of blocks meets the fixed one at this sample size."""
 
 HEADER = (
     "data, learner in the blocks",
@@ -111,7 +111,7 @@ def measure_all(cells, options):
                     fitted = compute(cells, table, model, n, n_blocks, options)
                     if len(fitted[0]):
                         y = table.y[table.test]
-                        found = parts_of_gap(*fitted, y, n_blocks, options.rho)
+                        found = parts_of_gap(*fitted, y, n_blocks, RHO)
                         head = {"data": name, "model": model, "rule": rule, "n": n, "T": n_blocks}
                         lines.append({**head, **found})
     return lines
@@ -145,13 +145,9 @@ def parse_options():
     parser.add_argument("--models", default="boosting")
     parser.add_argument("--blocks", default=f"{BLOCKS_AT},{ROOT}", help=f"numbers, or {ROOT}")
     parser.add_argument("--sizes", default="2500,10000,40000,160000", help="rows per sample")
-    parser.add_argument("--rho", type=float, default=0.1)
     parser.add_argument("--pairs", type=int, default=2)
-    parser.add_argument("--out", type=Path, default=Path("growing.json"))
+    add_report_arguments(parser, "growing")
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--page", type=Path, help="write the table into this page")
-    parser.add_argument("--section", default="growing", help="the page's section to write")
-    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
     options = parse(parser)
     options.sizes = [int(size) for size in options.sizes.split(",")]
     return options
@@ -162,13 +158,9 @@ def main():
     warnings.filterwarnings("ignore", message="Found unknown categories")
     warnings.filterwarnings("ignore", message="Bins whose width are too small")
     lines = measure_all(Cells(options.out.with_suffix(".cells")), options)
-    text = f"{machine()}.\n\n{table_of(lines)}"
-    options.out.write_text(json.dumps({"machine": machine(), "lines": lines}, indent=1))
-    print(text)
+    write_report(options, lines, table_of(lines))
     if options.picture:
         draw(lines, options.picture)
-    if options.page:
-        put_into_page(options.page, options.section, text)
 
 
 if __name__ == "__main__":

@@ -12,13 +12,11 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 from _base_learners import MODELS, base_learner
-from _cells import Cells, machine, markdown_table, put_into_page
+from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _contenders import CONTENDERS, OURS, ROWS, Half
 from _data import (
     SETS,
@@ -27,7 +25,7 @@ from _data import (
     load,
     parse,
 )
-from _measures import gain, measure
+from _measures import against
 
 ACCURACY_LOST = 0.01
 HEADER = (
@@ -65,13 +63,8 @@ def scores_of(pairs):
 def summarise(pairs, single, y):
     """Judge the outcomes of some pairs, beside those of the single fit on the same pairs."""
     any_half = pairs[0][0]
-    difference, error = gain(scores_of(pairs), scores_of(single), y)
-    ours, theirs = measure(scores_of(pairs), y), measure(scores_of(single), y)
     return {
-        **ours,
-        "gain": difference,
-        "gain_error": error,
-        "ratio": ours["flips"] / theirs["flips"] if theirs["flips"] else float("nan"),
+        **against(scores_of(pairs), scores_of(single), y),
         "seconds": np.mean([half["seconds"] for pair in pairs for half in pair]),
         **{key: any_half[key] for key in ("rho", "limit", "blocks")},
     }
@@ -156,7 +149,7 @@ def overview(results, tables, models):
 
 
 def report(cells, tables, models, n_pairs):
-    parts, results = [machine() + "."], {}
+    parts, results = [], {}
     for model in models:
         for table in tables:
             summary = collect(cells, table, model, n_pairs)
@@ -177,9 +170,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--contenders", default=",".join(CONTENDERS))
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--out", type=Path, default=Path("real_data.json"))
-    parser.add_argument("--page", type=Path, help="write the tables into this page's section")
-    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
+    add_report_arguments(parser, "real_data")
     options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
     warnings.filterwarnings("ignore", message="Found unknown categories")
@@ -199,11 +190,7 @@ def main():
                             lambda t=table, m=model, c=contender, p=pair: run_pair(t, m, c, p),
                         )
     short, text, results = report(cells, tables, models, options.pairs)
-    options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
-    print(text, short, sep="\n\n")
-    if options.page:
-        put_into_page(options.page, "overview", short)
-        put_into_page(options.page, "real_data", text)
+    write_report(options, results, text, overview=short)
 
 
 if __name__ == "__main__":

@@ -15,9 +15,7 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
 from _base_learners import base_learner
@@ -28,7 +26,7 @@ from _calibration import (
     reliability_table,
     share_of_flips,
 )
-from _cells import Cells, machine, markdown_table, put_into_page
+from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _data import (
     SETS,
     add_data_arguments,
@@ -105,9 +103,7 @@ def parse_options():
     parser.add_argument("--draws", type=int, default=2, help="keys, each with new samples")
     parser.add_argument("--draws-one", type=int, default=10, help="the same, one partition")
     parser.add_argument("--thresholds", type=int, default=10, help="draws of the thresholds")
-    parser.add_argument("--out", type=Path, default=Path("reliability.json"))
-    parser.add_argument("--page", type=Path, help="write the tables into this page's section")
-    parser.add_argument("--only-report", action="store_true", help="compute nothing new")
+    add_report_arguments(parser, "reliability")
     return parse(parser)
 
 
@@ -203,11 +199,7 @@ def main():
             bins += [text] if shown else []
             missed += [missed_line(found, label)] if one_partition else []
     parts = [markdown_table(SHARE_HEADER, shares), markdown_table(MISSED_HEADER, missed), *bins]
-    text = "\n\n".join([machine() + ".", *parts])
-    options.out.write_text(json.dumps({"machine": machine(), "results": results}, indent=1))
-    print(text)
-    if options.page:
-        put_into_page(options.page, "reliability", text)
+    write_report(options, results, "\n\n".join(parts))
 
 
 if __name__ == "__main__":

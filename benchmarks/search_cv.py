@@ -13,12 +13,10 @@ import os
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
-import json
 import warnings
-from pathlib import Path
 
 import numpy as np
-from _cells import Cells, machine, markdown_table, put_into_page
+from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, disjoint_samples, load, parse
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
@@ -81,17 +79,21 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, "adult,bank_marketing")
     parser.add_argument("--pairs", type=int, default=12)
-    parser.add_argument("--out", type=Path, default=Path("search_cv.json"))
-    parser.add_argument("--page", type=Path, help="write the tables into this page's section")
+    add_report_arguments(parser, "search_cv")
     options = parse(parser)
     cells = Cells(options.out.with_suffix(".cells"))
-    parts, found = [machine() + "."], {}
+    parts, found = [], {}
     for name in options.sets.split(","):
         table = load(options, name)
         pairs = []
         for pair in range(options.pairs):
-            cells.compute((name, "search", pair), lambda p=pair, t=table: run_pair(t, p))
-            pairs.append(cells.get(name, "search", pair))
+            label = (name, "search", pair)
+            if not options.only_report:
+                cells.compute(label, lambda p=pair, t=table: run_pair(t, p))
+            pairs.append(cells.get(*label))
+        pairs = [pair for pair in pairs if pair is not None]
+        if not pairs:
+            continue
         found[name] = summarise(pairs)
         plain = found[name]["GridSearchCV"][2]
         rows = [
@@ -104,13 +106,9 @@ def main():
             )
             for label, (t, s, a) in found[name].items()
         ]
-        size = f"{len(table.rest) // 2:,} rows per half, {options.pairs} pairs"
+        size = f"{len(table.rest) // 2:,} rows per half, {len(pairs)} pairs"
         parts.append(f"**{name}**: {size}\n\n{markdown_table(HEADER, rows)}")
-    options.out.write_text(json.dumps({"machine": machine(), "results": found}, indent=1))
-    text = "\n\n".join(parts)
-    print(text)
-    if options.page:
-        put_into_page(options.page, "search_cv", text)
+    write_report(options, found, "\n\n".join(parts))
 
 
 if __name__ == "__main__":
