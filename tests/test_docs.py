@@ -2,7 +2,6 @@
 
 import doctest
 import re
-import warnings
 from pathlib import Path
 
 import pytest
@@ -12,25 +11,33 @@ PAGES = sorted(ROOT.glob("docs/**/*.md"))
 GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
 
 
+def run_code(text, name):
+    """Run all blocks in one namespace; warnings are errors as everywhere: show or avoid them."""
+    blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, flags=re.S)
+    assert blocks, "a guide without code answers no task"
+    namespace = {}
+    for block in blocks:
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, namespace, name, name, 0)
+            runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
+            runner.run(test, clear_globs=False)
+            assert runner.summarize().failed == 0
+            namespace.update(test.globs)
+        else:
+            exec(block, namespace)
+
+
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", page.read_text(), flags=re.S)
-    assert blocks, "a guide without code answers no task"
-    namespace = {}
-    with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        for block in blocks:
-            if ">>>" in block:
-                test = doctest.DocTestParser().get_doctest(
-                    block, namespace, page.name, page.name, 0
-                )
-                runner = doctest.DocTestRunner(optionflags=doctest.ELLIPSIS)
-                runner.run(test, clear_globs=False)
-                assert runner.summarize().failed == 0
-                namespace.update(test.globs)
-            else:
-                exec(block, namespace)
+    run_code(page.read_text(), page.name)
+
+
+@pytest.mark.parametrize("prompt", ["", ">>> "])
+def test_a_guide_that_warns_fails(prompt):
+    code = f"{prompt}import warnings\n{prompt}warnings.warn('not certified')\n"
+    with pytest.raises((UserWarning, AssertionError)):
+        run_code(f"```python\n{code}```", "page")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
