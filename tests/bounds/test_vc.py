@@ -30,6 +30,22 @@ def test_growth_for_huge_samples():
     assert log_growth(3, 10**12) == pytest.approx(math.log(math.comb(10**12, 3)), rel=1e-9)
 
 
+@pytest.mark.parametrize("m", [3001, 6000, 10**5, 10**9])
+def test_terms_that_are_left_out_of_the_growth_are_zero(m):
+    d = 3000
+    logs = np.cumsum([0.0, *(math.log((m - i + 1) / i) for i in range(1, d + 1))])
+    total = logs.max() + math.log(np.exp(logs - logs.max()).sum())
+    assert log_growth(d, m) == pytest.approx(total * (1 + 1e-12), rel=1e-14)
+    assert np.exp(vc._LOG_OF_ZERO) == 0 < np.exp(vc._LOG_OF_ZERO + 1)
+
+
+@given(st.integers(0, 9), st.integers(1, 3000), st.floats(0.01, 1), st.floats(1e-9, 1))
+def test_the_quick_question_about_a_tail_has_the_answer_of_the_tail(d, m, alpha, beta):
+    tail = realizable_tail(m, d, alpha)
+    assert vc.realizable_tail_within(m, d, alpha, beta) == (tail <= beta)
+    assert vc.realizable_tail_within(m, d, alpha, tail)
+
+
 def test_growth_beyond_a_million_terms_is_bounded_not_added_up(monkeypatch):
     """A plan for a huge dimension must not fill the memory; the bound is on the safe side."""
     assert log_growth(10**9, 10**12) == pytest.approx(10**9 * (1 + math.log(1000)), rel=1e-9)

@@ -3,7 +3,7 @@
 import math
 
 from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds.vc import realizable_tail
+from replearn.bounds.vc import realizable_tail_within
 
 __all__ = ["cover_distance"]
 
@@ -41,7 +41,7 @@ def cover_distance(n_shared: int, d: int, beta: float) -> float:
     failing, passing = 0.0, 1.0
     for _ in range(_HALVINGS):
         middle = (failing + passing) / 2.0
-        if middle > 0.0 and realizable_tail(n_shared, d, middle) <= beta:
+        if middle > 0.0 and realizable_tail_within(n_shared, d, middle, beta):
             passing = middle
         else:
             failing = middle

@@ -11,7 +11,7 @@ import numpy as np
 
 from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
-from replearn.bounds.vc import log_growth, realizable_tail
+from replearn.bounds.vc import log_growth, realizable_tail_within
 
 __all__ = [
     "best_ceiling",
@@ -140,12 +140,14 @@ def smallest_sample_realizable(
     (18238, 0.053500000000000006)
     """
     check_fraction("rho", rho)
+    check_fraction("alpha", alpha)
     check_fraction("beta", beta)
 
     def passes(n: int) -> bool:
-        if realizable_tail(n, d, alpha) > beta:
+        # Sauer's sum has d terms: the flips want it for one size, the tail for up to seven.
+        if realizable_flip_bound(n, d, gamma, best_ceiling(n, d, gamma)) > rho:
             return False
-        return realizable_flip_bound(n, d, gamma, best_ceiling(n, d, gamma)) <= rho
+        return realizable_tail_within(n, d, alpha, beta)
 
     n = smallest_integer(passes, limit=10**12)
     if n is None:

@@ -5,7 +5,7 @@ learner that returns a hypothesis of the class without training error when there
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import numpy as np
@@ -25,6 +25,9 @@ __all__ = [
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
 _MOST_TERMS = 1_000_000
+
+# The logarithm of half the smallest positive float is -745.13...
+_LOG_OF_ZERO = -746.0
 
 # Sizes of the ghost sample, in multiples of the sample, among which the best is taken.
 _GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
@@ -65,7 +68,10 @@ def _log_growth(d: int, m: int) -> float:
     index = np.arange(1.0, d + 1.0)
     logs = np.concatenate([[0.0], np.cumsum(np.log((m - index + 1.0) / index))])
     largest = float(logs.max())
-    total = largest + math.log(float(np.exp(logs - largest).sum()))
+    logs -= largest
+    # Smaller terms are zero in float64, and exp takes long to find that out.
+    terms = np.exp(logs, where=logs > _LOG_OF_ZERO, out=np.zeros_like(logs))
+    total = largest + math.log(float(terms.sum()))
     return total * (1.0 + 1e-12)
 
 
@@ -147,11 +153,27 @@ def realizable_tail(m: int, d: int, alpha: float) -> float:
     >>> round(realizable_tail(200, 1, 0.1), 6)
     1e-05
     """
+    return min(_ghost_tails(m, d, alpha))
+
+
+def realizable_tail_within(m: int, d: int, alpha: float, beta: float) -> bool:
+    """Whether ``realizable_tail(m, d, alpha) <= beta``, by as few ghost samples as possible.
+
+    Examples
+    --------
+    >>> realizable_tail_within(107, 1, 0.1, 0.05), realizable_tail_within(106, 1, 0.1, 0.05)
+    (True, False)
+    """
+    return any(tail <= beta for tail in _ghost_tails(m, d, alpha))
+
+
+def _ghost_tails(m: int, d: int, alpha: float) -> Iterator[float]:
     checked_count(m, name="m", smallest=1)
     check_fraction("alpha", alpha)
-    # theorem: vc-sample-size
-    best = min(_ghost_log_tail(m, d, alpha, ratio * m) for ratio in _GHOST_RATIOS)
-    return 1.0 if best >= 0.0 else upper_probability(math.exp(best))
+    for ratio in _GHOST_RATIOS:
+        # theorem: vc-sample-size
+        log_tail = _ghost_log_tail(m, d, alpha, ratio * m)
+        yield 1.0 if log_tail >= 0.0 else upper_probability(math.exp(log_tail))
 
 
 def _ghost_log_tail(m: int, d: int, alpha: float, ghost: int) -> float:
@@ -187,7 +209,7 @@ def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
     107
     """
     check_fraction("beta", beta)
-    return _smallest(lambda m: realizable_tail(m, d, alpha) <= beta, alpha)
+    return _smallest(lambda m: realizable_tail_within(m, d, alpha, beta), alpha)
 
 
 def agnostic_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) -> int:
