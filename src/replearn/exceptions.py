@@ -28,4 +28,5 @@ class ConstantBlocksWarning(UserWarning):
 
     Mostly the blocks have too few rows for the base learner as it is set, seldom the features say
     nothing about the labels. The promise holds, but of a model that hardly looks at the features.
+    A search by many trainings warns if this is so of every configuration.
     """

@@ -20,7 +20,7 @@ from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
 )
-from replearn.learners import _block_voting
+from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, _block_voting
 from replearn.testing.populations import FirstRowLearner
 
 N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
@@ -37,6 +37,11 @@ def sample(n=N, share=0.5, *, noise=False, seed=0):
 def learner(base, **params):
     params = {"n_blocks": T, "n_partitions": 1, "shared_key": "tests"} | params
     return PointwiseReplicableClassifier(base, **params)
+
+
+def search(base, grid, **params):
+    params = {"train_size": 39, "refit": False, "shared_key": "tests"} | params
+    return ReplicableSearchCV(base, grid, **params)
 
 
 def said_of(model, *data):
@@ -141,6 +146,37 @@ def test_the_approximate_learner_says_so_too():
     assert ConstantBlocksWarning in {item.category for item in caught}
 
 
+def test_blocks_behind_shared_thresholds_say_so_too():
+    X, y = sample(1003)  # 702 rows train
+    with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
+        model = FiniteRandomnessClassifier(BOOSTING, n_blocks=T).fit(X, y)
+    said = [item for item in caught if item.category is ConstantBlocksWarning]
+    assert len(said) == 1
+    assert "trained on 39 rows" in str(said[0].message)
+    assert "n_blocks below 18" in str(said[0].message)
+    assert said[0].filename == __file__
+    assert len(np.unique(model.vote_share(X))) == 1
+
+
+SIZES = {"min_samples_leaf": [20, 30]}
+
+
+def test_a_search_none_of_whose_configurations_can_learn():
+    with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
+        search(BOOSTING, SIZES).fit(*sample())
+    said = [item for item in caught if item.category is ConstantBlocksWarning]
+    assert len(said) == 1
+    assert said[0].filename == __file__
+    for words in (
+        "no configuration of HistGradientBoostingClassifier(max_iter=3)",
+        "most of the first 16 models",
+        "to all 256 training rows",
+        "although 50% of the labels differ",
+        "train_size=39 is too small",
+    ):
+        assert words in str(said[0].message)
+
+
 # -- its silent twins --------------------------------------------------------------------------
 
 
@@ -181,6 +217,35 @@ def test_silent_twins(base, data):
     assert said_of(learner(base), *data) == []
 
 
+@pytest.mark.parametrize(
+    ("model", "data"),
+    [
+        (FiniteRandomnessClassifier(BOOSTING, n_blocks=T), sample(1200)),
+        (FiniteRandomnessClassifier(LogisticRegression(), n_blocks=T), sample(1003)),
+        (FiniteRandomnessClassifier(DummyClassifier(), n_blocks=T), sample(1003)),
+        (search(BOOSTING, {"min_samples_leaf": [20, 5]}), sample()),
+        (search(BOOSTING, {"min_samples_leaf": [5, 20]}), sample()),
+        (search(BOOSTING, SIZES, train_size=80), sample()),
+        (search(BOOSTING, SIZES), sample(share=0.01)),
+        (search(DummyClassifier(), {"strategy": ["prior", "most_frequent"]}), sample()),
+        (search(BOOSTING, {"min_samples_leaf": [400]}, train_size=None), sample()),
+    ],
+    ids=[
+        "larger blocks",
+        "a learner that learns",
+        "a dummy",
+        "the last configuration learns",
+        "the first configuration learns",
+        "larger trainings",
+        "rare positives",
+        "a search among dummies",
+        "folds, which train on nearly all rows",
+    ],
+)
+def test_silent_twins_of_other_learners(model, data):
+    assert said_of(model, *data) == []
+
+
 def test_answers_may_be_constant_where_scores_are_not():
     """Where one label prevails it is a plausible answer to all, and something was learned."""
     X, y = sample(share=0.1, noise=True)
@@ -211,7 +276,7 @@ def test_warnings_of_the_probe_are_not_heard():
 def test_the_fit_is_the_same_without_the_probe(base, monkeypatch):
     X, y = sample()
     probed = vars(learner(base).fit(X, y))
-    monkeypatch.setattr(_block_voting, "warn_if_constant", lambda *arguments: None)
+    monkeypatch.setattr(_block_voting, "warn_if_constant", lambda *_, **cut: None)
     assert joblib.hash(vars(learner(base).fit(X, y))) == joblib.hash(probed)
 
 

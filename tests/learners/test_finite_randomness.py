@@ -30,6 +30,7 @@ def _draw(n, seed):
 
 
 @quiet
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")  # blocks of three rows
 @pytest.mark.parametrize("key", range(12))
 def test_a_missing_value_is_refused_wherever_its_row_goes(key):
     # 11 rows train in three blocks of 3: often a block has one class only, and 2 are left over

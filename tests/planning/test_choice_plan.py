@@ -83,6 +83,7 @@ FEW = [*((task, {"n": 120, **targets}) for task, targets in PLANS), ("finite ran
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")  # blocks of one row
 @pytest.mark.parametrize(("task", "targets"), FEW)
 def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
     """A surplus is left out, and which rows stay does not depend on the order of the file."""

@@ -180,8 +180,15 @@ class BlockVotingClassifier(VotePredictions):
             n_jobs=self.n_jobs,
             verbose=self.verbose,
         )
-        rows = np.concatenate(blocks[: made.n_blocks])
-        warn_if_constant(models, base, sample.X, sample.codes, rows, made)
+        warn_if_constant(
+            models,
+            base,
+            sample.X,
+            sample.codes,
+            blocks[: made.n_blocks],
+            block_size=made.block_size,
+            unit=made.unit,
+        )
         return models
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from replearn.exceptions import ConstantBlocksWarning
 from replearn.execution import ConstantVote
 from replearn.execution.threads import one_thread
 from replearn.learners._warn import warn_user
-from replearn.planning import Plan
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
@@ -32,15 +31,27 @@ NOTABLE = 0.05
 """Where all other labels together are rarer, the most frequent one is a plausible answer to all."""
 
 
-def warn_if_constant(
-    models: Sequence[Any],
-    base: Any,
-    X: Any,
-    codes: NDArray[np.intp],
-    rows: NDArray[np.intp],
-    made: Plan,
-) -> None:
-    """Warn if most models do not tell any two of some training rows apart.
+class Constant(NamedTuple):
+    """How many models were found to be constant, and how that was found out."""
+
+    n_constant: int
+    n_asked: int
+    n_probes: int
+    others: float
+
+    @property
+    def asked_about(self) -> str:
+        """What the models were asked, and why a constant is no good answer."""
+        return (
+            f"to all {self.n_probes} training rows they were asked about, although "
+            f"{self.others:.0%} of the labels differ from the most frequent one"
+        )
+
+
+def find_constant(
+    models: Sequence[Any], base: Any, X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp]
+) -> Constant | None:
+    """Return what is known if most models do not tell any two of some training rows apart.
 
     A model counts as constant if its scores are, not only its answers: where one label prevails,
     a learner may answer it to everybody for good reason and still have learned something.
@@ -48,7 +59,7 @@ def warn_if_constant(
     Parameters
     ----------
     models : sequence of fitted classifiers
-        All of them; a few are asked, because all have as many rows.
+        Trained on equally many rows; the first few are asked.
     base : classifier
         The base learner.
     X : container of rows
@@ -57,21 +68,72 @@ def warn_if_constant(
         Its labels.
     rows : ndarray of intp
         Rows of the sample in keyed order, so that the file's order does not matter.
-    made : Plan
-        The plan in force.
+
+    Returns
+    -------
+    Constant or None
+        None: most models tell rows apart, or a constant needs no excuse.
     """
     others = 1.0 - np.bincount(codes).max() / len(codes)
     if others < NOTABLE or _is_dummy(base):
-        return
-    probes, asked = take_rows(X, rows[:PROBES]), models[: min(ASKED, made.n_blocks)]
+        return None
+    probes, asked = take_rows(X, rows[:PROBES]), models[:ASKED]
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         n_constant = _count_constant(asked, probes)
         # Equal rows nobody can tell apart.
         if n_constant == 0 or len(np.unique(SharedKey(0).hashes(probes))) == 1:
-            return
-    found = f"{n_constant} of the {len(asked)} models"
-    warn_user(_message(base, made, others, found, len(rows[:PROBES])), ConstantBlocksWarning)
+            return None
+    return Constant(n_constant, len(asked), len(rows[:PROBES]), float(others))
+
+
+def warn_if_constant(
+    models: Sequence[Any],
+    base: Any,
+    X: Any,
+    codes: NDArray[np.intp],
+    blocks: Sequence[NDArray[np.intp]],
+    *,
+    block_size: int,
+    unit: str = "rows",
+) -> None:
+    """Warn if most block models are constant.
+
+    Parameters
+    ----------
+    models : sequence of fitted classifiers
+        Those of the first partition at least.
+    base, X, codes
+        See `find_constant`.
+    blocks : sequence of ndarray of intp
+        The rows of each block of the first partition.
+    block_size : int
+        Rows or groups per block.
+    unit : {"rows", "groups"}
+        Which of both.
+    """
+    found = find_constant(models[: len(blocks)], base, X, codes, np.concatenate(blocks))
+    if found is not None:
+        warn_user(
+            _blocks_message(base, found, len(blocks), block_size, unit), ConstantBlocksWarning
+        )
+
+
+def warn_if_all_constant(found: Sequence[Constant | None], base: Any, train_size: int) -> None:
+    """Warn if no configuration of a search tells rows apart; one that does is what is looked for.
+
+    Parameters
+    ----------
+    found : sequence of Constant or None
+        For each configuration.
+    base : classifier
+        The learner to configure.
+    train_size : int
+        Rows of each training.
+    """
+    constant = [one for one in found if one is not None]
+    if constant and len(constant) == len(found):
+        warn_user(_search_message(base, constant[0], train_size), ConstantBlocksWarning)
 
 
 def _is_dummy(base: Any) -> bool:
@@ -102,16 +164,29 @@ def _tells_apart(model: Any, probes: Any) -> bool:
     return bool((answers != answers[:1]).any())
 
 
-def _message(base: Any, made: Plan, others: float, found: str, n_probes: int) -> str:
-    unit = made.unit if made.block_size > 1 else made.unit.removesuffix("s")
-    learner = " ".join(repr(base).split())
+def _blocks_message(base: Any, found: Constant, n_blocks: int, block_size: int, unit: str) -> str:
+    size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
     return (
-        f"most blocks cannot tell rows apart: {found} of {learner} that were asked, each trained "
-        f"on {made.block_size} {unit}, give one and the same score to all {n_probes} training rows "
-        f"they were asked about, although {others:.0%} of the labels differ from the most frequent "
-        f"one. Either {made.block_size} {unit} per block are too few for this learner as it is "
-        "set, or the features say nothing about the labels. What is promised holds, but of a "
-        "model that hardly looks at the features. Try a learner that splits small blocks "
-        "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks "
-        f"(n_blocks below {made.n_blocks}), or more {made.unit}."
+        f"most blocks cannot tell rows apart: {found.n_constant} of the {found.n_asked} models of "
+        f"{_one_line(base)} that were asked, each trained on {size}, give one and the same score "
+        f"{found.asked_about}. Either {size} per block are too few for this learner as it is set, "
+        "or the features say nothing about the labels. What is promised holds, but of a model that "
+        "hardly looks at the features. Try a learner that splits small blocks (boosting: "
+        "min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks below "
+        f"{n_blocks}), or more {unit}."
     )
+
+
+def _search_message(base: Any, found: Constant, train_size: int) -> str:
+    return (
+        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
+        f"{found.n_asked} models give one and the same score {found.asked_about}. Either "
+        f"train_size={train_size} is too small for this learner as it is configured, or the "
+        "features say nothing about the labels. What is promised holds, but the choice hardly "
+        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
+        "min_samples_leaf=5)."
+    )
+
+
+def _one_line(base: Any) -> str:
+    return " ".join(repr(base).split())

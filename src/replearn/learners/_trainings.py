@@ -6,7 +6,7 @@ independent and have one expectation in all runs, whatever the learner does.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -56,6 +56,7 @@ def training_errors(
     cut: tuple[NDArray[np.intp], NDArray[np.intp]],
     key: SharedKey,
     n_jobs: int | None = None,
+    look: Callable[[Any, list[Any]], None] | None = None,
 ) -> NDArray[np.float64]:
     """Return the mean error of each configuration over all trainings.
 
@@ -76,6 +77,8 @@ def training_errors(
         Where the seeds come from.
     n_jobs : int, optional
         Number of joblib workers.
+    look : callable, optional
+        Shown every configuration with its first fitted models.
 
     Examples
     --------
@@ -97,6 +100,8 @@ def training_errors(
             with block_store(None):  # a folder of finished blocks is for one fit, not for these
                 fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             wrong[place] += sum(_own_error(fitted, rows, labels))
+            if look is not None and start == 0:
+                look(model, fitted)
     return wrong / len(tests)
 
 

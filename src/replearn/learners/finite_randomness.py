@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from replearn._sklearn_compat import HasMethods, Interval, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.learners._choice_plan import FollowsChoicePlan
+from replearn.learners._constant_blocks import warn_if_constant
 from replearn.learners._global_thresholds import (
     THRESHOLD_BITS,
     above,
@@ -209,6 +210,7 @@ class FiniteRandomnessClassifier(
         keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
         models = fit_blocks(base, rows, codes[train], blocks, keys, n_jobs=self.n_jobs)
         check_unseen_rows(rows, blocks, models)
+        warn_if_constant(models, base, rows, codes[train], blocks, block_size=size)
         panel = Panel(models, np.arange(2))
         thresholds = shared_thresholds(key, self.n_candidates)
         votes = panel.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]

@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._sklearn_compat import HasMethods, Interval, fit_context
 from replearn.learners._choice_plan import FollowsChoicePlan
+from replearn.learners._constant_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.learners._folds import (
     configuration_name,
     configured,
@@ -254,7 +255,14 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         grid = list(ParameterGrid(self.param_grid))
         cut = cut_trainings(key, X, codes, self.train_size)
         models = [seeded(self.estimator, key).set_params(**item) for item in grid]
-        errors = training_errors(models, X, codes, cut, key, self.n_jobs)
+        found: list[Constant | None] = []
+
+        def look(model: Any, fitted: list[Any]) -> None:
+            if None not in found:  # one configuration that tells rows apart is enough
+                found.append(find_constant(fitted, model, X, codes, cut[0].ravel()))
+
+        errors = training_errors(models, X, codes, cut, key, self.n_jobs, look)
+        warn_if_all_constant(found, self.estimator, self.train_size)
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])
 
