@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn.execution import Panel, voting_encoded
 from replearn.execution.grouping import PipelineVoter, group_members
 from replearn.execution.voters import Member
-from replearn.execution.voting_encoded import EncodedVoter, _features
+from replearn.execution.voting_encoded import EncodedVoter
 from replearn.execution.voting_folded import FoldedVoter
 from replearn.tables import slice_rows
 
@@ -96,10 +96,10 @@ def test_features_have_the_bits_of_the_transformers(step):
     assert type(voter) is EncodedVoter
     for table in (X, strange(X)):
         terms = sparse.csr_array(voter.prepare(table))
-        for model, member in zip(models, voter._members, strict=True):
+        for model, ours in zip(models, voter._features(terms), strict=True):
             theirs = model[:-1].transform(table)
             theirs = theirs.toarray() if sparse.issparse(theirs) else theirs
-            assert _features(terms, member).tobytes() == np.asarray(theirs, float).tobytes()
+            assert ours.tobytes() == np.asarray(theirs, float).tobytes()
 
 
 @pytest.mark.parametrize("polars", [False, True])

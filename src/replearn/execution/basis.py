@@ -18,7 +18,13 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from replearn.tables import is_frame, is_sparse, n_rows
-from replearn.tables.columns import count_words, numbers_of, parts_of_dates, texts_of
+from replearn.tables.columns import (
+    clip_for_trees,
+    count_words,
+    numbers_of,
+    parts_of_dates,
+    texts_of,
+)
 
 
 class Of(Enum):
@@ -47,6 +53,15 @@ class Term(NamedTuple):
     what: What
 
 
+@dataclass(frozen=True)
+class Sum:
+    """A constant plus weighted terms; ``open`` names a channel whose missing cells stay missing."""
+
+    terms: dict[Term, float]
+    constant: float = 0.0
+    open: Channel | None = None
+
+
 def _numbers(column: Any) -> list[NDArray[np.float64]]:
     if isinstance(column, np.ndarray):
         return [column.astype(np.float64)]
@@ -60,7 +75,8 @@ def _cells(column: Any) -> list[list[Any]]:
 READERS: dict[str, Callable[[Any], list[Any]]] = {
     "numbers": _numbers,
     "cells": _cells,
-    "texts": lambda column: [texts_of(column)],
+    "clipped": lambda column: [clip_for_trees(numbers_of(column))],
+    "texts": lambda column: [[np.nan if text is None else text for text in texts_of(column)]],
     "dates": parts_of_dates,
     "words": lambda column: list(count_words(texts_of(column)).T),
 }

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.basis import Of, Term
-from replearn.execution.folding_rules import CannotFold, Sum, as_sum, columns_of, through
+from replearn.execution.basis import Of, Sum, Term
+from replearn.execution.folding_rules import CannotFold, as_sum, columns_of, through
 
 MOST_WEIGHTS = 2**24
 """Weights of all pipelines together, 128 MB: names of people as levels would make billions."""

@@ -25,8 +25,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn.execution.basis import Channel, Of, Term
-from replearn.tables.columns import WORD_BUCKETS
+from replearn.execution.basis import Channel, Of, Sum, Term
+from replearn.execution.folding_tables import table_features
 from replearn.tables.encoder import TableEncoder
 
 _LARGEST_EXACT = 2**53
@@ -44,15 +44,6 @@ class Cell:
     fill: float | str | None = None
 
 
-@dataclass(frozen=True)
-class Sum:
-    """A constant plus weighted terms; ``open`` names a channel whose missing cells stay missing."""
-
-    terms: dict[Term, float]
-    constant: float = 0.0
-    open: Channel | None = None
-
-
 Feature = Cell | Sum
 
 
@@ -61,6 +52,8 @@ def columns_of(steps: list[Any]) -> tuple[Sequence[str], list[Feature]]:
     first = next((step for step in steps if not _is_identity(step)), None)
     if first is None or not hasattr(first, "n_features_in_"):  # texts have no columns
         raise CannotFold
+    if type(first) is TableEncoder:
+        return [], _own_columns(first)
     names = list(getattr(first, "feature_names_in_", []))
     columns: Sequence[Hashable] = names or range(first.n_features_in_)
     return names, [Cell(column) for column in columns]
@@ -266,32 +259,17 @@ def _positions(columns: Any, names: list[str], n_columns: int) -> list[int]:
 
 
 def _table(step: TableEncoder, features: list[Feature]) -> list[Feature]:
-    if step.for_trees:
+    if features != _own_columns(step):
         raise CannotFold
-    result: list[Feature] = []
-    for fitted in step.fitted_columns_:
-        result += _table_column(fitted)
-    return result
+    return list(table_features(step))
 
 
-def _table_column(fitted: dict[str, Any]) -> list[Feature]:
-    name = fitted["name"]
-    if "words" in fitted:
-        channels = [Channel(name, "words", part) for part in range(WORD_BUCKETS + 1)]
-        return [Sum({Term(channel, Of.NUMBER): 1.0}) for channel in channels]
-    if "levels" in fitted:
-        channel = Channel(name, "texts")
-        return [Sum({Term(channel, level): 1.0}) for level in fitted["levels"]]
-    reader = "dates" if "date" in fitted else "numbers"
-    result: list[Feature] = []
-    for part, (mean, spread, with_missing) in enumerate(fitted["scales"]):
-        channel = Channel(name, reader, part)
-        number, missing = Term(channel, Of.NUMBER), Term(channel, Of.MISSING)
-        # a missing number is put at the mean, which is zero after centring
-        result.append(Sum({number: 1.0 / spread, missing: mean / spread}, -mean / spread))
-        if with_missing:
-            result.append(Sum({missing: 1.0}))
-    return result
+def _own_columns(step: TableEncoder) -> list[Feature]:
+    """List the columns that the encoder reads; it knows them by name, and a number is none."""
+    names = [fitted["name"] for fitted in step.fitted_columns_]
+    if not all(isinstance(name, str) for name in names):
+        raise CannotFold
+    return [Cell(name) for name in names]
 
 
 _RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {

@@ -8,30 +8,25 @@ hundreds of transformers one by one takes ten milliseconds each, even for a sing
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.basis import Basis, Of, Term
+from replearn.execution.basis import Basis, Of, Sum, Term
 from replearn.execution.folding import MOST_WEIGHTS, Features, encoded_features
-from replearn.execution.folding_rules import Sum
+from replearn.execution.rowwise import ROWWISE_CLASSIFIERS
 from replearn.execution.voters import Member, Voter
-from replearn.execution.voting_boosting import BoostingVoter
 from replearn.execution.voting_trees import TreeVoter
 from replearn.tables import n_rows, row_chunks
 
 ROWS_PER_CHUNK = 6144
 """Rows encoded at a time: the features of one block must fit into memory."""
 
-
-class _Encoded(NamedTuple):
-    weights: Any  # (terms, features), sparse
-    constants: NDArray[np.float64]
-    missing: list[tuple[int, int]]  # place of a term, feature: where it is one, NaN
-    voter: Voter
+CELLS_AT_ONCE = 2**18
+"""Cells that one product computes: for few rows, the features of many blocks."""
 
 
 class EncodedVoter:
@@ -72,22 +67,22 @@ class EncodedVoter:
     ) -> None:
         self._first = members[0].model
         self._basis = Basis(_terms(features), features[0].names)
-        self._members = [
-            self._encoded(found.sums, last_voter(_last_step(member)))
-            for member, found in zip(members, features, strict=True)
-        ]
+        self._voters = [last_voter(_last_step(member)) for member in members]
+        self._ends = np.cumsum([0, *(len(found.sums) for found in features)])
+        sums = [one for found in features for one in found.sums]
+        self._weights = self._stacked(sums)
+        self._constants = np.array([[one.constant] for one in sums])
+        opens = dict.fromkeys(one.open for one in sums if one.open is not None)
+        self._opens = [self._basis.places[Term(channel, Of.MISSING)] for channel in opens]
+        row_of = {channel: row for row, channel in enumerate([None, *opens])}
+        self._gaps = np.array([row_of[one.open] for one in sums])
 
-    def _encoded(self, sums: list[Sum], voter: Voter) -> _Encoded:
-        places = self._basis.places
-        weights = sparse.lil_array((len(places), len(sums)))
-        missing = []
-        for column, one in enumerate(sums):
-            for term, weight in one.terms.items():
-                weights[places[term], column] = weight
-            if one.open is not None:
-                missing.append((places[Term(one.open, Of.MISSING)], column))
-        constants = np.array([one.constant for one in sums])
-        return _Encoded(weights.tocsr(), constants, missing, voter)
+    def _stacked(self, sums: list[Sum]) -> Any:
+        """Put the weights of all features of all pipelines below one another."""
+        places = [self._basis.places[term] for one in sums for term in one.terms]
+        values = np.array([weight for one in sums for weight in one.terms.values()], dtype=float)
+        ends = np.cumsum([0, *(len(one.terms) for one in sums)])
+        return sparse.csr_array((values, places, ends), shape=(len(sums), len(self._basis.places)))
 
     def prepare(self, X: Any) -> Any:
         """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
@@ -106,10 +101,22 @@ class EncodedVoter:
     def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
         """Yield what reaches the last step of each pipeline, some rows at a time."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
-            terms = sparse.csr_array(X[start:stop])
-            for member in self._members:
-                table = member.voter.prepare(_features(terms, member))
-                yield slice(start, stop), member.voter, table
+            features = self._features(sparse.csr_array(X[start:stop]))
+            for voter, table in zip(self._voters, features, strict=True):
+                yield slice(start, stop), voter, voter.prepare(table)
+
+    def _features(self, terms: Any) -> Iterator[NDArray[np.float64]]:
+        """Yield the features of each pipeline."""
+        length, widest = n_rows(terms), int(np.diff(self._ends).max())
+        gaps = np.zeros((1 + len(self._opens), length))  # the first: nothing is missing
+        gaps[1:][terms[:, self._opens].toarray().T == 1.0] = np.nan
+        terms = terms.T.tocsr()
+        for first, last in row_chunks(len(self._voters), 1 + CELLS_AT_ONCE // (length * widest)):
+            part = slice(self._ends[first], self._ends[last])
+            found = (self._weights[part] @ terms).toarray() + self._constants[part]
+            found += gaps[self._gaps[part]]
+            for table in np.split(found, self._ends[first + 1 : last] - self._ends[first]):
+                yield table.T
 
 
 def encode_members(
@@ -147,13 +154,6 @@ def encode_members(
     return voter, [one for one, its in zip(members, features, strict=True) if its is None]
 
 
-def _features(terms: Any, member: _Encoded) -> NDArray[np.float64]:
-    features: NDArray[np.float64] = (terms @ member.weights).toarray() + member.constants
-    for place, column in member.missing:
-        features[terms[:, [place]].toarray()[:, 0] == 1.0, column] = np.nan
-    return features
-
-
 def _last_step(member: Member) -> Member:
     return Member(member.model.steps[-1][1], member.partition, member.codes)
 
@@ -163,11 +163,13 @@ def _exact_features(model: Any, soft: bool) -> Features | None:
     if type(model) is not Pipeline:
         return None
     last = model.steps[-1][1]
-    is_tree = TreeVoter.recognises(last, soft) or BoostingVoter.recognises(last, soft)
+    is_tree = TreeVoter.recognises(last, soft) or type(last) in ROWWISE_CLASSIFIERS
     if not is_tree or hasattr(last, "feature_names_in_"):  # fitted on a frame, and wants one
         return None
     found = encoded_features(model)
-    return found if found is not None and all(map(_is_exact, found.sums)) else None
+    if found is None or len(found.sums) != getattr(last, "n_features_in_", len(found.sums)):
+        return None  # columns of one name are several features
+    return found if all(map(_is_exact, found.sums)) else None
 
 
 def _is_exact(feature: Sum) -> bool:

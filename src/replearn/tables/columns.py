@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 WORD_BUCKETS = 64
 
+_LARGEST = float(np.finfo(np.float32).max)
+
 _DAY = np.timedelta64(1, "D")
 _EPOCH = np.datetime64("1970-01-01", "us")
 
@@ -44,6 +46,29 @@ def numbers_of(column: Any) -> NDArray[np.float64]:
         return values.astype(np.float64)
     known = [np.nan if gone else cell for cell, gone in _cells(column)]
     return np.array(known, dtype=np.float64)
+
+
+def clip_for_trees(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring numbers into the range of single precision: trees refuse larger ones.
+
+    Parameters
+    ----------
+    values : ndarray of float64
+        Numbers; NaN stays NaN.
+
+    Returns
+    -------
+    ndarray of float64
+        Infinite ones become the largest.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.tables.columns import clip_for_trees
+    >>> clip_for_trees(np.array([2.0, np.inf])).tolist()
+    [2.0, 3.4028234663852886e+38]
+    """
+    return np.clip(values, -_LARGEST, _LARGEST)
 
 
 def texts_of(column: Any) -> list[str | None]:

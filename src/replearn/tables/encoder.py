@@ -17,7 +17,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
 from replearn.tables._kinds import DATE, NUMBER, TEXT, is_date
-from replearn.tables.columns import count_words, numbers_of, parts_of_dates, texts_of
+from replearn.tables.columns import (
+    clip_for_trees,
+    count_words,
+    numbers_of,
+    parts_of_dates,
+    texts_of,
+)
 from replearn.tables.rows import n_rows
 
 Fitted = dict[str, Any]
@@ -25,9 +31,6 @@ Fitted = dict[str, Any]
 
 WORDS_OF_FREE_TEXT = 3.0
 """From so many words per cell on, a text is read by its words instead of as a category."""
-
-_LARGEST = float(np.finfo(np.float32).max)
-"""Trees work in single precision and refuse larger numbers."""
 
 _ROUNDING = 1e-12
 
@@ -145,7 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return [encode(texts_of(column), fitted["levels"])]
         values = parts_of_dates(column) if "date" in fitted else [numbers_of(column)]
         if self.for_trees:
-            return [np.clip(part, -_LARGEST, _LARGEST) for part in values]
+            return [clip_for_trees(part) for part in values]
         return [
             part
             for column in zip(values, fitted["scales"], strict=True)
