@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn._sklearn_compat import validate_data
 from replearn.randomness import Points, as_points
+from replearn.tables.missing import is_nan
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -129,7 +130,7 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     if values.dtype != object:
         return values
     cells = values.tolist()
-    row = next((place for place, cell in enumerate(cells) if _is_missing(cell)), -1)
+    row = next((place for place, cell in enumerate(cells) if _has_no_label(cell)), -1)
     if row >= 0:
         raise ValueError(f"{name} contains a missing value in row {row}: {remedy}.")
     kinds = {type(cell) for cell in cells}
@@ -141,14 +142,9 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     return values
 
 
-def _is_missing(cell: Any) -> bool:
-    # pandas.NA answers NA to every comparison, so it is known by its name.
-    return cell is None or type(cell).__name__ == "NAType" or _unlike(cell)
-
-
-def _unlike(cell: Any) -> bool:
-    """Whether a cell differs from itself, as not-a-number does."""
-    return isinstance(cell, Real | np.datetime64) and bool(cell != cell)
+def _has_no_label(cell: Any) -> bool:
+    no_time = isinstance(cell, np.datetime64) and bool(cell != cell)
+    return cell is None or no_time or is_nan(cell)
 
 
 def describe_learner(estimator: Any) -> tuple[str, str]:
