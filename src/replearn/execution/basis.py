@@ -25,6 +25,7 @@ from replearn.tables.columns import (
     parts_of_dates,
     texts_of,
 )
+from replearn.tables.missing import is_nan
 
 
 class Of(Enum):
@@ -231,8 +232,12 @@ def _slots_of_cells(cells: list[Any], places: _Places) -> Iterator[Slot]:
 
 
 def _is_missing(cell: Any) -> bool:
-    """Tell whether a cell is NaN or pandas' NA; None is a value of its own, as in scikit-learn."""
-    return type(cell).__name__ == "NAType" or (isinstance(cell, float) and cell != cell)
+    """Tell whether imputers and encoders call a cell missing; where they disagree, refuse it."""
+    if is_nan(cell):
+        return True
+    if type(cell) is not str and cell != cell:  # NaT: imputers fill it in, to encoders it is new
+        raise ValueError(f"{cell!r} among the cells of a column with missing values")
+    return False
 
 
 def _finite(values: Any) -> Any:
