@@ -60,7 +60,7 @@ def compare(
             fresh = [other for other in range(len(counts)) if other != seen]
             yield Comparison(
                 (draw, seen),
-                flip_estimate(law, counts[seen], u),
+                flip_estimate(law, counts[seen], u, joint=cell["joint"][seen]),
                 *flip_limits(law, counts[seen], u, delta=DELTA),
                 (answers[fresh] != answers[seen]).mean(axis=0),
             )

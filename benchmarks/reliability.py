@@ -60,15 +60,17 @@ MISSED_HEADER = ("data", "samples", "n", "cuts", "limits missed", "expected", "d
 def fit_samples(table, model, n_samples, draw, **settings):
     """Train on disjoint samples under one key; return the votes on the test rows."""
     test = table.test
-    votes = []
+    votes, joint = [], []
     for rows in disjoint_samples(table, n_samples, draw):
         learner = fit(table, model, rows, draw, **settings)
         made = learner.plan_
         votes.append(
             vote_counts(learner.estimators_, table.X[test], [0, 1], n_partitions=made.n_partitions)
         )
+        joint.append(learner.joint_variance_)
         _check_against_learner(learner, table.X[test[:50]], votes[-1][:50])
-    return {"law": made.law.to_dict(), "n": made.n, "votes": np.array(votes).tolist()}
+    found = {"law": made.law.to_dict(), "n": made.n}
+    return {**found, "votes": np.array(votes).tolist(), "joint": joint}
 
 
 def fit(table, model, rows, draw, **settings):
@@ -87,7 +89,8 @@ def _check_against_learner(learner, X, votes):
     """The predictions judged here are those of the public method."""
     uniforms = learner.explain(X).threshold
     expected = learner.flip_probability(X)
-    if not np.allclose(flip_estimate(learner.plan_.law, votes, uniforms), expected):
+    estimate = flip_estimate(learner.plan_.law, votes, uniforms, joint=learner.joint_variance_)
+    if not np.allclose(estimate, expected):
         raise AssertionError("flip_probability differs from the estimate that is judged")
 
 

@@ -10,7 +10,6 @@ from scipy import optimize, stats
 
 from replearn.bounds import (
     arcsine_law,
-    average_flip_estimate,
     average_flip_limit,
     flip_estimate,
     flip_limits,
@@ -150,32 +149,6 @@ def test_many_partitions_attain_the_hinge_bound():
     assert stats.binom.sf(1, 2, 0.5) < 0.75
 
 
-def test_estimate_is_the_beta_binomial_tail():
-    law = arcsine_law(32, 0.85)
-    counts = np.repeat(np.arange(33), 5)
-    u = np.tile([0.0, 0.2, 0.5, 0.81, 0.99], 33)
-    needed = np.searchsorted(law.probabilities, u, side="right")
-    below = stats.betabinom.cdf(needed - 1, 32, counts + 0.5, 32 - counts + 0.5)
-    expected = np.where(counts >= needed, below, 1 - below)
-    np.testing.assert_allclose(flip_estimate(law, counts, u), expected, atol=1e-10)
-
-
-def mean_over_samples(law, q, values):
-    return float(stats.binom.pmf(np.arange(law.n_blocks + 1), law.n_blocks, q) @ values)
-
-
-def test_plugging_in_the_vote_share_understates_flips_and_the_estimate_does_not():
-    law = uniform_law(32)
-    counts = np.arange(33)
-    distance = np.abs(law.probabilities[:, None] - law.probabilities)
-    plugged = np.array([distance[k] @ stats.binom.pmf(counts, 32, k / 32) for k in counts])
-    estimated = average_flip_estimate(law, counts)
-    for q in (0.3, 0.5, 0.8):
-        truth = mean_over_samples(law, q, distance @ stats.binom.pmf(counts, 32, q))
-        assert mean_over_samples(law, q, plugged) < 0.75 * truth
-        assert 0.93 * truth < mean_over_samples(law, q, estimated) < 1.07 * truth
-
-
 @pytest.mark.parametrize("common", [0, 2, 4])
 def test_share_variance_is_unbiased(common):
     for q in (0.1, 0.5, 0.7):
@@ -222,15 +195,6 @@ def test_classes_are_treated_alike():
     np.testing.assert_allclose(
         flip_estimate(law, votes, u), flip_estimate(law, 16 - votes, mirrored), atol=1e-12
     )
-
-
-def test_many_blocks_use_the_continuous_estimate():
-    law = uniform_law(5000)
-    estimate = flip_estimate(law, [2500, 2600, 5000], [0.5 - 1e-4, 0.5, 0.5])
-    exact = stats.betabinom.cdf(2500, 5000, 2600.5, 2400.5)
-    assert estimate[0] == pytest.approx(0.5, abs=0.02)
-    assert estimate[1] == pytest.approx(exact, rel=0.03)
-    assert estimate[2] < 1e-12
 
 
 @pytest.mark.parametrize(

@@ -75,13 +75,13 @@ from replearn.bounds.finite_class import (
 )
 from replearn.bounds.finite_randomness import finite_randomness_flip_bound
 from replearn.bounds.flips import central_binomial, flip_bound, flip_curve, flip_supremum
-from replearn.bounds.fresh import (
+from replearn.bounds.foreseen import (
     average_flip_estimate,
-    average_flip_limit,
     flip_estimate,
-    flip_limits,
+    joint_variance,
     share_variance,
 )
+from replearn.bounds.fresh import average_flip_limit, flip_limits
 from replearn.bounds.fresh_rate import block_disagreement, flip_rate_limit, flip_rate_majorant
 from replearn.bounds.halves import halves_curve, halves_supremum
 from replearn.bounds.heavy_accuracy import heavy_light_tail, light_allowance, light_mass
@@ -224,6 +224,7 @@ __all__ = [
     "heavy_disagreement_tail",
     "heavy_light_tail",
     "joint_sign_flip_bound",
+    "joint_variance",
     "kl_lower",
     "kl_upper",
     "label_answer_chances",

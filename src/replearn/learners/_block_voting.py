@@ -13,8 +13,9 @@ from replearn._sklearn_compat import fit_context
 from replearn.certificates import HeavyStage
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.learners._constant_blocks import warn_if_constant
+from replearn.learners._constant_blocks import PROBES, warn_if_constant
 from replearn.learners._followed_plan import check_followed
+from replearn.learners._foresight import foreseen_variance
 from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
     check_base,
@@ -114,7 +115,8 @@ class BlockVotingClassifier(VotePredictions):
         made = self._resolve_plan(available, unit, classes)
         stage = made.design.heavy
         sample = _planned_rows(key, _without_file_order(key, _Sample(X, codes, groups), made), made)
-        estimators = self._train(base, sample, made, key)
+        estimators, probes = self._train(base, sample, made, key)
+        panel = Panel(estimators, np.arange(max(2, len(classes))), made.n_partitions)
         learner, digest = describe_learner(base)
         certificate = made.certificate(
             key_fingerprint=key.fingerprint,
@@ -134,7 +136,10 @@ class BlockVotingClassifier(VotePredictions):
             "classes_": classes,
             "estimators_": estimators,
             "_dtype": float_precision(X),
-            "_panel": Panel(estimators, np.arange(max(2, len(classes))), made.n_partitions),
+            "joint_variance_": foreseen_variance(
+                panel, take_rows(sample.X, probes), made, self.n_jobs
+            ),
+            "_panel": panel,
         }
 
     def _check_no_stage(self) -> None:
@@ -155,7 +160,10 @@ class BlockVotingClassifier(VotePredictions):
             warn_user(made.reason, NotCertifiedWarning)
         return made
 
-    def _train(self, base: Any, sample: _Sample, made: Plan, key: SharedKey) -> list[Any]:
+    def _train(
+        self, base: Any, sample: _Sample, made: Plan, key: SharedKey
+    ) -> tuple[list[Any], NDArray[np.intp]]:
+        """Return the models of all blocks, and a few rows in keyed order."""
         points = as_points(sample.X, decimals=made.decimals)
         blocks, keys, names = [], [], []
         for j in range(made.n_partitions):
@@ -189,7 +197,7 @@ class BlockVotingClassifier(VotePredictions):
             block_size=made.block_size,
             unit=made.unit,
         )
-        return models
+        return models, np.concatenate(blocks[: made.n_blocks])[:PROBES]
 
 
 class _Sample(NamedTuple):

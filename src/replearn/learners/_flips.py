@@ -47,6 +47,8 @@ def flip_rate(
     votes: NDArray[np.integer],
     delta: float,
     heavy: HeavyView | None = None,
+    *,
+    joint: float | None = None,
 ) -> FlipRate:
     """Estimate the flip rate over points from their votes.
 
@@ -60,6 +62,8 @@ def flip_rate(
         Failure probability of the upper limit.
     heavy : HeavyView, default=None
         What the heavy stage says of the points.
+    joint : float, default=None
+        How alike the partitions vote (``joint_variance``); None: found from these votes.
 
     Returns
     -------
@@ -77,7 +81,7 @@ def flip_rate(
         return FlipRate(float("nan"), 1.0, delta)
     part = delta if heavy is None else delta / 2
     upper = flip_rate_limit(law, block_disagreement(votes, law.n_blocks), delta=part)
-    flips = average_flip_estimate(law, votes)
+    flips = average_flip_estimate(law, votes, joint=joint)
     if heavy is not None:
         # theorem: fresh-sample-rate (section "heavy stage"): votes of all points, heavy or not
         upper, flips = min(1.0, upper + heavy.rate_limit(part)), heavy.average_flips(flips)

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._explanation import ClassExplanation, Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
+from replearn.learners._foresight import whole_votes
 from replearn.learners._heavy_labels import TwoLabels, with_flips
 from replearn.learners._inputs import check_probability
 from replearn.learners._vote_scores import Scores, VoteScores
@@ -168,7 +169,7 @@ class VotePredictions(VoteScores):
         check_probability("delta", delta)
         X = self._check(X, two_classes="flip_rate")
         votes = self._hard_votes(self._scores(X), "flip_rate")
-        return flip_rate(self.plan_.law, votes, delta, self._heavy(X))
+        return flip_rate(self.plan_.law, votes, delta, self._heavy(X), joint=self.joint_variance_)
 
     def predict_or_abstain(
         self, X: Any, max_flip: float, *, points: Any = None, abstain: Any = None
@@ -240,9 +241,8 @@ class VotePredictions(VoteScores):
     def _flips(self, X: Any, scores: Scores, uniforms: NDArray[np.float64]) -> NDArray[np.float64]:
         votes, view = scores.votes, self._heavy(X)
         if votes is None:
-            # A score is steadier than the coin of the same mean: this overstates flips.
-            votes = np.rint(scores.shares * self.plan_.n_blocks).astype(np.intp)
-        flips = flip_estimate(self.plan_.law, votes, uniforms)
+            votes = whole_votes(scores.shares, self.plan_.n_blocks)
+        flips = flip_estimate(self.plan_.law, votes, uniforms, joint=self.joint_variance_)
         if view is None:
             return flips
         codes = self._codes(scores, uniforms)

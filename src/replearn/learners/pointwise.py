@@ -87,6 +87,9 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         Points, masses and labels of the heavy stage; None without one.
     estimators_ : list of classifier
         The fitted base learners, partition by partition.
+    joint_variance_ : float
+        Variance of the vote share of all partitions, as a part of one partition's; found in fit
+        from a few training rows, for estimates of flips.
     classes_ : ndarray
         The labels.
     n_features_in_ : int

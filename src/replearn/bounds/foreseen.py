@@ -1,0 +1,229 @@
+"""What one run foresees of a fresh training sample: estimates, which promise nothing.
+
+``votes`` are the votes for class 1 among T blocks, one column per partition. Partitions of the same
+rows vote alike, so that together they are worth less than independent votes. How much less hardly
+differs between points, but is known badly from the votes on one point: ``joint_variance`` takes
+many points together.
+"""
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import special
+
+from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds._crossing import Integers, beta_binomial_rows, row_chunks
+from replearn.bounds._numeric import Floats
+from replearn.bounds.fresh import as_columns, checked_thresholds, mean_distance
+from replearn.bounds.laws import ThresholdLaw
+
+__all__ = ["average_flip_estimate", "flip_estimate", "joint_variance", "share_variance"]
+
+# Above this many blocks the lattice no longer matters and a beta distribution replaces it.
+_LATTICE_BLOCKS = 4096
+# A single vote is a coin, the limit of beta distributions of size 0.
+_LEAST_SIZE = 1e-3
+# Shares at which the law is averaged over the variation between partitions, and nodes of the mean.
+_GRID = 4096
+_NODES = 15
+
+
+def flip_estimate(
+    law: ThresholdLaw,
+    votes: ArrayLike,
+    thresholds: ArrayLike,
+    *,
+    joint: float | None = None,
+) -> Floats:
+    """Estimate the probability that a fresh sample answers differently under the same key.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        The law of the thresholds.
+    votes : array_like of int
+        Votes for class 1, shape (points,) or (points, partitions).
+    thresholds : array_like
+        The points' thresholds u in [0, 1); the answer is 1 iff ``u < mean G(votes / T)``.
+    joint : float, default=None
+        ``joint_variance`` of many points. None: that of these points, so that the estimate of one
+        depends on the others. One partition does not need it.
+
+    Returns
+    -------
+    ndarray
+        One probability per point. One partition: the beta-binomial probability of the other
+        side. Several: the same for the mean share, with T / joint votes.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> flip_estimate(uniform_law(32), [32, 20, 20], [0.5, 0.5, 0.01]).round(4)
+    array([0.    , 0.1885, 0.    ])
+    """
+    counts = as_columns(votes, law.n_blocks)
+    u = checked_thresholds(thresholds, len(counts))
+    if counts.shape[1] == 1 and law.n_blocks <= _LATTICE_BLOCKS:
+        return _lattice_estimate(law, counts[:, 0], u)
+    joint = _checked_joint(joint, counts, law.n_blocks)
+    worth = law.n_blocks / joint
+    share = counts.mean(axis=1) / law.n_blocks
+    center = (share * worth + 0.5) / (worth + 1.0)
+    # A beta distribution with the mean and variance of the beta-binomial share.
+    size = max(worth * (worth + 2.0) / (2.0 * worth + 1.0) - 1.0, _LEAST_SIZE)
+    boundary = _boundary(law, u, joint)
+    below = special.betainc(size * center, size * (1.0 - center), boundary)
+    answers = u < law.probabilities[counts].mean(axis=1)
+    return np.asarray(np.where(answers, below, 1.0 - below), float)
+
+
+def average_flip_estimate(
+    law: ThresholdLaw, votes: ArrayLike, *, joint: float | None = None
+) -> Floats:
+    """Estimate how often a fresh sample answers differently, averaged over keys.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        The law of the thresholds.
+    votes : array_like of int
+        Votes for class 1, shape (points,) or (points, partitions).
+    joint : float, default=None
+        As for ``flip_estimate``.
+
+    Returns
+    -------
+    ndarray
+        Estimate of ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> average_flip_estimate(uniform_law(32), [32, 16]).round(3)
+    array([0.015, 0.098])
+    """
+    counts = as_columns(votes, law.n_blocks)
+    sums, rows = np.unique(counts.sum(axis=1), return_inverse=True)
+    pooled = sums / counts.shape[1]
+    seen = law.probabilities[counts].mean(axis=1)
+    distance = np.empty(len(rows))
+    for chunk, points in row_chunks(rows, len(sums), law.n_blocks + 1):
+        matrix = beta_binomial_rows(law.n_blocks, pooled[chunk])
+        local = rows[points] - chunk.start
+        distance[points] = mean_distance(law.probabilities, matrix, local, seen[points])
+    distance *= math.sqrt(_checked_joint(joint, counts, law.n_blocks))
+    return distance
+
+
+def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
+    """Variance of the mean vote share of all partitions, as a part of one partition's.
+
+    Parameters
+    ----------
+    votes : array_like of int
+        Votes for class 1 on many points, shape (points, partitions).
+    n_blocks : int
+        Blocks per partition.
+
+    Returns
+    -------
+    float
+        Between 1 / partitions (they vote independently) and 1 (they vote alike); 1 if unknown.
+
+    Examples
+    --------
+    >>> joint_variance([[4, 4], [5, 5]], 8), joint_variance([[2, 6], [1, 7]], 8)
+    (1.0, 0.5)
+    """
+    counts = as_columns(votes, n_blocks)
+    shares = counts / n_blocks
+    # The mean of v (1 - v) / (T - 1) and the variation between partitions have the same points.
+    single = float((shares * (1.0 - shares)).sum()) / counts.shape[1] / max(n_blocks - 1, 1)
+    if counts.shape[1] == 1 or single == 0.0:
+        return 1.0
+    ratio = 1.0 - float(_between_variance(shares).sum()) / single
+    return float(np.clip(ratio, 1.0 / counts.shape[1], 1.0))
+
+
+def share_variance(votes: ArrayLike, n_blocks: int) -> Floats:
+    """Unbiased estimate of the variance of the mean vote share over samples.
+
+    Parameters
+    ----------
+    votes : array_like of int
+        Votes for class 1, shape (points,) or (points, partitions).
+    n_blocks : int
+        Blocks per partition, at least 2.
+
+    Returns
+    -------
+    ndarray
+        One value per point; it can be negative, as unbiased estimates can.
+
+    Examples
+    --------
+    >>> share_variance([[4, 4], [2, 6]], 8).round(4)
+    array([ 0.0357, -0.0357])
+    """
+    n_blocks = checked_count(n_blocks, name="n_blocks", smallest=2)
+    shares = as_columns(votes, n_blocks) / n_blocks
+    within: Floats = (shares * (1.0 - shares)).mean(axis=1) / (n_blocks - 1)
+    return within - _between_variance(shares)
+
+
+def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
+    # Answer 1 iff votes >= needed, the number of levels that the threshold reaches.
+    needed = np.searchsorted(law.probabilities, u, side="right")
+    sums, rows = np.unique(counts, return_inverse=True)
+    estimate = np.empty(len(rows))
+    for chunk, points in row_chunks(rows, len(sums), law.n_blocks + 1):
+        matrix = beta_binomial_rows(law.n_blocks, sums[chunk].astype(float))
+        below = np.cumsum(matrix, axis=1)
+        above = np.cumsum(matrix[:, ::-1], axis=1)[:, ::-1]
+        place, count = rows[points] - chunk.start, needed[points]
+        # Each side summed from its own end: tiny probabilities stay right.
+        flips_down = below[place, count - 1]
+        estimate[points] = np.where(counts[points] >= count, flips_down, above[place, count])
+    return np.minimum(estimate, 1.0)
+
+
+def _boundary(law: ThresholdLaw, u: Floats, joint: float) -> Floats:
+    """Mean shares above which a fresh sample answers 1.
+
+    Given its mean share, a fresh sample's partitions scatter around it: the mean of their levels
+    is the law averaged over that scatter, which matters where the law has a corner.
+    """
+    grid = np.linspace(0.0, 1.0, max(_GRID, law.n_blocks) + 1)
+    scatter = np.sqrt((1.0 - joint) * grid * (1.0 - grid) / law.n_blocks)
+    every = np.arange(law.n_blocks + 1) / law.n_blocks
+    level = np.zeros_like(grid)
+    for node, weight in _normal_nodes():
+        level += weight * np.interp(grid + node * scatter, every, law.probabilities)
+    level = np.maximum.accumulate(level)
+    rising = np.flatnonzero(np.diff(level))
+    support = slice(rising[0], rising[-1] + 2)
+    return np.asarray(np.interp(u, level[support], grid[support]), float)
+
+
+def _normal_nodes() -> Iterator[tuple[float, float]]:
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    return zip(nodes.tolist(), (weights / weights.sum()).tolist(), strict=True)
+
+
+def _checked_joint(joint: float | None, counts: Integers, n_blocks: int) -> float:
+    if counts.shape[1] == 1:
+        return 1.0
+    if joint is None:
+        return joint_variance(counts, n_blocks)
+    check_fraction("joint", joint)
+    return joint
+
+
+def _between_variance(shares: Floats) -> Floats:
+    n_partitions = shares.shape[1]
+    if n_partitions == 1:
+        return np.zeros(len(shares))
+    spread: Floats = shares.var(axis=1, ddof=1) * (1.0 - 1.0 / n_partitions)
+    return spread
