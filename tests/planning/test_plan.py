@@ -142,7 +142,7 @@ def by_quantity(made):
 
 def test_columns():
     rows = by_quantity(plan(n=20_000, rho=0.1))
-    assert rows["blocks T"] == ("100", "20000", "not stated")
+    assert rows["blocks T"] == ("88", "20000", "not stated")
     assert rows["rows n"] == ("20000", "not stated", "needs rho, alpha, d")
     made = plan(rho=0.2, alpha=0.25, beta=0.1, d=2)
     rows = by_quantity(made)
@@ -169,7 +169,7 @@ def test_words(made, name):
 
 def test_short_form(made):
     assert repr(made["default"]) == (
-        "Plan('pointwise', rho=0.09999, n=20000, n_blocks=100, block_size=200, certified=True)"
+        "Plan('pointwise', rho=0.09999, n=20000, n_blocks=88, block_size=227, certified=True)"
     )
     issued = made["approximate"].certificate(key_fingerprint="x", learner="y")
     assert repr(issued).startswith("Certificate('approximate', rho=0.1, gamma=0.")

@@ -46,7 +46,7 @@ class Plan(Promised):
     >>> from replearn.planning import plan
     >>> made = plan(n=20_000, rho=0.1)
     >>> made.certified, made.n_blocks, made.block_size
-    (True, 100, 200)
+    (True, 88, 227)
     >>> Plan.from_json(made.to_json()) == made
     True
     """
@@ -157,7 +157,7 @@ class Plan(Promised):
         --------
         >>> from replearn.planning import plan
         >>> plan(n=20_000, rho=0.1).compare().rows[0]
-        ('blocks T', '100', '20000', 'not stated')
+        ('blocks T', '88', '20000', 'not stated')
         """
         return columns_of(self.design)
 
