@@ -36,13 +36,18 @@ class Comparison:
 
     fit: tuple[int, int]
     predicted: NDArray[np.float64]
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
     observed: NDArray[np.float64]
+    lower: NDArray[np.float64] | None = None
+    upper: NDArray[np.float64] | None = None
 
 
 def compare(
-    cell: dict[str, Any], draw: int, n_thresholds: int, *, one_partition: bool
+    cell: dict[str, Any],
+    draw: int,
+    n_thresholds: int,
+    *,
+    one_partition: bool = False,
+    limits: bool = True,
 ) -> Iterator[Comparison]:
     """Predict from each sample, observe on the others, for several draws of the thresholds.
 
@@ -61,8 +66,8 @@ def compare(
             yield Comparison(
                 (draw, seen),
                 flip_estimate(law, counts[seen], u, joint=cell["joint"][seen]),
-                *flip_limits(law, counts[seen], u, delta=DELTA),
                 (answers[fresh] != answers[seen]).mean(axis=0),
+                *(flip_limits(law, counts[seen], u, delta=DELTA) if limits else ()),
             )
 
 

@@ -1,6 +1,6 @@
 """One pair on each of several draws of the test rows: means, and their errors between draws.
 
-    python benchmarks/draws.py --data DIR --sets adult --models logreg --draws 71-80,81-90
+    python benchmarks/draws.py --data DIR --sets adult --models logreg --draws 71-90,91-110
 
 A single draw of test rows and halves says little; settings chosen on some draws are confirmed on
 others. Groups of draws are averaged apart and together. The last column says which share of the
@@ -71,7 +71,7 @@ def judge(cells, options, name, model, draw):
     law = ThresholdLaw.from_dict(votes["law"])
     scores["ours"] = law.probabilities[np.array(votes["votes"])].mean(axis=2)[np.newaxis]
     summaries = {c: against(of_pair, scores["single"], y) for c, of_pair in scores.items()}
-    comparisons = list(compare(votes, draw, THRESHOLDS, one_partition=False))
+    comparisons = list(compare(votes, draw, THRESHOLDS, limits=False))
     summaries["ours"]["share"], _ = share_of_flips(comparisons)
     return summaries
 
@@ -116,7 +116,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, "adult")
     parser.add_argument("--models", default="logreg")
-    parser.add_argument("--draws", default="71-90", help="draws of the test rows, in groups")
+    parser.add_argument("--draws", default="71-90,91-110", help="draws of the test rows, in groups")
     add_report_arguments(parser, "draws")
     options = parse(parser)
     warnings.filterwarnings("ignore", message="Found unknown categories")
