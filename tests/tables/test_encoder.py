@@ -7,6 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.base import clone
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
@@ -130,3 +131,21 @@ def test_in_a_pipeline(trees):
     model = DecisionTreeClassifier() if trees else LogisticRegression()
     pipe = make_pipeline(TableEncoder(COLUMNS, for_trees=trees), model).fit(FRAME, [0, 1, 0, 1])
     assert pipe.predict(FRAME).shape == (4,)
+
+
+@pytest.mark.parametrize(
+    "column",
+    [[np.nan] * 60, [None] * 60, pd.Series([pd.NaT] * 60, dtype="datetime64[ns]")],
+    ids=["number", "text", "date"],
+)
+def test_trees_are_spared_columns_of_which_nothing_is_known(column):
+    x = np.arange(60.0)
+    table = pd.DataFrame({"x": x, "empty": column})
+    model = make_pipeline(TableEncoder(for_trees=True), HistGradientBoostingClassifier())
+    assert model.fit(table, x > 30).score(table, x > 30) > 0.9
+    later = table.assign(empty=table["empty"].astype(object))
+    assert model[0].transform(later).shape == (60, 1)
+    # a linear model is told that cells are missing
+    assert TableEncoder().fit(table).transform(table).shape[1] >= 1
+    with pytest.raises(ValueError, match="nothing is known"):
+        TableEncoder(for_trees=True).fit(table[["empty"]])

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from replearn.tables._kinds import DATE, NUMBER, TEXT, is_date
+from replearn.tables._kinds import DATE, ID, NUMBER, TEXT, is_date
 from replearn.tables.columns import (
     clip_for_trees,
     count_words,
@@ -98,20 +98,30 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Itself.
         """
         kinds = dict(self.columns) if self.columns is not None else _kinds_of(X)
-        self.fitted_columns_: list[Fitted] = []
-        for name, kind in kinds.items():
-            if kind == NUMBER:
-                self.fitted_columns_.append({"name": name, **_learn_scales([numbers_of(X[name])])})
-            elif is_date(kind):
-                self.fitted_columns_.append(
-                    {"name": name, "date": True, **_learn_scales(parts_of_dates(X[name]))}
-                )
-            elif kind == TEXT:
-                self.fitted_columns_.append({"name": name, **self._learn_texts(texts_of(X[name]))})
+        learned = [
+            (name, *self._learn(X[name], kind)) for name, kind in kinds.items() if kind != ID
+        ]
+        self.fitted_columns_: list[Fitted] = [
+            {"name": name, **fitted}
+            for name, fitted, known in learned
+            # histogram boosting cannot be trained on a column of which nothing is known
+            if known or not self.for_trees
+        ]
         if not self.fitted_columns_:
-            raise ValueError("the table has no column that can be learned from (only ids).")
+            raise ValueError(
+                "the table has no column that can be learned from (only ids, or nothing is known)."
+            )
         self.n_features_in_ = len(X.columns)
         return self
+
+    def _learn(self, column: Any, kind: str) -> tuple[Fitted, bool]:
+        """Return what is to be known of a column, and whether any cell of it is."""
+        if kind == TEXT:
+            texts = texts_of(column)
+            return self._learn_texts(texts), any(text is not None for text in texts)
+        parts = parts_of_dates(column) if is_date(kind) else [numbers_of(column)]
+        known = any(not np.isnan(part).all() for part in parts)
+        return {**({"date": True} if is_date(kind) else {}), **_learn_scales(parts)}, known
 
     def _learn_texts(self, texts: list[str | None]) -> Fitted:
         known = [text for text in texts if text is not None]
