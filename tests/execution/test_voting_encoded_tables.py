@@ -90,10 +90,8 @@ def as_container(X, polars):
 def fit(last="tree", polars=False):
     X, y = people()
     table, size, models = as_container(X, polars), N // BLOCKS, []
-    # boosting cannot be fitted where a column is missing altogether
-    columns = COLUMNS if last != "boosting" else {**COLUMNS, "empty": "id"}
     for start in range(0, N, size):
-        model = make_pipeline(TableEncoder(columns, for_trees=True), clone(LAST[last]))
+        model = make_pipeline(TableEncoder(COLUMNS, for_trees=True), clone(LAST[last]))
         models.append(model.fit(slice_rows(table, start, start + size), y[start : start + size]))
     return models
 
@@ -204,3 +202,17 @@ def test_too_many_levels_are_asked_one_by_one(monkeypatch):
     monkeypatch.setattr(voting_encoded, "MOST_WEIGHTS", 50)
     assert kinds(models) == [PipelineVoter]
     np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(strange()), together)
+
+
+def test_blocks_that_know_different_columns_vote_together():
+    X, y = people()
+    X = X[["pay", "town"]].copy()
+    X.loc[: N // 2, "town"] = None
+    models = [
+        make_pipeline(TableEncoder(for_trees=True), clone(LAST["boosting"])).fit(X[rows], y[rows])
+        for rows in (slice(0, N // 2), slice(N // 2, N))
+    ]
+    assert [model[0].transform(X).shape[1] for model in models] == [1, 2]
+    assert kinds(models) == [EncodedVoter]
+    votes = Panel(models, [0, 1]).vote_counts(X)[:, 0]
+    np.testing.assert_array_equal(votes, sum(model.predict(X) for model in models))
