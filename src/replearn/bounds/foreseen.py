@@ -139,9 +139,8 @@ def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
     """
     counts = as_columns(votes, n_blocks)
     shares = counts / n_blocks
-    # The mean of v (1 - v) / (T - 1) and the variation between partitions have the same points.
-    single = float((shares * (1.0 - shares)).sum()) / counts.shape[1] / max(n_blocks - 1, 1)
-    if counts.shape[1] == 1 or single == 0.0:
+    single = float(_within_variance(shares, n_blocks).sum())
+    if single == 0.0:
         return 1.0
     ratio = 1.0 - float(_between_variance(shares).sum()) / single
     return float(np.clip(ratio, 1.0 / counts.shape[1], 1.0))
@@ -169,8 +168,7 @@ def share_variance(votes: ArrayLike, n_blocks: int) -> Floats:
     """
     n_blocks = checked_count(n_blocks, name="n_blocks", smallest=2)
     shares = as_columns(votes, n_blocks) / n_blocks
-    within: Floats = (shares * (1.0 - shares)).mean(axis=1) / (n_blocks - 1)
-    return within - _between_variance(shares)
+    return _within_variance(shares, n_blocks) - _between_variance(shares)
 
 
 def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
@@ -219,6 +217,12 @@ def _checked_joint(joint: float | None, counts: Integers, n_blocks: int) -> floa
         return joint_variance(counts, n_blocks)
     check_fraction("joint", joint)
     return joint
+
+
+def _within_variance(shares: Floats, n_blocks: int) -> Floats:
+    """Variance of one partition's share, without bias; 0 where a single block says nothing."""
+    variance: Floats = (shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1)
+    return variance
 
 
 def _between_variance(shares: Floats) -> Floats:
