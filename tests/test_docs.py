@@ -12,9 +12,11 @@ GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
 
 
 def run_code(text, name):
-    """Run all blocks in one namespace; warnings are errors as everywhere: show or avoid them."""
+    """Run all blocks in one namespace, and count them.
+
+    Warnings are errors as everywhere: show or avoid them.
+    """
     blocks = re.findall(r"```(?:python|pycon)\n(.*?)```", text, flags=re.S)
-    assert blocks, "a guide without code answers no task"
     namespace = {}
     for block in blocks:
         if ">>>" in block:
@@ -25,12 +27,13 @@ def run_code(text, name):
             namespace.update(test.globs)
         else:
             exec(block, namespace)
+    return len(blocks)
 
 
 @pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
 def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    run_code(page.read_text(), page.name)
+    assert run_code(page.read_text(), page.name) > 0, "a guide without code answers no task"
 
 
 @pytest.mark.parametrize("prompt", ["", ">>> "])
