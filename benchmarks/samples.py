@@ -29,7 +29,7 @@ from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.one_heavy import smallest_sample_one
 from replearn.bounds.signs import sign_error_bound, sign_width
-from replearn.planning import heavy_rows_needed
+from replearn.guarantees import heavy_rows_needed
 
 
 def signs_needed(d, rho, alpha, beta, joint):

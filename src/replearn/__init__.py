@@ -1,7 +1,7 @@
 """Replicable learning: retrain on a fresh sample, keep the answers."""
 
 from replearn._version import __version__
-from replearn.audit import (
+from replearn.auditing import (
     AccuracyFlipsDisplay,
     AuditResult,
     FlipReliabilityDisplay,
@@ -12,7 +12,6 @@ from replearn.audit import (
     compare,
     extrapolate,
 )
-from replearn.certificates import Certificate, Claim
 from replearn.exceptions import (
     CertificateError,
     ConstantBlocksWarning,
@@ -20,6 +19,18 @@ from replearn.exceptions import (
     PreprocessingWarning,
     UnsupportedValueError,
 )
+from replearn.guarantees import (
+    BlocksDisplay,
+    Certificate,
+    ChoicePlan,
+    Claim,
+    FlipCurveDisplay,
+    Plan,
+    PromiseDisplay,
+    plan,
+    plan_choice,
+)
+from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
 from replearn.hypotheses import (
     Boxes,
     Conjunctions,
@@ -40,22 +51,10 @@ from replearn.learners import (
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, load, save
-from replearn.planning import (
-    BlocksDisplay,
-    ChoicePlan,
-    FlipCurveDisplay,
-    Plan,
-    PromiseDisplay,
-    plan,
-    plan_choice,
-)
 from replearn.primitives import (
     decide_coin,
     decide_coins,
     estimate_signs,
-    find_heavy_hitters,
-    find_one_heavy_hitter,
-    label_heavy_hitters,
     learn_finite_class,
     quantile_grid,
     sample_correlated,

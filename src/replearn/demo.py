@@ -23,7 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.audit import AuditResult, audit
+from replearn.auditing import AuditResult, audit
 from replearn.learners import PointwiseReplicableClassifier
 
 ROWS_PER_LAB = 50_000

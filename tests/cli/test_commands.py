@@ -14,9 +14,9 @@ import pytest
 import replearn
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli.plan import add_arguments
+from replearn.guarantees._choice_tasks import TASKS
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
-from replearn.planning._choice_tasks import TASKS
 
 
 def rows_of(text):

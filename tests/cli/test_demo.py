@@ -7,7 +7,7 @@ import pytest
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import demo
-from replearn.audit import audit
+from replearn.auditing import audit
 
 
 @pytest.fixture

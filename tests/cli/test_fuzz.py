@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
 
 from replearn.cli import main
-from replearn.planning import ChoicePlan
-from replearn.planning._choice_tasks import TASKS
+from replearn.guarantees import ChoicePlan
+from replearn.guarantees._choice_tasks import TASKS
 
 pytestmark = pytest.mark.statistical
 

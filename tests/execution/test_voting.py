@@ -30,9 +30,9 @@ from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts, voting
-from replearn.execution.bit_trees import BitTrees, join_tables, node_tables
 from replearn.execution.threads import one_thread
 from replearn.execution.voters import LoopVoter
+from replearn.fastpaths.bit_trees import BitTrees, join_tables, node_tables
 
 N_TRAIN, N_TEST = 90, 1500
 

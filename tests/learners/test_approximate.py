@@ -8,8 +8,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import PointwiseReplicableClassifier
 from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import heavy_rows_needed, heavy_stage, plan
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.planning import heavy_rows_needed, heavy_stage, plan
 from replearn.testing import check_replicable_classifier
 from replearn.testing.populations import FirstRowLearner, biased_labels
 

@@ -9,10 +9,10 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning, SharedKey
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.learners import FiniteRandomnessClassifier
 from replearn.learners import finite_randomness as room
 from replearn.learners._global_thresholds import above, shared_thresholds
-from replearn.primitives._certificate import PrimitiveCertificate
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 

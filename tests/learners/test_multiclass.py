@@ -9,7 +9,7 @@ from replearn import PointwiseReplicableClassifier
 from replearn.bounds import multiclass_flip_bound, smallest_blocks_multiclass
 from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
 from replearn.exceptions import NotCertifiedWarning
-from replearn.planning import plan
+from replearn.guarantees import plan
 
 FALSE_ALARM = 1e-8
 pytestmark = [

@@ -8,7 +8,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import smallest_sample_search
-from replearn.certificates.registry import theorem
+from replearn.guarantees.registry import theorem
 from replearn.learners import ReplicableSearchCV
 from replearn.learners._trainings import GROUP, cut_trainings, training_errors
 from replearn.primitives._sample import sample_key

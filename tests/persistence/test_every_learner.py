@@ -21,7 +21,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.learners
 from replearn import NotCertifiedWarning, SharedKey
-from replearn.certificates._json import digest_of
 from replearn.hypotheses import (
     Boxes,
     Conjunctions,
@@ -45,6 +44,7 @@ from replearn.learners import (
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._parts import read_class
 from replearn.persistence._state import LEARNERS
+from replearn.records.json import digest_of
 from replearn.tables import take_rows
 
 KEY = "a secret that is long enough to look for"

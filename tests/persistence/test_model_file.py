@@ -20,10 +20,10 @@ from sklearn.tree import DecisionTreeClassifier
 import replearn.persistence.model_file
 from replearn import PointwiseReplicableClassifier, SharedKey, plan
 from replearn.bounds import uniform_law
-from replearn.certificates._json import digest_of
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._trust import check_trees
+from replearn.records.json import digest_of
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(700, 4))

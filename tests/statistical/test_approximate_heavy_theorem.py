@@ -21,9 +21,8 @@ from replearn.bounds import (
     uniform_law,
     vote_mean_and_spread,
 )
-from replearn.certificates import HeavyStage
+from replearn.guarantees import HeavyStage, plan
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.planning import plan
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
 
 FALSE_ALARM = 1e-8

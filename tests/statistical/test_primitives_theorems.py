@@ -11,13 +11,8 @@ from scipy.stats import binom
 from replearn.bounds import MembershipLaw, membership_flip_bound
 from replearn.bounds.coins import smallest_throws
 from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
-from replearn.primitives import (
-    decide_coins,
-    estimate_signs,
-    find_heavy_hitters,
-    find_one_heavy_hitter,
-    label_heavy_hitters,
-)
+from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
+from replearn.primitives import decide_coins, estimate_signs
 from replearn.randomness import SharedKey
 
 FALSE_ALARM = 1e-8

@@ -18,10 +18,9 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import membership_flip_bound
-from replearn.certificates import HeavyStage
+from replearn.guarantees import HeavyStage, plan
+from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.planning import plan
-from replearn.primitives import find_heavy_hitters, label_heavy_hitters
 from replearn.randomness import SharedKey
 
 FALSE_ALARM = 1e-8

@@ -18,8 +18,8 @@ from replearn.bounds import (
     flip_supremum,
     selection_flip_bound_sampled,
 )
+from replearn.guarantees import plan
 from replearn.learners import ReplicableSelector, _block_voting, _choice_plan
-from replearn.planning import plan
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner, ParityLearner
 

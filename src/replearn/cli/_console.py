@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from replearn.certificates._json import pretty_json
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
+from replearn.records.json import pretty_json
 
 DONE, GATE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from replearn.audit import AuditResult, audit
-from replearn.audit._contenders import is_replicable
+from replearn.auditing import AuditResult, audit
+from replearn.auditing._contenders import is_replicable
 from replearn.cli._console import DONE, GATE_FAILED, put, put_json, say, say_all
 from replearn.cli._data import add_sample_arguments, read_key, read_sample, to_pandas
 from replearn.cli._models import HELP, base_model, takes_columns_itself

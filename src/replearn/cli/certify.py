@@ -7,14 +7,14 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates import Certificate
-from replearn.certificates._comparison import Comparison
-from replearn.certificates._json import digest_of, read_object
-from replearn.certificates._text import rounded_up
 from replearn.cli._console import DONE, GATE_FAILED, put, put_json
 from replearn.exceptions import CertificateError
+from replearn.guarantees import Certificate
+from replearn.guarantees._comparison import Comparison
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.persistence import describe
-from replearn.primitives._certificate import PrimitiveCertificate
+from replearn.records.json import digest_of, read_object
+from replearn.records.text import rounded_up
 
 AnyCertificate = Certificate | PrimitiveCertificate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from replearn.audit import compare
+from replearn.auditing import compare
 from replearn.cli._console import DONE, put, put_json, say_all
 from replearn.cli._data import add_encoding, read_points, read_truth
 from replearn.cli.predict import load_with_notes

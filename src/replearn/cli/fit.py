@@ -7,16 +7,16 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.certificates._files import write_atomically
-from replearn.certificates._json import pretty_json
 from replearn.cli._console import DONE, put, put_json, say, say_all
 from replearn.cli._data import Sample, add_sample_arguments, read_key, read_sample, to_pandas
 from replearn.cli._models import HELP, base_model, takes_columns_itself
+from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence import resumable, save
 from replearn.persistence._parts import check_foreign
-from replearn.planning import Plan
+from replearn.records.files import write_atomically
+from replearn.records.json import pretty_json
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -8,10 +8,10 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from replearn.certificates._json import read_object
 from replearn.cli._console import DONE, put, put_json, say
-from replearn.planning import ChoicePlan, Plan, plan, plan_choice
-from replearn.planning._choice_tasks import TASKS
+from replearn.guarantees import ChoicePlan, Plan, plan, plan_choice
+from replearn.guarantees._choice_tasks import TASKS
+from replearn.records.json import read_object
 
 NO_MASS = "none"
 

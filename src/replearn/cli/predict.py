@@ -8,10 +8,10 @@ import io
 import math
 from typing import Any
 
-from replearn.certificates._files import write_atomically
 from replearn.cli._console import DONE, put, put_json, say, say_all
 from replearn.cli._data import add_encoding, read_key, read_points
 from replearn.persistence import describe, load
+from replearn.records.files import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -27,10 +27,10 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.execution.checkpoints import Shelf, active_store
 from replearn.execution.constant import ConstantVote
-from replearn.execution.fitting_logistic import fit_plain_logistic
 from replearn.execution.progress import Progress
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.threads import one_thread
+from replearn.fastpaths.fitting_logistic import fit_plain_logistic
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 

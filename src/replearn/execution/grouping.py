@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
 from replearn.execution.voters import (
     ConstantVoter,
     LoopVoter,
@@ -17,12 +16,13 @@ from replearn.execution.voters import (
     add_codes,
     sliceable,
 )
-from replearn.execution.voting_bayes import GaussianVoter
-from replearn.execution.voting_boosting import BoostingVoter
-from replearn.execution.voting_encoded import encode_members
-from replearn.execution.voting_folded import fold_members
-from replearn.execution.voting_linear import LinearVoter
-from replearn.execution.voting_trees import TreeVoter
+from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
+from replearn.fastpaths.voting_bayes import GaussianVoter
+from replearn.fastpaths.voting_boosting import BoostingVoter
+from replearn.fastpaths.voting_encoded import encode_members
+from replearn.fastpaths.voting_folded import fold_members
+from replearn.fastpaths.voting_linear import LinearVoter
+from replearn.fastpaths.voting_trees import TreeVoter
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 ROWS_PER_CHUNK = 6144

@@ -9,14 +9,14 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.linear_model import LogisticRegression
 
-from replearn._sklearn_compat import fit_context
-from replearn.certificates import HeavyStage
+from replearn.compat import fit_context
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.guarantees import HeavyStage, Plan, heavy_stage
+from replearn.heavy._heavy_stage import fit_heavy
 from replearn.learners._constant_blocks import PROBES, warn_if_constant
 from replearn.learners._followed_plan import check_followed
 from replearn.learners._foresight import foreseen_variance
-from replearn.learners._heavy_stage import fit_heavy
 from replearn.learners._inputs import (
     check_base,
     check_classes,
@@ -29,7 +29,6 @@ from replearn.learners._predictions import VotePredictions
 from replearn.learners._single_rule import forget_fit
 from replearn.learners._traps import float_precision, warn_if_preprocessed
 from replearn.learners._warn import warn_user
-from replearn.planning import Plan, heavy_stage
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 

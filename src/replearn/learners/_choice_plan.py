@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.planning import ChoicePlan
+from replearn.guarantees import ChoicePlan
 from replearn.primitives._sample import sample_order
 from replearn.randomness import SharedKey
 
@@ -31,7 +31,7 @@ class FollowsChoicePlan:
         Parameters
         ----------
         plan : ChoicePlan
-            From `replearn.planning.plan_choice`; fixes rho, alpha, beta, the number of rows and the
+            From `replearn.guarantees.plan_choice`; fixes rho, alpha, beta, the number of rows and the
             rest of the design.
         *args
             What the learner takes first: an estimator, hypotheses, candidates.

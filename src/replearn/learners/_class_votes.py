@@ -13,10 +13,10 @@ from replearn.bounds.class_flips import (
     class_flip_estimate,
     class_flip_limits,
 )
+from replearn.guarantees import Plan
+from replearn.heavy._heavy_labels import ManyLabels
+from replearn.heavy._heavy_view import HeavyView
 from replearn.learners._explanation import ClassExplanation
-from replearn.learners._heavy_labels import ManyLabels
-from replearn.learners._heavy_view import HeavyView
-from replearn.planning import Plan
 
 Floats = NDArray[np.float64]
 

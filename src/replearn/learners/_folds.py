@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from replearn.bounds import selection_scale, stable_scale
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
-from replearn.certificates.registry import theorem
 from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
-from replearn.primitives._certificate import above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import above_budget, derivation
+from replearn.guarantees._steps import Ledger
+from replearn.guarantees.registry import theorem
 from replearn.randomness import SharedKey, as_points
+from replearn.records.text import rounded_up
 from replearn.tables import take_rows
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

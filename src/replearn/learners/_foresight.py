@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from replearn.bounds import joint_variance
 from replearn.execution import Panel
-from replearn.planning import Plan
+from replearn.guarantees import Plan
 
 UNKNOWN = 1.0
 """Partitions that vote alike: flips are overstated rather than understated."""

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.execution import ConstantVote, random_state_names
-from replearn.primitives._certificate import above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import above_budget, derivation
+from replearn.guarantees._steps import Ledger
 from replearn.randomness import SharedKey, as_points
+from replearn.records.text import rounded_up
 from replearn.tables import n_rows, take_rows
 
 THRESHOLD_BITS = 30

@@ -13,7 +13,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from replearn._sklearn_compat import validate_data
+from replearn.compat import validate_data
 from replearn.randomness import Points, as_points
 from replearn.tables.missing import is_nan
 

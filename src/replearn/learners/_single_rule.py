@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn._sklearn_compat import validate_data
+from replearn.compat import validate_data
 from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._inputs import check_labels
-from replearn.primitives._certificate import PrimitiveCertificate
 
 
 class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
@@ -111,6 +111,6 @@ def forget_fit(learner: Any) -> None:
 def warn_if_not_certified(certificate: PrimitiveCertificate, *, depth: int) -> None:
     """Say plainly that the sample is too small for the promise; depth: calls above this one."""
     if not certificate.certified:
-        hint = "replearn.planning.plan_choice tells how many rows a promise needs"
+        hint = "replearn.guarantees.plan_choice tells how many rows a promise needs"
         text = f"{certificate.reason}; {hint}"
         warnings.warn(text, NotCertifiedWarning, stacklevel=depth + 1)

@@ -12,14 +12,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
 from replearn.execution import fit_blocks
 from replearn.execution.checkpoints import block_store
-from replearn.primitives._certificate import above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import above_budget, derivation
+from replearn.guarantees._steps import Ledger
 from replearn.primitives._sample import sample_order
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 from replearn.tables import take_rows
 
 # Models that are trained and kept at a time.

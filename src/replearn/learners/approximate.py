@@ -13,11 +13,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from replearn._sklearn_compat import Interval, StrOptions
+from replearn.compat import Interval, StrOptions
+from replearn.guarantees import Plan, plan
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.learners._followed_plan import refuse_planned
 from replearn.learners.pointwise import PointwiseReplicableClassifier
-from replearn.planning import Plan, plan
 
 
 class ApproximatelyReplicableClassifier(BlockVotingClassifier):

@@ -13,8 +13,9 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from replearn._sklearn_compat import HasMethods, Interval, fit_context
+from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._constant_blocks import warn_if_constant
 from replearn.learners._global_thresholds import (
@@ -32,7 +33,6 @@ from replearn.learners._single_rule import (
     warn_if_not_certified,
 )
 from replearn.primitives import choose_by_errors
-from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 

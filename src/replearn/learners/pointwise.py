@@ -11,11 +11,11 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from replearn._sklearn_compat import HasMethods, Interval, StrOptions
 from replearn.bounds import ThresholdLaw
+from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.guarantees import Plan, plan
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.learners._followed_plan import refuse_planned
-from replearn.planning import Plan, plan
 from replearn.randomness import SharedKey
 
 

@@ -8,16 +8,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn._sklearn_compat import HasMethods, Interval, fit_context
 from replearn.bounds import best_ceiling
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
+from replearn.compat import HasMethods, Interval, fit_context
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import (
+    PrimitiveCertificate,
+    above_budget,
+    derivation,
+)
+from replearn.guarantees._steps import Ledger
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners._folds import seeded
 from replearn.learners._single_rule import SingleRuleClassifier
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 
 
 class RealizableReplicableClassifier(SingleRuleClassifier):

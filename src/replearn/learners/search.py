@@ -15,7 +15,8 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn._sklearn_compat import HasMethods, Interval, fit_context
+from replearn.compat import HasMethods, Interval, fit_context
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._constant_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.learners._folds import (
@@ -32,7 +33,6 @@ from replearn.learners._single_rule import forget_fit, warn_if_not_certified
 from replearn.learners._trainings import cut_trainings, training_errors
 from replearn.primitives import choice_scale, choose_by_errors
 from replearn.primitives._candidates import names_digest
-from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.primitives._sample import sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn._sklearn_compat import Interval, fit_context
+from replearn.compat import Interval, fit_context
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._inputs import check_labels
 from replearn.learners._single_rule import forget_fit, warn_if_not_certified

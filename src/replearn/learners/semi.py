@@ -9,16 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn._sklearn_compat import Interval, fit_context, validate_data
 from replearn.bounds import cover_distance
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
+from replearn.compat import Interval, fit_context, validate_data
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import (
+    PrimitiveCertificate,
+    above_budget,
+    derivation,
+)
+from replearn.guarantees._steps import Ledger
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives import choice_scale, select_hypothesis
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 
 
 class SemiReplicableClassifier(SingleRuleClassifier):

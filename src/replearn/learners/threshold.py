@@ -9,16 +9,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn._sklearn_compat import Interval, StrOptions, fit_context
 from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
+from replearn.compat import Interval, StrOptions, fit_context
+from replearn.guarantees._choice_promises import CONDITIONS
+from replearn.guarantees._primitive_certificate import (
+    PrimitiveCertificate,
+    above_budget,
+    derivation,
+)
+from replearn.guarantees._steps import Ledger
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners._single_rule import SingleRuleClassifier
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
-from replearn.primitives._choice_promises import CONDITIONS
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 
 _HALVINGS = 60
 

@@ -11,8 +11,8 @@ import io
 import zipfile
 from typing import Any
 
-from replearn.certificates._json import digest_of, pretty_json, read_object
 from replearn.exceptions import CertificateError
+from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
 FORMAT_VERSION = 1

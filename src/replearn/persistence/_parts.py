@@ -15,14 +15,13 @@ import numpy as np
 
 import replearn.hypotheses
 from replearn.bounds import ThresholdLaw
-from replearn.certificates import Certificate
-from replearn.certificates._json import canonical_json, pretty_json, read_object
+from replearn.guarantees import Certificate, Plan
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
 from replearn.persistence._container import ModelFileError
-from replearn.planning import Plan
 from replearn.primitives import Selection
-from replearn.primitives._certificate import PrimitiveCertificate
 from replearn.randomness import SharedKey
+from replearn.records.json import canonical_json, pretty_json, read_object
 
 OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",

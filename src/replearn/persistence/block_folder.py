@@ -21,20 +21,20 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.audit._store import data_digest
-from replearn.certificates._files import (
+from replearn.auditing._store import data_digest
+from replearn.execution.checkpoints import block_store
+from replearn.learners._inputs import describe_learner
+from replearn.persistence._parts import check_foreign
+from replearn.persistence._trust import check_types, dump, load_trusted
+from replearn.randomness import SharedKey
+from replearn.records.files import (
     claim_folder,
     differences,
     other_work,
     read_manifest,
     write_bytes_atomically,
 )
-from replearn.certificates._json import digest_of
-from replearn.execution.checkpoints import block_store
-from replearn.learners._inputs import describe_learner
-from replearn.persistence._parts import check_foreign
-from replearn.persistence._trust import check_types, dump, load_trusted
-from replearn.randomness import SharedKey
+from replearn.records.json import digest_of
 
 MANIFEST = "fit.json"
 TRAINING = "training.json"

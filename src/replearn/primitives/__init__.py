@@ -4,7 +4,7 @@ Each returns a frozen result with its certificate, and keys its random numbers b
 belong to, never by a place in a stream.
 """
 
-from replearn.primitives._certificate import PrimitiveCertificate
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.primitives.coins import CoinDecision, decide_coin, decide_coins, smallest_throws
 from replearn.primitives.correlated import (
     CorrelatedDraw,
@@ -18,9 +18,6 @@ from replearn.primitives.finite_class import (
     learn_finite_class,
     smallest_sample_choice,
 )
-from replearn.primitives.heavy_hitters import HeavyHitters, find_heavy_hitters
-from replearn.primitives.labels import HeavyLabels, label_heavy_hitters
-from replearn.primitives.one_heavy import OneHeavyHitter, find_one_heavy_hitter
 from replearn.primitives.quantiles import (
     Cuts,
     QuantileGrid,
@@ -41,9 +38,6 @@ __all__ = [
     "CoinDecision",
     "CorrelatedDraw",
     "Cuts",
-    "HeavyHitters",
-    "HeavyLabels",
-    "OneHeavyHitter",
     "OrderedChoice",
     "PrimitiveCertificate",
     "QuantileGrid",
@@ -57,9 +51,6 @@ __all__ = [
     "decide_coins",
     "draw_level",
     "estimate_signs",
-    "find_heavy_hitters",
-    "find_one_heavy_hitter",
-    "label_heavy_hitters",
     "learn_finite_class",
     "quantile_grid",
     "sample_correlated",

@@ -9,12 +9,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.guarantees._primitive_certificate import (
+    PrimitiveCertificate,
+    above_budget,
+    derivation,
+)
+from replearn.guarantees._steps import Ledger
 from replearn.primitives._inputs import fraction, heads_of
 from replearn.primitives._rule import below_levels
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 
 __all__ = ["CoinDecision", "decide_coin", "decide_coins", "smallest_throws"]
 

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds._agreement import log_weight_agreement
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
-from replearn.primitives._certificate import PrimitiveCertificate, derivation
-from replearn.primitives._counting import PointIndex
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
+from replearn.guarantees._steps import Ledger
+from replearn.heavy._counting import PointIndex
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.text import rounded_up
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 __all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]

@@ -20,7 +20,9 @@ from replearn.bounds import (
     smallest_sample_order,
     smallest_sample_selection,
 )
-from replearn.certificates._steps import Ledger
+from replearn.guarantees._choice_promises import same_and_good
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
+from replearn.guarantees._steps import Ledger
 from replearn.primitives._amplify import block_errors, named_pair
 from replearn.primitives._candidates import (
     candidate_count,
@@ -29,8 +31,6 @@ from replearn.primitives._candidates import (
     named_candidates,
     names_digest,
 )
-from replearn.primitives._certificate import PrimitiveCertificate, derivation
-from replearn.primitives._choice_promises import same_and_good
 from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
 

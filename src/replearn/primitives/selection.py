@@ -19,7 +19,9 @@ from replearn.bounds import (
     selection_scale,
     stable_scale,
 )
-from replearn.certificates._steps import Ledger
+from replearn.guarantees._choice_promises import same_and_good
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
+from replearn.guarantees._steps import Ledger
 from replearn.primitives._candidates import (
     candidate_count,
     error_counts,
@@ -27,8 +29,6 @@ from replearn.primitives._candidates import (
     named_candidates,
     names_digest,
 )
-from replearn.primitives._certificate import PrimitiveCertificate, derivation
-from replearn.primitives._choice_promises import same_and_good
 from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes

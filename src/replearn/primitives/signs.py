@@ -15,13 +15,17 @@ from replearn.bounds.signs import (
     sign_flip_bound,
     sign_width,
 )
-from replearn.certificates._steps import Ledger
-from replearn.certificates._text import rounded_up
-from replearn.primitives._certificate import PrimitiveCertificate, above_budget, derivation
+from replearn.guarantees._primitive_certificate import (
+    PrimitiveCertificate,
+    above_budget,
+    derivation,
+)
+from replearn.guarantees._steps import Ledger
 from replearn.primitives._inputs import fraction, heads_of
 from replearn.primitives._rule import below_levels
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
+from replearn.records.text import rounded_up
 
 __all__ = ["Signs", "estimate_signs"]
 

@@ -1,0 +1,280 @@
+"""Who is compared: what you use today, bagging with five, and a replicable learner."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+
+from replearn.execution import keyed_seeds, random_state_names, set_seeds
+from replearn.guarantees import plan
+from replearn.learners import PointwiseReplicableClassifier
+from replearn.randomness import SharedKey
+from replearn.tables import n_rows, take_rows
+
+TODAY = "what you use today"
+BAGGING = "bagging with 5"
+REPLICABLE = "replicable"
+AUDIT_FITS = 64
+"""Base learners that the default replicable contender trains, over all partitions.
+
+An audit trains it forty times. Fewer partitions leave the promise as it is (theorem:
+several-partitions) and make real flips more frequent than with the learner's own default.
+"""
+
+
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """One estimator of the comparison.
+
+    Parameters
+    ----------
+    name : str
+        How the report calls it.
+    estimator : classifier
+        Not fitted; cloned for every run.
+    remark : str
+        What a reader of the report should know about it.
+    """
+
+    name: str
+    estimator: Any
+    remark: str = ""
+
+    @property
+    def is_replicable(self) -> bool:
+        """Whether it is a learner of this library whose thresholds can be integrated out.
+
+        A heavy stage decides by several thresholds: it is judged by its answers, like any other.
+        """
+        return is_replicable(self.estimator) and not _has_heavy_stage(self.estimator)
+
+    @property
+    def replicable_part(self) -> Any | None:
+        """The replicable learner itself, also at the end of a pipeline; None if there is none."""
+        if self.is_replicable:
+            return self.estimator
+        steps = getattr(self.estimator, "steps", None)
+        last = steps[-1][1] if steps else self.estimator
+        return last if hasattr(last, "shared_key") else None
+
+
+def is_replicable(estimator: Any) -> bool:
+    """Tell whether an estimator shares its randomness by a key and can explain its votes."""
+    return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+
+
+def _has_heavy_stage(estimator: Any) -> bool:
+    plan = getattr(estimator, "plan", None)
+    if plan is not None:
+        return plan.design.heavy is not None
+    return (
+        getattr(estimator, "alpha", None) is not None
+        and getattr(estimator, "heavy", "off") != "off"
+    )
+
+
+def make_contenders(
+    estimators: Any, *, rho: float, shared_key: Any, n: int, n_classes: int = 2
+) -> list[Contender]:
+    """Turn an estimator or a dict of estimators into contenders.
+
+    Parameters
+    ----------
+    estimators : classifier or dict of str to classifier
+        A dict is taken as it is. One classifier: that classifier, bagging with five, and the
+        replicable version; one of our learners: its base learner, bagging and itself.
+    rho : float
+        What the default replicable contender promises.
+    shared_key : str, bytes, int or SharedKey
+        Its key.
+    n : int
+        Rows (or groups) that each run will learn from.
+    n_classes : int, default=2
+        Number of classes.
+
+    Returns
+    -------
+    list of Contender
+        In order; the first is the one that others are compared with.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> [c.name for c in make_contenders(GaussianNB(), rho=0.1, shared_key="k", n=999)]
+    ['what you use today', 'bagging with 5', 'replicable']
+    """
+    if isinstance(estimators, Mapping):
+        if not estimators:
+            raise ValueError("estimators is an empty dict: give at least one classifier.")
+        found = [Contender(str(name), estimator) for name, estimator in estimators.items()]
+        if len({contender.name for contender in found}) < len(found):
+            raise ValueError(f"two contenders have one name: {[c.name for c in found]}.")
+    else:
+        found = _defaults(estimators, rho, shared_key, n, n_classes)
+    for contender in found:
+        if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
+            raise TypeError(
+                f"contender {contender.name!r} is {contender.estimator!r}: "
+                "a classifier with fit and predict is needed."
+            )
+    return found
+
+
+def _defaults(
+    estimator: Any, rho: float, shared_key: Any, n: int, n_classes: int
+) -> list[Contender]:
+    if not is_replicable(estimator):
+        return [*_usual(estimator), _affordable(estimator, rho, shared_key, n, n_classes)]
+    base = getattr(estimator, "estimator", None)
+    return [*([] if base is None else _usual(base)), Contender(REPLICABLE, estimator)]
+
+
+def _usual(base: Any) -> list[Contender]:
+    return [Contender(TODAY, base), Contender(BAGGING, SmallBagging(base))]
+
+
+def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) -> Contender:
+    """The replicable version of a classifier, with as many partitions as an audit can afford."""
+    made = plan(n=n, rho=rho, n_classes=n_classes)
+    partitions = max(1, min(made.n_partitions, AUDIT_FITS // made.n_blocks))
+    remark = ""
+    if partitions < made.n_partitions:
+        remark = (
+            f"Trained with n_partitions={partitions}; by default the learner would use "
+            f"{made.n_partitions}, with the same promise and fewer flips."
+        )
+    ours = PointwiseReplicableClassifier(
+        base, rho=rho, shared_key=shared_key, n_partitions=partitions, verbose=-1
+    )
+    return Contender(REPLICABLE, ours, remark)
+
+
+def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
+    """Clone a contender for one run of a pair; both runs of the pair get the same.
+
+    Seeds that were left open follow from the audit's key, so that a run can be repeated. A
+    replicable learner keeps its own key where its thresholds are integrated out; otherwise (inside
+    a pipeline) its key changes from pair to pair, because its promise is an average over keys.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = Contender("tree", DecisionTreeClassifier())
+    >>> one, two = (prepare(tree, SharedKey("audit"), 3).random_state for _ in range(2))
+    >>> one == two
+    True
+    """
+    model = clone(contender.estimator)
+    pair_key = key.child("seed", pair)
+    if not hasattr(model, "get_params"):
+        return model
+    params = model.get_params(deep=True)
+    if contender.is_replicable:
+        quiet = {name: value for name, value in (("n_jobs", 1), ("verbose", -1)) if name in params}
+        return model.set_params(**quiet)
+    places = [name for name in random_state_names(model) if _is_open(params, name)]
+    set_seeds(model, keyed_seeds(places, pair_key))
+    keyed = [name for name in params if name == "shared_key" or name.endswith("__shared_key")]
+    return model.set_params(**{name: pair_key.child("key") for name in keyed})
+
+
+def _is_open(params: dict[str, Any], name: str) -> bool:
+    if "." in name:
+        return params[name.removesuffix(".random_state")].random_state is None
+    return params[name] is None
+
+
+class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Majority of a few models, each trained on a bootstrap resample: the usual remedy.
+
+    scikit-learn's bagging turns frames into arrays; this one hands the rows on as they are.
+
+    Parameters
+    ----------
+    estimator : classifier
+        The base learner.
+    n_estimators : int, default=5
+        Number of resamples.
+    random_state : int, default=None
+        Seed of the resamples.
+    """
+
+    def __init__(self, estimator: Any, *, n_estimators: int = 5, random_state: int | None = None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any) -> SmallBagging:
+        """Train one clone per resample.
+
+        Parameters
+        ----------
+        X : container of rows
+            The sample.
+        y : array-like of shape (n,)
+            Labels.
+
+        Returns
+        -------
+        SmallBagging
+            Itself.
+        """
+        y = np.asarray(y)
+        rng = np.random.default_rng(self.random_state)
+        self.classes_ = np.unique(y)
+        self.estimators_ = []
+        for _ in range(self.n_estimators):
+            rows = _resample_with_two_classes(rng, y)
+            self.estimators_.append(clone(self.estimator).fit(take_rows(X, rows), y[rows]))
+        return self
+
+    def predict_proba(self, X: Any) -> NDArray[np.float64]:
+        """Mean probability, or share of votes where the base learner has no probabilities.
+
+        Parameters
+        ----------
+        X : container of rows
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            In the order of ``classes_``.
+        """
+        total = np.zeros((n_rows(X), len(self.classes_)))
+        for model in self.estimators_:
+            if hasattr(model, "predict_proba"):
+                places = np.searchsorted(self.classes_, model.classes_)
+                total[:, places] += model.predict_proba(X)
+            else:
+                total += np.asarray(model.predict(X))[:, np.newaxis] == self.classes_
+        return total / len(self.estimators_)
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Answer with the most probable class.
+
+        Parameters
+        ----------
+        X : container of rows
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+def _resample_with_two_classes(rng: np.random.Generator, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Draw rows with replacement; once more if a rare class is missed altogether."""
+    for _ in range(100):
+        rows = rng.integers(len(y), size=len(y))
+        if (y[rows] != y[rows[0]]).any():
+            break
+    return rows

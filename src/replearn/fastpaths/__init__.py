@@ -1,0 +1,1 @@
+"""Plug-ins that give the bits of the plain loop faster."""

@@ -1,0 +1,257 @@
+"""The trees of one boosting as tables of possible leaves.
+
+For one model and one feature, a table says for each rank of the feature's value which leaves of
+each tree are still possible, one bit per leaf; the bitwise *and* over the features leaves one bit
+per tree, its leaf. The idea of leaf bit sets is QuickScorer's (Lucchese et al., SIGIR 2015).
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.tables import row_chunks
+
+ROWS_PER_CHUNK = 2048
+"""Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
+
+MOST_LEAVES = 64
+FIELDS = frozenset({"value", "feature_idx", "num_threshold", "missing_go_to_left"}) | {
+    "left",
+    "right",
+    "is_leaf",
+    "is_categorical",
+}
+
+
+class BitTrees:
+    """The trees of one boosting as tables of possible leaves.
+
+    Parameters
+    ----------
+    model : HistGradientBoostingClassifier
+        Fitted; `is_expected` accepts its `node_tables`.
+    points : list of ndarray
+        Sorted split points of each feature, containing the model's.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from replearn.fastpaths.bit_trees import BitTrees
+    >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
+    >>> model = HistGradientBoostingClassifier(max_iter=1, max_leaf_nodes=2).fit(X, y)
+    >>> scores = BitTrees(model, [np.array([39.5])]).raw_scores(np.array([[0, 1]]))
+    >>> bool((scores[:, 0] == model.decision_function([[0.0], [79.0]])).all())
+    True
+    """
+
+    def __init__(self, model: Any, points: list[NDArray[np.float64]]) -> None:
+        tables = node_tables(model)
+        self._width = model.n_trees_per_iteration_
+        self._baseline = np.reshape(model._baseline_prediction, (-1, 1))
+        self._values = _leaf_values(tables)
+        sizes = np.array([len(table) for table in tables])
+        trees = np.repeat(np.arange(len(tables)), sizes)
+        nodes = join_tables(tables)
+        self._all_leaves, if_left, if_right = _leaf_sets(nodes, sizes)
+        inner = nodes["is_leaf"] == 0
+        self._features = []
+        for feature, sorted_points in enumerate(points):
+            used = np.flatnonzero(inner & (nodes["feature_idx"] == feature))
+            if len(used):
+                table = _FeatureTable(nodes[used], trees[used], if_left[used], if_right[used])
+                codes = table.codes(sorted_points)
+                self._features.append((feature, codes, table.sets(len(tables))))
+
+    def raw_scores(self, ranks: NDArray[np.intp]) -> NDArray[np.float64]:
+        """Add up the leaf values of each row, in the order of the trees.
+
+        Parameters
+        ----------
+        ranks : ndarray of intp, shape (n_features, rows)
+            Number of split points below each value; one more than their number if missing.
+
+        Returns
+        -------
+        ndarray of float64, shape (rows, trees per iteration)
+            The scores.
+        """
+        scores = np.empty((self._width, ranks.shape[1]))
+        n_trees = len(self._all_leaves[0])
+        for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
+            terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
+            terms[0] = self._baseline
+            found = terms[1:].reshape(n_trees, stop - start)
+            self._values.take(self._places(ranks[:, start:stop]), out=found, mode="clip")
+            # Along the first axis numpy adds one layer after the other, as the boosting does; but
+            # a single column it would add in pairs, and the sum depend on the size of the batch.
+            if terms[0].size == 1:
+                scores[:, start:stop] = np.add.accumulate(terms, axis=0)[-1]
+            else:
+                np.add.reduce(terms, axis=0, out=scores[:, start:stop])
+        return scores.T
+
+    def _places(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
+        """Find the place of each row's leaf in the list of values; shape (trees, rows)."""
+        possible = np.repeat(self._all_leaves, ranks.shape[1], axis=0)
+        allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
+        for feature, code_of_rank, sets in self._features:
+            sets.take(code_of_rank.take(ranks[feature]), axis=0, out=allowed, mode="clip")
+            possible &= allowed
+        # One bit is left: a power of two, whose floating-point exponent is its position.
+        bits = possible.T.astype(np.float64, order="C").view(np.int64)
+        bits >>= 52
+        bits += (np.arange(len(bits)) * MOST_LEAVES - 1023)[:, np.newaxis]
+        return bits
+
+
+class _FeatureTable:
+    """Which leaves one feature leaves possible, for each interval between its split points."""
+
+    def __init__(
+        self,
+        nodes: NDArray[Any],
+        trees: NDArray[np.intp],
+        if_left: NDArray[Any],
+        if_right: NDArray[Any],
+    ) -> None:
+        self._points, self._places = np.unique(nodes["num_threshold"], return_inverse=True)
+        self._missing_left = nodes["missing_go_to_left"] == 1
+        self._trees = trees
+        self._if_left = if_left
+        self._if_right = if_right
+
+    def sets(self, n_trees: int) -> NDArray[Any]:
+        """Return the sets by code (points below the value; the last code: missing) and tree."""
+        n_codes = len(self._points) + 1
+        right = np.invert(np.zeros((n_codes + 1, n_trees), dtype=self._if_left.dtype))
+        left = right[:n_codes].copy()
+        # A value with c points below it goes right at points 0 ... c - 1, left at the others.
+        np.bitwise_and.at(right, (self._places + 1, self._trees), self._if_right)
+        np.bitwise_and.at(left, (self._places, self._trees), self._if_left)
+        np.bitwise_and.accumulate(right[:n_codes], axis=0, out=right[:n_codes])
+        right[:n_codes] &= np.bitwise_and.accumulate(left[::-1], axis=0)[::-1]
+        if_missing = np.where(self._missing_left, self._if_left, self._if_right)
+        np.bitwise_and.at(right[n_codes], self._trees, if_missing)
+        return right
+
+    def codes(self, all_points: NDArray[np.float64]) -> NDArray[np.uint16]:
+        """Translate ranks among all points to codes of this table."""
+        codes = np.zeros(len(all_points) + 2, dtype=np.uint16)
+        codes[1:-1] = self._points.searchsorted(all_points, side="right")
+        codes[-1] = len(self._points) + 1
+        return codes
+
+
+def node_tables(model: Any) -> list[NDArray[Any]]:
+    """List the node tables of a fitted histogram boosting, tree by tree.
+
+    Parameters
+    ----------
+    model : HistGradientBoostingClassifier
+        Fitted.
+
+    Returns
+    -------
+    list of structured ndarray
+        Private to scikit-learn: check them with `is_expected`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.ensemble import HistGradientBoostingClassifier
+    >>> from replearn.fastpaths.bit_trees import node_tables
+    >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
+    >>> len(node_tables(HistGradientBoostingClassifier(max_iter=3).fit(X, y)))
+    3
+    """
+    return [tree.nodes for iteration in model._predictors for tree in iteration]
+
+
+def join_tables(tables: list[NDArray[Any]]) -> NDArray[Any]:
+    """Concatenate node tables; as plain bytes, which spares numpy the comparison of their fields.
+
+    Parameters
+    ----------
+    tables : list of structured ndarray
+        All of one type.
+
+    Returns
+    -------
+    structured ndarray
+        All nodes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.fastpaths.bit_trees import join_tables
+    >>> join_tables([np.array([(1, 2.0)], dtype="i8,f8"), np.array([(3, 4.0)], dtype="i8,f8")])
+    array([(1, 2.), (3, 4.)], dtype=[('f0', '<i8'), ('f1', '<f8')])
+    """
+    kind = tables[0].dtype
+    return np.concatenate([table.view(f"V{kind.itemsize}") for table in tables]).view(kind)
+
+
+def is_expected(nodes: NDArray[Any]) -> bool:
+    """Tell whether a node table can be turned into leaf sets.
+
+    Parameters
+    ----------
+    nodes : structured ndarray
+        One tree.
+
+    Returns
+    -------
+    bool
+        True for numeric splits, children behind their parents, and at most 64 leaves.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.fastpaths.bit_trees import is_expected
+    >>> is_expected(np.zeros(1, dtype=[("something", float)]))
+    False
+    """
+    if not set(nodes.dtype.names or ()) >= FIELDS:
+        return False
+    inner = nodes["is_leaf"] == 0
+    places = np.flatnonzero(inner)
+    children = np.stack([nodes["left"][inner], nodes["right"][inner]])
+    return bool(
+        not nodes["is_categorical"].any()
+        and len(nodes) - len(places) <= MOST_LEAVES
+        and (children > places).all()
+        and (children < len(nodes)).all()
+    )
+
+
+def _leaf_values(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
+    """List the leaf values of all trees, `MOST_LEAVES` places for each."""
+    values = np.zeros((len(tables), MOST_LEAVES))
+    for row, nodes in zip(values, tables, strict=True):
+        leaves = nodes["value"][nodes["is_leaf"] == 1]
+        row[: len(leaves)] = leaves
+    return values.ravel()
+
+
+def _leaf_sets(
+    nodes: NDArray[Any], sizes: NDArray[np.intp]
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]:
+    """Return all leaves of each tree, and what stays possible left and right of each node."""
+    real = np.arange(sizes.max()) < sizes[:, np.newaxis]
+    padded = np.zeros(real.shape, dtype=nodes.dtype)
+    padded[real] = nodes
+    is_leaf = padded["is_leaf"] == 1
+    numbers = np.cumsum(is_leaf, axis=1) - 1
+    set_type = np.uint32 if numbers.max() < 32 else np.uint64
+    sets = np.where(is_leaf, np.left_shift(set_type(1), numbers.astype(set_type)), set_type(0))
+    left, right = padded["left"].astype(np.intp), padded["right"].astype(np.intp)
+    for node in range(sizes.max() - 1, -1, -1):  # children stand behind their parents
+        trees = np.flatnonzero(~is_leaf[:, node] & real[:, node])
+        sets[trees, node] = sets[trees, left[trees, node]] | sets[trees, right[trees, node]]
+    rows = np.arange(len(sizes))[:, np.newaxis]
+    # Going left rules out what lies on the right, and the other way round.
+    return sets[np.newaxis, :, 0], ~sets[rows, right][real], ~sets[rows, left][real]

@@ -1,0 +1,237 @@
+"""From a wish to a design: solve what was left open.
+
+Every search returns the passing side of a monotone predicate, and the certificate's own
+derivation has the last word.
+"""
+
+import dataclasses
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from replearn.bounds._numeric import smallest_integer
+from replearn.guarantees._computations import (
+    block_size_needed,
+    error_slack,
+    labels_guaranteed,
+)
+from replearn.guarantees._design import Design, Request
+from replearn.guarantees._policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
+from replearn.guarantees._promises import Promise
+from replearn.guarantees._wish import Wish
+from replearn.randomness import ENCODING_VERSION
+
+LARGEST_SAMPLE = 10**13
+ACCURACY_ITEMS = ("alpha", "beta", "d")
+
+
+@dataclass(frozen=True)
+class Solution:
+    """A design, and what a larger sample or a weaker promise would look like."""
+
+    design: Design
+    solved: tuple[str, ...]
+
+
+def solve(wish: Wish) -> Solution:
+    """Solve what was left open and fix the design."""
+    _check_enough_given(wish)
+    n = needed_sample(wish) if wish.n is None else wish.n
+    if n is None:
+        raise ValueError("no number of rows reaches these targets: weaken one of them")
+    design = design_for(wish, n)
+    request = _solve_accuracy(design)
+    solved = _solved_items(wish)
+    return Solution(dataclasses.replace(design, request=request), solved)
+
+
+def _check_enough_given(wish: Wish) -> None:
+    request = wish.request
+    open_accuracy = _open_accuracy(request)
+    if len(open_accuracy) == 2:
+        raise ValueError(
+            f"{' and '.join(open_accuracy)} are both open: give two of alpha, beta and d"
+        )
+    if request.notion == "approximate" and request.rho is None and request.gamma is None:
+        raise ValueError("the approximate notion needs rho or gamma (or both)")
+    if wish.n is not None:
+        return
+    if len(open_accuracy) == 1:
+        raise ValueError(f"{open_accuracy[0]} and n are both open: give one of them")
+    targets = (request.rho,) if request.notion == "pointwise" else (request.rho, request.gamma)
+    if None in targets and wish.n_blocks is None:
+        raise ValueError("n and a target are both open: give n, or all of rho (and gamma)")
+
+
+def _open_accuracy(request: Request) -> list[str]:
+    """List the open ones of alpha, beta, d, when some of them are given."""
+    missing = [name for name in ACCURACY_ITEMS if getattr(request, name) is None]
+    return [] if len(missing) == 3 else missing
+
+
+def _solved_items(wish: Wish) -> tuple[str, ...]:
+    request = wish.request
+    found = [name for name in ("n", "n_blocks") if getattr(wish, name) is None]
+    if wish.width is None and wish.binary and isinstance(wish.law, str):
+        found.append("width")
+    if request.rho is None:
+        found.append("rho")
+    if request.gamma is None and request.notion == "approximate":
+        found.append("gamma")
+    return tuple(found + _open_accuracy(request))
+
+
+# -- sample size -----------------------------------------------------------------------------------
+def needed_sample(wish: Wish) -> int | None:
+    """Return the smallest n that meets all targets; None if no n does."""
+    stage = wish.heavy
+    if stage is None:
+        return _rows_for(wish, Promise(wish))
+    start = math.ceil((stage.n_labels - 1) / stage.low) + 1
+    while start > 1 and labels_guaranteed(start - 1, stage.low) >= stage.n_labels:
+        start -= 1
+    return smallest_integer(lambda n: _enough(wish, n), start=start, limit=LARGEST_SAMPLE)
+
+
+def _rows_for(wish: Wish, promise: Promise) -> int | None:
+    blocks = wish.n_blocks if wish.n_blocks is not None else promise.smallest_blocks()
+    if blocks is None:
+        return None
+    size = block_needed(wish, blocks)
+    return None if size is None else blocks * size
+
+
+def _enough(wish: Wish, n: int) -> bool:
+    rows = _rows_for(wish, Promise(wish, n))
+    return rows is not None and rows <= n
+
+
+def block_needed(wish: Wish, n_blocks: int) -> int | None:
+    """Return how many rows a block needs at least; None if no number is enough."""
+    request = wish.request
+    if not request.asks_accuracy:
+        return wish.smallest_block
+    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.atoms)
+    return None if size is None else max(size, wish.smallest_block)
+
+
+def _partitions(wish: Wish, n_blocks: int) -> int:
+    if wish.n_partitions is not None:
+        return wish.n_partitions
+    return partitions_for(n_blocks, wish.max_fits)
+
+
+def _accurate_block(request: Request, n_blocks: int, n_partitions: int, atoms: float) -> int | None:
+    assert request.alpha is not None
+    assert request.beta is not None
+    assert request.d is not None
+    slack = error_slack(request.beta, atoms) if atoms > 0 else 0.0
+    return block_size_needed(
+        request.d,
+        request.alpha,
+        request.beta,
+        n_blocks,
+        n_partitions,
+        request.realizable,
+        slack,
+    )
+
+
+# -- design ----------------------------------------------------------------------------------------
+def design_for(wish: Wish, n: int) -> Design:
+    """Fix blocks, law and partitions for a sample of n rows."""
+    promise = Promise(wish, n)
+    n_blocks = wish.n_blocks if wish.n_blocks is not None else choose_blocks(wish, n, promise)
+    return Design(
+        request=wish.request,
+        n=n,
+        n_blocks=n_blocks,
+        law=promise.law_for(n_blocks),
+        vote=wish.vote,
+        n_partitions=_partitions(wish, n_blocks),
+        n_classes=wish.n_classes,
+        classes=wish.classes,
+        unit=wish.unit,
+        decimals=wish.decimals,
+        encoding=str(ENCODING_VERSION),
+        atoms=wish.atoms,
+        shared_rows=wish.shared_rows,
+        heavy=wish.heavy,
+    )
+
+
+def choose_blocks(wish: Wish, n: int, promise: Promise) -> int:
+    """Choose the number of blocks from n and the targets, never from data."""
+    if not isinstance(wish.law, str):
+        return wish.law.n_blocks
+    largest = largest_blocks(wish, n)
+    budget = wish.affordable_blocks
+    affordable = largest if budget is None else min(largest, budget)
+    unasked = min(affordable, MAX_BLOCKS_UNASKED)
+    if promise.target is None:
+        return unasked
+    if wish.binary and wish.request.notion == "pointwise":
+        preferred = min(affordable, preferred_blocks(n, promise.target, budget))
+        if promise.some_law_meets(preferred):
+            return preferred
+    smallest = promise.smallest_blocks()
+    return unasked if smallest is None or smallest > affordable else smallest
+
+
+def largest_blocks(wish: Wish, n: int) -> int:
+    """Return the largest number of blocks that leaves each block large enough; at least 1."""
+    # the first number of blocks that is too large; a block needs more rows as blocks get more
+    first = smallest_integer(lambda count: not _fits(wish, n, count), limit=n + 1)
+    return max(1, (n + 1 if first is None else first) - 1)
+
+
+def _fits(wish: Wish, n: int, n_blocks: int) -> bool:
+    size = block_needed(wish, n_blocks)
+    return size is not None and n // n_blocks >= size
+
+
+# -- accuracy --------------------------------------------------------------------------------------
+def _solve_accuracy(design: Design) -> Request:
+    """Fill the one open item of alpha, beta and d with the best value the blocks allow."""
+    request = design.request
+    missing = _open_accuracy(request)
+    if not missing:
+        return request
+    name = missing[0]
+
+    def fits(value: float) -> bool:
+        tried = _with_item(request, name, value)
+        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.atoms)
+        return size is not None and size <= design.block_size
+
+    if name == "d":
+        first = smallest_integer(lambda d: not fits(d), limit=LARGEST_SAMPLE)
+        best: float | None = None if first in (1, None) else int(first or 0) - 1
+    else:
+        best = _smallest_fraction(fits)
+    if best is None:
+        raise ValueError(
+            f"no {name} can be promised with {design.block_size} {design.unit} per block: "
+            "use more rows or fewer blocks"
+        )
+    return _with_item(request, name, best)
+
+
+def _with_item(request: Request, name: str, value: Any) -> Request:
+    change: dict[str, Any] = {name: value}
+    return dataclasses.replace(request, **change)
+
+
+def _smallest_fraction(fits: Callable[[float], bool]) -> float | None:
+    """Return the smallest fraction that fits, to nine digits, on the fitting side."""
+    passing, failing = 1.0 - 1e-12, 0.0
+    if not fits(passing):
+        return None
+    while passing - failing > 1e-9 * passing and passing > 1e-300:
+        # bisect the logarithm while the two are far apart: beta may be tiny
+        middle = (passing * failing) ** 0.5 if failing > 0 else passing / 4
+        if passing < 2 * failing:
+            middle = (passing + failing) / 2
+        passing, failing = (middle, failing) if fits(middle) else (passing, middle)
+    return passing

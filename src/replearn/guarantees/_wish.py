@@ -1,0 +1,224 @@
+"""The arguments of ``plan``, checked: what is given, what is to be solved."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from replearn.bounds import ThresholdLaw
+from replearn.guarantees._design import NOTIONS, UNITS, VOTES, HeavyStage, Label, Request
+
+LAWS = ("arcsine", "uniform", "programme")
+
+# The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
+# is what the concentration of the approximate notion pays for.
+DEFAULT_LAWS = {"pointwise": "arcsine", "approximate": "uniform"}
+
+
+@dataclass(frozen=True)
+class Wish:
+    """Everything ``plan`` was given; None where the planner decides or solves."""
+
+    request: Request
+    n: int | None
+    n_blocks: int | None
+    block_size: int | None
+    law: str | ThresholdLaw
+    width: float | None
+    vote: str
+    n_partitions: int | None
+    max_fits: int | None
+    n_classes: int
+    classes: tuple[Label, ...] | None
+    unit: str
+    decimals: int | None
+    atoms: float
+    shared_rows: bool
+    heavy: HeavyStage | None
+    min_block: int
+
+    @property
+    def binary(self) -> bool:
+        """Whether there are two classes, so that thresholds are used."""
+        return self.n_classes == 2
+
+    @property
+    def affordable_blocks(self) -> int | None:
+        """Blocks of a partition that ``max_fits`` pays for; None: no budget was given."""
+        return None if self.max_fits is None else self.max_fits // (self.n_partitions or 1)
+
+    @property
+    def smallest_block(self) -> int:
+        """Rows per block that are enough without an accuracy target."""
+        return self.min_block if self.block_size is None else self.block_size
+
+
+def check_number(name: str, value: Any, *, low: float = 0.0, high: float = 1.0) -> float | None:
+    """Return a float in (low, high], or None; the message names the parameter."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise TypeError(f"{name} must be a number, got {value!r}")
+    if not low < value <= high:
+        raise ValueError(f"{name} must lie in ({low:g}, {high:g}], got {value!r}")
+    return float(value)
+
+
+def check_count(name: str, value: Any, *, least: int = 1) -> int | None:
+    """Return an int of at least ``least``, or None; the message names the parameter."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not isinstance(value, int | np.integer):
+        raise TypeError(f"{name} must be a whole number, got {value!r}")
+    if value < least:
+        raise ValueError(f"{name} must be at least {least}, got {value!r}")
+    return int(value)
+
+
+def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
+    """Return a text that is one of the choices; the message names the parameter."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
+    return value
+
+
+def plain_labels(classes: Any) -> tuple[Label, ...] | None:
+    """Return class labels as JSON values: numpy scalars unpacked, other objects as text.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([0, 1])), plain_labels(["no", "yes"])
+    ((0, 1), ('no', 'yes'))
+    """
+    if classes is None:
+        return None
+    return tuple(_plain_label(item) for item in classes)
+
+
+def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
+    """Sort the classes, as every learner does: labs may list them in any order."""
+    try:
+        return None if classes is None else tuple(sorted(classes))
+    except TypeError:  # of several types
+        return classes
+
+
+def _plain_label(label: Any) -> Label:
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if isinstance(value, str | int | float | bool) else str(value)
+
+
+def make_request(
+    notion: str,
+    targets: dict[str, float | None],
+    d: int | None,
+    realizable: bool,
+    runs: int,
+) -> Request:
+    """Check the targets and put them together."""
+    checked = {name: check_number(name, value) for name, value in targets.items()}
+    request = Request(
+        notion=check_choice("notion", notion, NOTIONS),
+        d=check_count("d", d),
+        realizable=bool(realizable),
+        runs=check_count("runs", runs, least=2) or 2,
+        **checked,
+    )
+    if request.notion == "pointwise" and request.gamma is not None:
+        raise ValueError(
+            f"gamma={request.gamma!r} belongs to the approximate notion: "
+            'call plan("approximate", ...), or leave gamma out'
+        )
+    if request.notion == "approximate" and request.runs != 2:
+        raise ValueError(
+            f"runs={request.runs} is for the pointwise notion; the approximate one compares two"
+        )
+    return request
+
+
+def make_wish(request: Request, **given: Any) -> Wish:
+    """Check all other arguments of ``plan``."""
+    given["classes"] = _in_order(plain_labels(given["classes"]))
+    given["n_classes"] = _number_of_classes(given["n_classes"], given["classes"])
+    for name in ("n", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"):
+        given[name] = check_count(name, given[name])
+    given["decimals"] = check_count("decimals", given["decimals"], least=0)
+    given["width"] = check_number("width", given["width"])
+    check_choice("vote", given["vote"], VOTES)
+    check_choice("unit", given["unit"], UNITS)
+    given["atoms"] = check_number("atoms", given["atoms"], low=-1e-300)
+    if given["shared_rows"] is None:
+        atomic = given["atoms"] > 0 or given["heavy"] is not None
+        given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
+    if given["law"] is None:
+        given["law"], given["width"] = _default_law(request, given["width"])
+    if not isinstance(given["law"], ThresholdLaw):
+        check_choice("law", given["law"], LAWS)
+    wish = Wish(request=request, **given)
+    _check_together(wish)
+    return wish
+
+
+def _default_law(request: Request, width: float | None) -> tuple[str, float | None]:
+    if {request.alpha, request.beta, request.d} == {None}:
+        return DEFAULT_LAWS[request.notion], width
+    # theorem: accuracy-factor (only the widest uniform law keeps OPT + alpha as it is)
+    return "uniform", 1.0 if width is None else width
+
+
+def _number_of_classes(n_classes: Any, classes: tuple[Label, ...] | None) -> int:
+    if classes is None:
+        return check_count("n_classes", 2 if n_classes is None else n_classes, least=2) or 2
+    if len(set(classes)) != len(classes):
+        raise ValueError(f"classes must be different from each other, got {classes}")
+    found = max(2, len(classes))
+    if n_classes is not None and n_classes != found:
+        raise ValueError(f"n_classes={n_classes} does not match classes={classes}")
+    return found
+
+
+def _check_together(wish: Wish) -> None:
+    if wish.n is not None and wish.n_blocks is not None and wish.n_blocks > wish.n:
+        raise ValueError(
+            f"n_blocks={wish.n_blocks} is larger than n={wish.n}: every block needs a "
+            f"{wish.unit.removesuffix('s')}"
+        )
+    _check_budget(wish)
+    if wish.width is not None and wish.binary and not isinstance(wish.law, str):
+        raise ValueError(f"width={wish.width}, but the law that was given has a width of its own")
+    if wish.width is not None and wish.binary and wish.law == "programme":
+        raise ValueError(
+            f'width={wish.width} cannot be set with law="programme", which has none: leave it out'
+        )
+    if isinstance(wish.law, ThresholdLaw) and wish.n_blocks not in (None, wish.law.n_blocks):
+        raise ValueError(
+            f"n_blocks={wish.n_blocks}, but the law is made for {wish.law.n_blocks} blocks"
+        )
+    if wish.vote == "soft" and not _continuous(wish.law):
+        raise ValueError('vote="soft" needs a continuous law: use law="arcsine" or "uniform"')
+    request = wish.request
+    if request.notion == "approximate" and wish.heavy is not None and not wish.shared_rows:
+        # theorem: approximate-heavy (its votes are those of rows that occur in both samples)
+        raise ValueError(
+            "shared_rows=False cannot be promised with a heavy stage: heavy points are rows that "
+            "occur in both samples. Leave shared_rows out."
+        )
+    if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
+        raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
+
+
+def _check_budget(wish: Wish) -> None:
+    law = wish.law
+    n_blocks = law.n_blocks if isinstance(law, ThresholdLaw) else wish.n_blocks or 1
+    fits = n_blocks * (wish.n_partitions or 1)
+    if wish.max_fits is not None and fits > wish.max_fits:
+        raise ValueError(
+            f"max_fits={wish.max_fits} is not enough for {n_blocks} blocks in "
+            f"{wish.n_partitions or 1} partitions ({fits} fits): raise max_fits, or lower n_blocks "
+            "or n_partitions"
+        )
+
+
+def _continuous(law: str | ThresholdLaw) -> bool:
+    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "programme"

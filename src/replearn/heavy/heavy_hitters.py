@@ -1,0 +1,236 @@
+"""Find the points that carry much mass: point by point, or as a whole set."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.bounds import MembershipLaw
+from replearn.bounds.heavy_sets import SetLaw
+from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.heavy._counting import Counts, PointIndex, count_points
+from replearn.primitives._inputs import fraction
+from replearn.primitives._rule import below_levels
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import n_rows, take_rows
+
+__all__ = ["HeavyHitters", "find_heavy_hitters"]
+
+_NOTIONS = ("pointwise", "replicable", "approximate")
+
+
+@dataclass(frozen=True, eq=False)
+class HeavyHitters:
+    """The heavy points of a sample, most frequent first.
+
+    Parameters
+    ----------
+    values : container of rows
+        One row for each member, in the sample's own kind of container.
+    points : Points
+        The same in canonical encoding.
+    counts : ndarray of int
+        Occurrences in the sample.
+    thresholds : ndarray of float
+        Shared number u of each member.
+    core : ndarray of bool
+        Members of the set that is the same in both runs as a whole (S_gamma); all False for the
+        pointwise notion, all True for the replicable one.
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the thresholds outside the core.
+    gamma_prime : float or None
+        Level of the core (approximate notion).
+    certificate : PrimitiveCertificate
+        What is promised.
+    """
+
+    values: Any
+    points: Points
+    counts: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+    core: NDArray[np.bool_]
+    n: int
+    law: MembershipLaw
+    gamma_prime: float | None
+    certificate: PrimitiveCertificate
+    _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_index", PointIndex(self.points))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def notion(self) -> str:
+        """What two runs agree on: "pointwise", "replicable" or "approximate"."""
+        return _NOTIONS[TASKS.index(self.certificate.task)]
+
+    @property
+    def masses(self) -> NDArray[np.float64]:
+        """Frequencies in the sample."""
+        return self.counts / self.n
+
+    def locate(self, X: Any) -> NDArray[np.intp]:
+        """Return which member each point is, or -1.
+
+        Parameters
+        ----------
+        X : container of rows, or Points
+            Any points.
+
+        Returns
+        -------
+        ndarray of int
+        """
+        return self._index.locate(as_points(X))
+
+    def contains(self, X: Any) -> NDArray[np.bool_]:
+        """Whether each point is a member."""
+        return self.locate(X) >= 0
+
+
+def find_heavy_hitters(
+    points: Any,
+    nu: float,
+    *,
+    key: SharedKey,
+    notion: str = "pointwise",
+    rho: float | None = None,
+    beta: float = 0.05,
+    gamma: float = 0.1,
+    law: str | MembershipLaw = "standard",
+    decimals: int | None = None,
+) -> HeavyHitters:
+    """Find the points of mass about nu and more.
+
+    Parameters
+    ----------
+    points : container of rows
+        The sample.
+    nu : float
+        Points of this mass are heavy, in (0, 1].
+    key : SharedKey
+        The same in both runs.
+    notion : {"pointwise", "replicable", "approximate"}, default="pointwise"
+        What two runs agree on: the membership of each fixed point (about 1/nu rows); the whole
+        set, by one threshold for all points (about 1/nu^3 rows); or a core of very heavy points
+        as a whole, and the rest up to mass gamma.
+    rho : float, default=None
+        Probability of disagreement that is asked for; None: only stated.
+    beta : float, default=0.05
+        Failure probability of completeness and soundness.
+    gamma : float, default=0.1
+        Mass on which the sets may differ (approximate notion only).
+    law : {"standard", "paper"} or MembershipLaw, default="standard"
+        Law of the thresholds of single points: even in the square root of the frequency on
+        [nu/16, nu], or the paper's, even on [nu/2, 2 nu].
+    decimals : int, default=None
+        Round numbers before points are compared.
+
+    Returns
+    -------
+    HeavyHitters
+
+    Examples
+    --------
+    >>> sample = [1] * 600 + [2] * 300 + list(range(10, 110))
+    >>> found = find_heavy_hitters(sample, 0.25, key=SharedKey("a"))
+    >>> found.values, found.counts.tolist()
+    ([1, 2], [600, 300])
+    """
+    for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
+        fraction(name, value)
+    fraction("rho", rho, optional=True)
+    if notion not in _NOTIONS:
+        raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
+    single = _membership_law(law, nu)
+    core_law = _core_law(notion, nu, gamma, rho)
+    low = min(law.low for law in (single, core_law) if law is not None)
+    if notion == "replicable":
+        low = core_law.low
+    counted = count_points(points, at_least=_least(points, low), decimals=decimals)
+    uniforms = key.child("membership").uniforms(counted.points)
+    core = np.zeros(len(counted.counts), dtype=bool)
+    if core_law is not None:
+        shared = key.child("core membership").uniforms(["one threshold for all points"])[0]
+        core = counted.counts >= core_law.least_count(float(shared), counted.n)
+    # theorem: heavy-membership
+    member = below_levels(uniforms, single.table(counted.counts, counted.n))
+    chosen = core if notion == "replicable" else core | member
+    certificate = _certificate(notion, counted.n, single, core_law, rho, beta, gamma, key)
+    return _result(counted, chosen, uniforms, core, single, core_law, certificate)
+
+
+def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
+    if isinstance(law, MembershipLaw):
+        return law
+    if law == "standard":
+        return MembershipLaw.standard(nu)
+    if law == "paper":
+        return MembershipLaw("uniform", nu / 2.0, min(1.0, 2.0 * nu))
+    raise ValueError(f'law={law!r} must be "standard", "paper" or a MembershipLaw.')
+
+
+def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> Any:
+    if notion == "pointwise":
+        return None
+    if notion == "replicable":
+        return SetLaw.standard(nu)
+    budget = 0.1 if rho is None else rho
+    return SetLaw.standard(round(gamma / (2.0 * math.log(2.0 / min(budget, 0.5))), 12))
+
+
+def _least(points: Any, low: float) -> int:
+    return max(1, math.ceil(n_rows(points) * low * (1.0 - 1e-12)))
+
+
+def _certificate(
+    notion: str,
+    n: int,
+    law: MembershipLaw,
+    core: Any,
+    rho: float | None,
+    beta: float,
+    gamma: float,
+    key: SharedKey,
+) -> PrimitiveCertificate:
+    inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
+    if notion != "replicable":
+        inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
+    if core is not None:
+        inputs |= {"core_low": core.low, "core_high": core.high}
+    if notion == "approximate":
+        inputs["gamma"] = float(gamma)
+    task = TASKS[_NOTIONS.index(notion)]
+    return PrimitiveCertificate.issue(task, key.fingerprint, **inputs)
+
+
+def _result(
+    counted: Counts,
+    chosen: NDArray[np.bool_],
+    uniforms: NDArray[np.float64],
+    core: NDArray[np.bool_],
+    law: MembershipLaw,
+    core_law: Any,
+    certificate: PrimitiveCertificate,
+) -> HeavyHitters:
+    rows = np.flatnonzero(chosen)
+    return HeavyHitters(
+        values=take_rows(counted.values, rows),
+        points=counted.points.take(rows),
+        counts=counted.counts[rows],
+        thresholds=uniforms[rows],
+        core=core[rows],
+        n=counted.n,
+        law=law if certificate.task != REPLICABLE else core_law,
+        gamma_prime=None if core_law is None else 2.0 * core_law.low,
+        certificate=certificate,
+    )

@@ -1,0 +1,109 @@
+"""Files that are whole or not there, and folders that say what they hold."""
+
+import contextlib
+import os
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from replearn.records.json import pretty_json, read_object
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file so that a reader sees the old file or the new one, never half of it."""
+    # A plan is there to be shared: the mode that open() would use.
+    write_bytes_atomically(path, text.encode("utf-8"), mode=_default_mode())
+
+
+def write_bytes_atomically(
+    path: str | os.PathLike[str], data: bytes, *, mode: int | None = None
+) -> None:
+    """Write a file whole or not at all; without a mode, for its owner only.
+
+    Parameters
+    ----------
+    path : path
+        Replaced if it exists.
+    data : bytes
+        The content.
+    mode : int, default=None
+        Permissions. Models may hold training rows or a key: private is the right default.
+    """
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+            stream.flush()
+            os.fsync(stream.fileno())
+        if mode is not None:
+            os.chmod(temporary, mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise
+
+
+def _default_mode() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return 0o666 & ~mask
+
+
+def claim_folder(
+    folder: str | os.PathLike[str], name: str, manifest: Mapping[str, Any], what: str
+) -> None:
+    """Write down what a folder holds; refuse one that holds something else.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it does not exist.
+    name : str
+        Name of the file that says what the folder holds.
+    manifest : mapping
+        What identifies the work: equal manifests, equal results.
+    what : str
+        How messages call the work.
+    """
+    home = Path(folder)
+    home.mkdir(parents=True, exist_ok=True)
+    path = home / name
+    if not path.exists():
+        write_atomically(path, pretty_json(dict(manifest)) + "\n")
+        return
+    different = differences(read_manifest(path), manifest)
+    if different:
+        raise ValueError(other_work(home, what, different))
+
+
+def read_manifest(path: Path) -> dict[str, Any]:
+    """Read what a folder says of itself."""
+    return read_object(path.read_text(encoding="utf-8"), f"{path}")
+
+
+def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+    """Return the items in which two manifests are not the same.
+
+    Examples
+    --------
+    >>> differences({"data": 1, "key": 2}, {"data": 1, "key": 3, "learner": 4})
+    ['key', 'learner']
+    """
+    return [item for item in {**asked, **known} if known.get(item) != asked.get(item)]
+
+
+def other_work(folder: Path, what: str, different: list[str]) -> str:
+    """Say that a folder holds other work, and what to do.
+
+    Examples
+    --------
+    >>> print(other_work(Path("kept"), "fit", ["data", "key"]).split(". ")[0])
+    folder 'kept' holds another fit: not the same data, key
+    """
+    return (
+        f"folder {str(folder)!r} holds another {what}: not the same {', '.join(different)}. Give "
+        "the same data and arguments, or another folder."
+    )

@@ -1,0 +1,164 @@
+"""Canonical JSON, digests and strict reading: shared by certificates and plans.
+
+Everything here fails closed: a missing, an unknown, a doubled or an ill-typed item raises
+:class:`~replearn.exceptions.CertificateError` and names the item.
+"""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from types import NoneType
+from typing import Any, TypeVar, cast, get_args, get_type_hints
+
+from replearn.exceptions import CertificateError
+
+Kind = TypeVar("Kind")
+
+
+def canonical_json(value: Any) -> str:
+    """Write a value as JSON in one fixed way: sorted keys, no blanks, no NaN.
+
+    Examples
+    --------
+    >>> canonical_json({"b": 1, "a": [0.1, None]})
+    '{"a":[0.1,null],"b":1}'
+    """
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def digest_of(value: Any) -> str:
+    """Return the SHA-256 of the canonical JSON of a value, in hexadecimal digits.
+
+    Examples
+    --------
+    >>> digest_of({"a": 1})[:16]
+    '015abd7f5cc57a2d'
+    """
+    return hashlib.sha256(canonical_json(value).encode()).hexdigest()
+
+
+def pretty_json(value: Any) -> str:
+    """Write a value as indented JSON for people and version control.
+
+    Examples
+    --------
+    >>> print(pretty_json({"a": 1}))
+    {
+      "a": 1
+    }
+    """
+    return json.dumps(value, indent=2, sort_keys=False, ensure_ascii=False, allow_nan=False)
+
+
+def read_object(text: str, what: str) -> dict[str, Any]:
+    """Read one JSON object strictly: no doubled keys, no NaN, nothing but an object.
+
+    Examples
+    --------
+    >>> read_object('{"a": 1}', "plan")
+    {'a': 1}
+    """
+    try:
+        value = json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise CertificateError(f"{what}: not valid JSON ({error})") from error
+    if not isinstance(value, dict):
+        raise CertificateError(f"{what}: expected a JSON object, got {type(value).__name__}")
+    return value
+
+
+def _no_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) != len(pairs):
+        raise CertificateError(f"an item is given twice among {[key for key, _ in pairs]}")
+    return result
+
+
+def _no_constant(name: str) -> Any:
+    raise CertificateError(f"{name} is not a number a certificate may contain")
+
+
+class Reader:
+    """Take typed items out of a mapping; what is missing, ill-typed or left over is an error.
+
+    Parameters
+    ----------
+    items : mapping
+        The parsed JSON object.
+    what : str
+        How error messages call the object.
+    """
+
+    def __init__(self, items: Any, what: str) -> None:
+        if not isinstance(items, Mapping):
+            raise CertificateError(f"{what}: expected an object, got {items!r}")
+        self._items = dict(items)
+        self._what = what
+
+    def take(self, name: str, kind: type[Kind]) -> Kind:
+        """Take an item that must be there and of exactly this type (int passes as float)."""
+        value = self.take_or_none(name, kind)
+        if value is None:
+            raise CertificateError(f"{self._what}: {name} must not be null")
+        return value
+
+    def take_or_none(self, name: str, kind: type[Kind]) -> Kind | None:
+        """Take an item that must be there, but may be null."""
+        if name not in self._items:
+            raise CertificateError(f"{self._what}: {name} is missing")
+        value = self._items.pop(name)
+        if value is None:
+            return None
+        if type(value) is kind or (kind is float and type(value) is int):
+            self._refuse_unbounded(name, value)
+            return cast(Kind, value)
+        raise CertificateError(
+            f"{self._what}: {name} must be {kind.__name__}, got {type(value).__name__} {value!r}"
+        )
+
+    def _refuse_unbounded(self, name: str, value: Any) -> None:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise CertificateError(f"{self._what}: {name} must be finite, got {value!r}")
+
+    def take_any(self, name: str) -> Any:
+        """Take an item of any type."""
+        if name not in self._items:
+            raise CertificateError(f"{self._what}: {name} is missing")
+        return self._items.pop(name)
+
+    def finish(self) -> None:
+        """Refuse items that nobody took: an unknown item may change the meaning."""
+        if self._items:
+            raise CertificateError(f"{self._what}: unknown items {sorted(self._items)}")
+
+
+def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
+    """Read a dataclass whose fields are texts and numbers, each required, some of them null.
+
+    Examples
+    --------
+    >>> from replearn.guarantees import Assumption
+    >>> read_flat(Assumption, {"code": "a", "text": "b"}, "assumption")
+    Assumption(code='a', text='b')
+    """
+    reader = Reader(items, what)
+    values: dict[str, Any] = {}
+    for name, hint in get_type_hints(kind).items():
+        allowed = get_args(hint) or (hint,)
+        take = reader.take_or_none if NoneType in allowed else reader.take
+        values[name] = take(name, allowed[0])
+    reader.finish()
+    return kind(**values)
+
+
+def check_format(reader: Reader, what: str, name: str, version: int) -> None:
+    """Refuse a file of another kind or of a version this library does not know."""
+    found = (reader.take("format", str), reader.take("version", int))
+    if found != (name, version):
+        raise CertificateError(
+            f"{what}: this library reads {name} version {version}, "
+            f"the file is {found[0]} version {found[1]}"
+        )

@@ -1,0 +1,426 @@
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import PointwiseReplicableClassifier, plan
+from replearn.auditing import _measure as measuring
+from replearn.auditing import audit, compare, extrapolate
+from replearn.auditing._contenders import SmallBagging
+from replearn.bounds import halves_supremum
+from replearn.testing.populations import ConstantLearner, FirstRowLearner
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(1600, 6, n_informative=3, flip_y=0.2, random_state=0)
+
+
+def ours(base=None, **params):
+    params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "audit tests"} | params
+    return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **params)
+
+
+OPTIONS = {"n_pairs": 3, "test_size": 200, "shared_key": "tests"}
+
+
+@pytest.fixture(scope="module")
+def result(data):
+    return audit({"tree": DecisionTreeClassifier(max_depth=3), "ours": ours()}, *data, **OPTIONS)
+
+
+# -- what is measured ----------------------------------------------------------------------------
+
+
+def test_one_estimator_gives_three_contenders(data):
+    found = audit(GaussianNB(), *data, n_pairs=2, test_size=100)
+    assert [c.name for c in found.contenders] == [
+        "what you use today",
+        "bagging with 5",
+        "replicable",
+    ]
+    assert found["replicable"].certificate.claim.rho <= 0.1
+    made = plan(n=found.design.train_size, rho=0.1)
+    ours_here = found["replicable"].certificate
+    assert ours_here.n_blocks == made.n_blocks
+    assert ours_here.n_partitions == 64 // made.n_blocks < made.n_partitions
+    assert f"n_partitions={ours_here.n_partitions}" in str(found)
+    again = audit(ours(), *data, n_pairs=2, test_size=100)
+    assert again.contenders[0].description == "GaussianNB()"
+    assert len(again.contenders) == 3
+
+
+def test_flips_of_a_plain_contender_are_those_of_its_two_fits(data, result):
+    from replearn.auditing._design import draw_pair, draw_rows
+    from replearn.randomness import SharedKey
+
+    X, y = data
+    key = SharedKey("tests").child("audit")
+    rows = draw_rows(len(y), 200, None, key)
+    one, two = draw_pair(result.design, rows, key, 0)
+    seed = int(key.child("seed", 0).seed_for("random_state"))
+    fits = [
+        DecisionTreeClassifier(max_depth=3, random_state=seed).fit(X[r], y[r]).predict(X[rows.test])
+        for r in (one, two)
+    ]
+    np.testing.assert_array_equal(result["tree"].answers[0], fits)
+    np.testing.assert_array_equal(result["tree"].flips[0], fits[0] != fits[1])
+    right = np.mean([fits[0] == y[rows.test], fits[1] == y[rows.test]])
+    assert result["tree"].right[0].mean() == pytest.approx(right)
+
+
+def test_thresholds_are_integrated_out(data, result):
+    found = result["ours"]
+    np.testing.assert_allclose(found.flips, np.abs(found.law[:, 0] - found.law[:, 1]))
+    # The same runs under many keys flip that often on average.
+    u = np.random.default_rng(0).random((4000, 1))
+    simulated = ((u < found.law[0, 0]) != (u < found.law[0, 1])).mean()
+    assert simulated == pytest.approx(found.flips[0].mean(), abs=0.01)
+    under_this_key = (found.thresholds[0] < found.law[0]).astype(int)
+    np.testing.assert_array_equal(found.answers[0], under_this_key)
+
+
+def test_good_and_bad_flips_add_up(result):
+    for name in ("tree", "ours"):
+        c = next(x for x in result.to_dict()["contenders"] if x["name"] == name)
+        told = c["flips_against_truth"]
+        total = sum(told.values())
+        assert total == pytest.approx(c["flip_rate"]["estimate"])
+        assert told["wrong_to_wrong"] == pytest.approx(0, abs=1e-12)
+
+
+def test_three_classes(data):
+    X, y = make_classification(1500, 6, n_informative=4, n_classes=3, random_state=0)
+    labels = np.array(["red", "green", "blue"])[y]
+    contenders = {"nb": GaussianNB(), "ours": ours(n_blocks=10)}
+    found = audit(contenders, X, labels, **OPTIONS)
+    assert found.classes == ("blue", "green", "red")
+    votes, flips = found["ours"].votes, found["ours"].flips
+    rng = np.random.default_rng(0)
+    gumbels = rng.gumbel(size=(3000, 1, 1, 3))
+    with np.errstate(divide="ignore"):
+        answers = (np.log(votes[0])[np.newaxis] + gumbels).argmax(axis=-1)
+    simulated = (answers[:, 0] != answers[:, 1]).mean(axis=0)
+    np.testing.assert_allclose(simulated, flips[0], atol=0.06)
+    truth = found["ours"].truth
+    both = ((answers[:, 0] == truth) & (answers[:, 1] == truth)).mean(axis=0)
+    np.testing.assert_allclose(both, found["ours"].both_right[0], atol=0.06)
+    told = found.to_dict()["contenders"][0]["flips_against_truth"]
+    assert told["wrong_to_wrong"] > 0
+
+
+def test_the_promise_beside_a_measurement_on_halves(data, result):
+    found = result["ours"]
+    assert found.promise(result.design) == halves_supremum(found.certificate.law)
+    assert found.promise(result.design) > found.certificate.claim.rho
+    fresh = audit({"ours": ours()}, *data, n_pairs=2, test_size=200, train_size=350)
+    assert fresh.design.independent_pairs
+    assert fresh["ours"].promise(fresh.design) == fresh["ours"].certificate.claim.rho
+    assert result["tree"].promise(result.design) is None
+
+
+def test_reliability_compares_each_run_with_its_partner(result):
+    table = next(c for c in result.to_dict()["contenders"] if c["name"] == "ours")["reliability"]
+    assert sum(line["count"] for line in table) == 3 * 2 * 200
+    high = [line for line in table if line["predicted"] > 0.2]
+    low = [line for line in table if line["predicted"] < 0.01]
+    assert min(line["observed"] for line in high) > max(line["observed"] for line in low)
+
+
+def test_rows_near_their_own_threshold_are_told(result):
+    c = next(c for c in result.to_dict()["contenders"] if c["name"] == "ours")
+    near = c["fixed_key"]
+    assert near["rows_near_threshold"] > 0
+    assert all(abs(r["law_value"] - r["threshold"]) < 0.5 for r in near["rows"])
+    tree = next(c for c in result.to_dict()["contenders"] if c["name"] == "tree")
+    assert tree["fixed_key"] is None
+    assert tree["mape"]["mean"] > 0
+
+
+def test_groups_reach_the_learner_and_stay_together(data):
+    X, y = data
+    groups = np.repeat(np.arange(400), 4)
+    found = audit({"ours": ours()}, X, y, groups=groups, n_pairs=2, test_size=200)
+    assert found.design.unit == "groups"
+    assert found["ours"].certificate.unit == "groups"
+    assert found["ours"].certificate.n == found.design.train_size == 175
+    assert len(np.unique(found.clusters)) == 50
+
+
+def test_subgroups_are_told(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    frame["town"] = np.where(X[:, 0] > 0, "Ulm", "Bonn")
+    frame["vip"] = X[:, 1] > 0
+    base = make_pipeline(OneHotEncoder(handle_unknown="ignore", max_categories=5), GaussianNB())
+    base.steps.insert(1, ("dense", _dense()))
+    found = audit({"nb": base}, frame, y, **OPTIONS)
+    lines = found.to_dict()["contenders"][0]["by_subgroup"]
+    assert {(line["subgroup"], line["level"]) for line in lines} == {
+        ("town", "Ulm"),
+        ("town", "Bonn"),
+        ("vip", "True"),
+        ("vip", "False"),
+    }
+    assert sum(line["rows"] for line in lines) == 400
+    with pytest.raises(ValueError, match="no columns"):
+        audit({"nb": base}, frame, y, subgroups=["age"])
+
+
+def _dense():
+    from sklearn.preprocessing import FunctionTransformer
+
+    return FunctionTransformer(lambda rows: rows.toarray() if sparse.issparse(rows) else rows)
+
+
+def test_bagging_takes_frames_as_they_are(data):
+    X, y = data
+    frame = pd.DataFrame(X, columns=list("abcdef"))
+    bagged = SmallBagging(GaussianNB(), random_state=0).fit(frame, y)
+    assert bagged.estimators_[0].feature_names_in_.tolist() == list("abcdef")
+    assert np.mean(bagged.predict(frame) == y) > 0.6
+    np.testing.assert_allclose(bagged.predict_proba(frame).sum(axis=1), 1)
+
+
+def test_sparse_rows_and_texts():
+    rng = np.random.default_rng(0)
+    words = np.array(["good", "fine", "bad", "poor"])
+    picks = rng.integers(0, 4, (400, 3))
+    texts = [" ".join(words[row]) for row in picks]
+    y = (picks < 2).sum(axis=1) >= 2
+    from sklearn.feature_extraction.text import CountVectorizer
+
+    base = make_pipeline(CountVectorizer(), LogisticRegression())
+    found = audit({"text": base}, texts, y, n_pairs=2, test_size=50)
+    assert found.columns == ("text",)
+    rows = sparse.csr_matrix(picks.astype(float))
+    found = audit({"lr": LogisticRegression()}, rows, y, n_pairs=2, test_size=50)
+    assert found.columns == ()
+
+
+def test_certificates_of_other_kinds_are_told(data):
+    from replearn.hypotheses import Thresholds
+    from replearn.learners import ApproximatelyReplicableClassifier, RealizableReplicableClassifier
+
+    X, _ = data
+    contenders = {
+        "approximate": ApproximatelyReplicableClassifier(GaussianNB(), gamma=0.4, n_blocks=30),
+        "rule": RealizableReplicableClassifier(Thresholds(">")),
+    }
+    found = audit(contenders, X[:700, :1], X[:700, 0] > 0, n_pairs=2, test_size=50)
+    approximate, rule = found.to_dict()["contenders"]
+    assert approximate["certificate"]["notion"] == "approximate"
+    assert approximate["certificate"]["limit_for_these_pairs"] is None
+    assert rule["certificate"] is None
+    assert rule["other_promises"]
+    assert "of another kind" in str(found)
+    assert rule["other_promises"][0] in found.to_html(values=False).replace("&#39;", "'")
+
+
+def test_a_heavy_stage_is_judged_by_its_answers():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 3, (1500, 1)).astype(float)
+    y = (rng.random(1500) < 0.9).astype(int)
+    heavy = ours(alpha=0.5, beta=0.3, rho=0.5, n_blocks=None)
+    found = audit({"heavy": heavy}, X, y, **OPTIONS)["heavy"]
+    assert found.law is None
+    assert found.certificate.design.heavy is not None
+    np.testing.assert_array_equal(found.flips, found.key_flips)
+
+
+def test_a_sample_without_a_second_class(data):
+    X, y = data
+    rare = np.zeros_like(y)
+    rare[:2] = 1
+    found = audit({"nb": GaussianNB(), "ours": ours()}, X, rare, **OPTIONS)
+    assert found["nb"].flips.mean() < 0.1
+    assert found["ours"].flips.mean() < 0.1
+
+
+def test_warnings_of_learners_are_counted_not_shown(data):
+    slow = LogisticRegression(max_iter=1)
+    found = audit({"slow": slow}, *data, **OPTIONS)
+    ((text, pairs),) = found["slow"].notes
+    assert text.startswith("ConvergenceWarning")
+    assert pairs == 3
+
+
+# -- repeat, budget, resume ----------------------------------------------------------------------
+
+
+def test_jobs_do_not_change_a_byte(data, result):
+    contenders = {"tree": DecisionTreeClassifier(max_depth=3), "ours": ours()}
+    two = audit(contenders, *data, n_jobs=2, **OPTIONS)
+    assert result.to_json(timings=False) == two.to_json(timings=False)
+
+
+def test_a_time_budget_keeps_whole_pairs(data):
+    contenders = {"a": GaussianNB(), "b": ConstantLearner()}
+    found = audit(contenders, *data, n_pairs=50, test_size=200, time_budget=0)
+    assert found.design.n_pairs == 2
+    assert found.pairs_wanted == 50
+    assert [len(c.answers) for c in found.contenders] == [2, 2]
+    assert "of 50 wanted" in str(found)
+
+
+def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
+    contenders = {"tree": DecisionTreeClassifier(), "ours": ours()}
+    whole = audit(contenders, *data, **OPTIONS)
+    real, calls = measuring.run_pair, []
+
+    def interrupted(*args):
+        calls.append(args)
+        if len(calls) == 4:
+            raise KeyboardInterrupt
+        return real(*args)
+
+    monkeypatch.setattr(measuring, "run_pair", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+    continued = audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+    assert len(calls) == 4 + 3
+    assert continued.to_json(timings=False) == whole.to_json(timings=False)
+    audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
+    assert len(calls) == 7
+
+
+def test_the_folder_of_another_audit_is_refused(data, tmp_path):
+    X, y = data
+    audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS)
+    with pytest.raises(ValueError, match="not the same contenders"):
+        audit({"nb": GaussianNB(var_smoothing=1)}, X, y, resume=tmp_path, **OPTIONS)
+    with pytest.raises(ValueError, match="not the same data"):
+        audit({"nb": GaussianNB()}, X + 1, y, resume=tmp_path, **OPTIONS)
+    more = audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS | {"n_pairs": 4})
+    assert more.design.n_pairs == 4
+
+
+class Slow(GaussianNB):
+    """Takes its time where the environment says so."""
+
+    def fit(self, X, y):
+        time.sleep(float(os.environ.get("SLOW_SECONDS", "0")))
+        return super().fit(X, y)
+
+
+def slow_audit(folder):
+    X, y = make_classification(400, random_state=0)
+    return audit({"slow": Slow()}, X, y, n_pairs=12, shared_key="k", resume=folder)
+
+
+def finished(folder):
+    return len(list(folder.glob("[!.]*.npz")))
+
+
+def test_kill_minus_nine_then_resume(tmp_path):
+    path = [str(Path(__file__).parent), *sys.path]
+    script = f"import sys; sys.path[:] = {path!r}; import test_audit; "
+    script += f"test_audit.slow_audit({str(tmp_path / 'killed')!r})"
+    victim = subprocess.Popen(
+        [sys.executable, "-c", script], env=os.environ | {"SLOW_SECONDS": "0.3"}
+    )
+    deadline = time.monotonic() + 120
+    while finished(tmp_path / "killed") < 2 and time.monotonic() < deadline:
+        time.sleep(0.01)
+    victim.send_signal(signal.SIGKILL)
+    victim.wait()
+    assert 2 <= finished(tmp_path / "killed") < 12
+    continued = slow_audit(tmp_path / "killed")
+    assert finished(tmp_path / "killed") == 12
+    assert continued.to_json(timings=False) == slow_audit(None).to_json(timings=False)
+
+
+def test_an_error_names_contender_and_pair(data):
+    class Breaks(FirstRowLearner):
+        def fit(self, X, y):
+            raise RuntimeError("no convergence")
+
+    with pytest.raises(RuntimeError, match="no convergence") as caught:
+        audit({"fragile": Breaks()}, *data, **OPTIONS)
+    assert "contender 'fragile', pair 0" in caught.value.__notes__
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"rho": 0}, "rho=0"),
+        ({"delta": 1}, "delta=1"),
+        ({"subgroups": 3}, "subgroups=3"),
+        ({"groups": [1, 2]}, "groups"),
+        ({"ignore": "RPL001"}, "ignore='RPL001'"),
+    ],
+)
+def test_bad_arguments_are_named(data, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        audit({"nb": GaussianNB()}, *data, **arguments)
+
+
+def test_contenders_must_be_classifiers(data):
+    with pytest.raises(TypeError, match="'three'"):
+        audit({"three": 3}, *data)
+    with pytest.raises(ValueError, match="empty"):
+        audit({}, *data)
+
+
+# -- two models, another sample size -------------------------------------------------------------
+
+
+def test_champion_and_challenger(data):
+    X, y = data
+    one, two = GaussianNB().fit(X[:300], y[:300]), GaussianNB().fit(X[300:600], y[300:600])
+    found = compare(one, two, X[600:], y[600:], subgroups={"sign": X[600:, 0] > 0})
+    a, b, truth = one.predict(X[600:]), two.predict(X[600:]), y[600:]
+    assert found.flips.value == np.mean(a != b)
+    assert found.right_to_wrong.value == np.mean((a == truth) & (b != truth))
+    assert found.wrong_to_wrong == 0
+    np.testing.assert_array_equal(found.flipped, np.flatnonzero(a != b))
+    assert sum(line["rows"] for line in found.by_subgroup) == 1000
+    assert found.expected_flips is None
+    assert compare(one, two, X).accuracy_a is None
+    assert compare(one, one, X, y).flips.value == 0
+    assert compare(one, one, X, y).chance == 1
+
+
+def test_two_runs_of_one_promise(data):
+    X, y = data
+    one, two = ours().fit(X[:600], y[:600]), ours().fit(X[600:1200], y[600:1200])
+    found = compare(one, two, X[1200:], y[1200:])
+    assert "one promise" in found.promise
+    gaps = np.abs(one.explain(X[1200:]).law_value - two.explain(X[1200:]).law_value)
+    assert found.expected_flips == pytest.approx(gaps.mean())
+    other = ours(shared_key="another").fit(X[600:1200], y[600:1200])
+    found = compare(one, other, X[1200:])
+    assert "not comparable" in found.promise
+    assert found.expected_flips is None
+
+
+def test_extrapolation_follows_a_power_law_and_says_so(data):
+    small, large = (
+        audit({"nb": GaussianNB(), "no": ConstantLearner()}, *data, train_size=m, **OPTIONS)
+        for m in (175, 700)
+    )
+    nb, constant = extrapolate(small, large, n=2800)
+    rates = [r.flip_rate("nb").value for r in (small, large)]
+    assert nb.rate.value == pytest.approx(rates[1] * rates[1] / rates[0])
+    assert nb.rate.lower < nb.rate.value < nb.rate.upper
+    assert "extrapolated" in str(nb)
+    assert nb.to_dict()["extrapolation"] is True
+    assert constant.rate is None
+    assert "too few flips" in str(constant)
+    with pytest.raises(ValueError, match="n=700"):
+        extrapolate(small, large, n=700)
+    with pytest.raises(ValueError, match="train_size"):
+        extrapolate(large, small)

@@ -1,0 +1,188 @@
+"""Each finding fires on data made for it and stays silent on its twin."""
+
+import re
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from replearn import PointwiseReplicableClassifier
+from replearn.auditing import CHECKS, audit
+from replearn.testing.populations import ConstantLearner, FirstRowLearner
+
+ROOT = Path(__file__).parents[2]
+
+
+def ours(base=None, **params):
+    params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "findings"} | params
+    return PointwiseReplicableClassifier(FirstRowLearner() if base is None else base, **params)
+
+
+@cache
+def noise(n=1200, seed=0):
+    rng = np.random.default_rng(seed)
+    return rng.normal(3, 2, (n, 2)), rng.integers(0, 2, n)
+
+
+def run(estimator, X=None, y=None, **options):
+    if X is None:
+        X, y = noise()
+    options = {"n_pairs": 12, "test_size": 200, "subgroups": None, "shared_key": "t"} | options
+    contenders = estimator if isinstance(estimator, dict) else {"m": estimator}
+    return audit(contenders, X, y, **options)
+
+
+def status(result, code):
+    return next(f for f in result.findings if f.code == code).status
+
+
+def words(result, code):
+    return " ".join(next(f for f in result.findings if f.code == code).explanations)
+
+
+def test_rpl001_high_flip_rate():
+    noisy = run(FirstRowLearner())
+    assert status(noisy, "RPL001") == "found"
+    assert "of the answers change" in words(noisy, "RPL001")
+    assert status(run(ConstantLearner()), "RPL001") == "passed"
+
+
+def test_rpl002_tail_above_the_promise():
+    broken = run(make_pipeline(StandardScaler(), ours(n_blocks=32)))
+    assert status(broken, "RPL002") == "found"
+    assert "assumption" in words(broken, "RPL002")
+    whole = run(ours(make_pipeline(StandardScaler(), FirstRowLearner()), n_blocks=32))
+    assert status(whole, "RPL002") == "passed"
+    assert status(run(FirstRowLearner()), "RPL002") == "not applicable"
+
+
+class UnsureOfTheYoung(ClassifierMixin, BaseEstimator):
+    """Answers young people by the label of some row of the sample, the others by 1."""
+
+    def fit(self, X, y):
+        self.classes_, self.labels_ = np.array([0, 1]), np.asarray(y)
+        return self
+
+    def predict(self, X):
+        some = self.labels_[(np.asarray(X["place"]) * len(self.labels_)).astype(int)]
+        return np.where(np.asarray(X["age"]) < 30, some, 1)
+
+
+def test_rpl003_a_subgroup_flips_more():
+    rng = np.random.default_rng(0)
+    age = rng.integers(18, 80, 1200)
+    young = np.where(age < 30, "yes", "no")
+    X = pd.DataFrame({"age": age, "young": young, "place": rng.random(1200)})
+    y = rng.integers(0, 2, 1200)
+    found = run(UnsureOfTheYoung(), X, y, subgroups="auto", n_pairs=20)
+    assert status(found, "RPL003") == "found"
+    assert "young = yes" in words(found, "RPL003")
+    assert "young = no" not in words(found, "RPL003")
+    coin = {"coin": rng.choice(["a", "b"], 1200)}
+    assert status(run(UnsureOfTheYoung(), X, y, subgroups=coin), "RPL003") == "passed"
+    assert status(run(ConstantLearner()), "RPL003") == "not applicable"
+
+
+def test_rpl004_not_certified_at_this_n():
+    X, y = noise()
+    small = run(ours(n_blocks=None), X[:500], y[:500], test_size=100)
+    assert status(small, "RPL004") == "found"
+    assert "needs" in words(small, "RPL004")
+    assert re.search(r"needs .*n = \d+ rows", words(small, "RPL004"))
+    assert status(run(ours(n_blocks=20)), "RPL004") == "passed"
+
+
+def test_rpl005_transformer_in_front():
+    front = run(make_pipeline(StandardScaler(), ours()))
+    assert status(front, "RPL005") == "found"
+    assert "StandardScaler" in words(front, "RPL005")
+    inside = run(ours(make_pipeline(StandardScaler(), FirstRowLearner())))
+    assert status(inside, "RPL005") == "passed"
+    learns_nothing = make_pipeline(FunctionTransformer(np.abs), ours())
+    assert status(run(learns_nothing), "RPL005") == "passed"
+
+
+def test_rpl006_runs_with_different_plans():
+    X, y = noise()
+    rare = y.copy()
+    rare[[1, 2]] = 2
+    different = run(ours(GaussianNB()), X, rare)
+    assert status(different, "RPL006") == "found"
+    assert "classes" in words(different, "RPL006")
+    fixed = run(ours(GaussianNB(), classes=[0, 1, 2]), X, rare)
+    assert status(fixed, "RPL006") == "passed"
+
+
+def test_rpl007_repeated_rows_that_matter():
+    rng = np.random.default_rng(0)
+    towns = rng.integers(0, 3, (1200, 2)).astype(float)
+    repeated = run(ConstantLearner(), towns, rng.integers(0, 2, 1200))
+    assert status(repeated, "RPL007") == "found"
+    assert "100 %" in words(repeated, "RPL007")
+    assert status(run(ConstantLearner()), "RPL007") == "passed"
+
+
+def test_rpl008_groups_ignored():
+    X, y = noise()
+    patient = np.arange(1200) // 4
+    frame = pd.DataFrame({"x": X[:, 0], "patient_id": patient})
+    assert status(run(ConstantLearner(), frame, y), "RPL008") == "found"
+    assert "patient_id" in words(run(ConstantLearner(), frame, y), "RPL008")
+    assert status(run(ConstantLearner(), frame, y, groups=patient), "RPL008") == "passed"
+    one_each = frame.assign(patient_id=np.arange(1200))
+    assert status(run(ConstantLearner(), one_each, y), "RPL008") == "passed"
+    no_id = frame.rename(columns={"patient_id": "humidity"})
+    assert status(run(ConstantLearner(), no_id, y), "RPL008") == "passed"
+    assert status(run(ConstantLearner()), "RPL008") == "not applicable"
+
+
+def test_rpl009_order_of_the_file():
+    X, y = noise()
+    drifting = X + np.linspace(0, 3, 1200)[:, np.newaxis]
+    drifted = run(ConstantLearner(), drifting, y)
+    assert status(drifted, "RPL009") == "found"
+    assert "First and last third" in words(drifted, "RPL009")
+    sorted_by_label = np.argsort(y, kind="stable")
+    by_label = run(ConstantLearner(), X[sorted_by_label], y[sorted_by_label])
+    assert "the label" in words(by_label, "RPL009")
+    assert "Neighbouring" in words(by_label, "RPL009")
+    shuffled = np.random.default_rng(1).permutation(1200)
+    assert status(run(ConstantLearner(), drifting[shuffled], y[shuffled]), "RPL009") == "passed"
+
+
+def test_rpl010_default_key():
+    assert status(run(ours(shared_key=0)), "RPL010") == "found"
+    assert status(run(ours()), "RPL010") == "passed"
+    assert status(run(ConstantLearner()), "RPL010") == "not applicable"
+
+
+def test_findings_can_be_ignored_but_not_invented():
+    assert status(run(FirstRowLearner(), ignore=["RPL001"]), "RPL001") == "ignored"
+    with pytest.raises(ValueError, match="RPL999"):
+        run(ConstantLearner(), ignore=["RPL999"])
+
+
+def test_a_pass_says_what_it_does_not_prove():
+    passed = [f for f in run(ConstantLearner()).findings if f.status == "passed"]
+    assert passed
+    assert all(f.not_proved in str(f) for f in passed)
+
+
+def test_every_code_has_a_section_a_test_and_words():
+    codes = [check.code for check in CHECKS]
+    assert codes == [f"RPL{i:03d}" for i in range(1, len(CHECKS) + 1)]
+    guide = (ROOT / "docs/guide/findings.md").read_text()
+    sections = re.findall(r"^## (RPL\d+)", guide, flags=re.M)
+    assert sections == codes
+    tests = Path(__file__).read_text()
+    for check in CHECKS:
+        assert f"def test_{check.code.lower()}" in tests
+        assert check.title in guide
+        assert min(len(check.remedy), len(check.not_proved)) > 20
+        assert check.severity in ("issue", "tip")

@@ -1,0 +1,358 @@
+"""The report as text, Markdown, JSON, HTML, and in a real browser."""
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from replearn import PointwiseReplicableClassifier
+from replearn.auditing import (
+    AccuracyFlipsDisplay,
+    FlipReliabilityDisplay,
+    FlipsByBlocksDisplay,
+    GroupFlipsDisplay,
+    RowFlipsDisplay,
+    audit,
+)
+from replearn.auditing._report import to_html, to_markdown
+
+ROOT = Path(__file__).parents[2]
+EVIL = "</script><script>window.pwned=1</script><img src=x onerror='window.pwned=1'>"
+
+
+@pytest.fixture(scope="module")
+def result():
+    rng = np.random.default_rng(0)
+    n = 700
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 80, n),
+            EVIL: rng.choice([EVIL, "harmless"], n),
+            "income": rng.normal(size=n),
+            "town": rng.choice(["Ulm", "Bonn"], n),
+            "note": rng.choice(["a|b", "c*d"], n),
+        }
+    )
+    noisy = X["age"] / 30 + X["income"] + rng.normal(0, 2, n)
+    y = np.where(noisy > 1.6, EVIL, "no")
+    encode = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), make_column_selector(dtype_exclude="number")),
+        remainder="passthrough",
+        sparse_threshold=0,
+    )
+    base = make_pipeline(encode, LogisticRegression(max_iter=1000))
+    ours = PointwiseReplicableClassifier(base, n_blocks=8, n_partitions=1)
+    contenders = {EVIL: base, "replicable": ours}
+    return audit(contenders, X, y, n_pairs=4, test_size=150, subgroups=[EVIL, "town"])
+
+
+# -- text, Markdown, JSON ------------------------------------------------------------------------
+
+
+def test_json_has_the_documented_items(result):
+    told = json.loads(result.to_json())
+    page = (ROOT / "docs/audit-schema.md").read_text()
+    documented = set(re.findall(r"`(\w+)`", page))
+    assert set(told) <= documented
+    for part in (told["design"], *told["contenders"], *told["findings"], told["timings"]):
+        assert set(part) <= documented
+    for c in told["contenders"]:
+        for name in ("flip_rate", "row_flips", "accuracy", "flips_against_truth"):
+            assert set(c[name]) <= documented, name
+    assert set(told["contenders"][1]["certificate"]) <= documented
+    assert set(told["contenders"][1]["fixed_key"]) <= documented
+    assert "timings" not in json.loads(result.to_json(timings=False))
+    assert "seconds" not in result.to_json(timings=False)
+
+
+def test_markdown_is_escaped_and_complete(result):
+    text = to_markdown(result.to_dict())
+    assert "<script" not in text
+    assert "<img" not in text
+    assert "RPL010" in text
+    table = [line for line in text.splitlines() if line.startswith("| ")]
+    assert len({line.replace("\\|", "").count("|") for line in table[:3]}) == 1
+
+
+def test_words_for_terminal_and_notebook(result):
+    assert "4 pairs of disjoint samples" in str(result)
+    assert "<script" not in result._repr_html_()
+    assert result.frame()["contender"].tolist() == [EVIL, "replicable"]
+    assert repr(result).startswith("AuditResult(")
+
+
+def test_files_by_their_ending(result, tmp_path):
+    for ending in ("html", "json", "md"):
+        result.save(tmp_path / f"report.{ending}")
+    assert (tmp_path / "report.html").read_text().startswith("<!doctype html>")
+    with pytest.raises(ValueError, match="must end in"):
+        result.save(tmp_path / "report.pdf")
+
+
+def test_importing_brings_neither_matplotlib_nor_jinja():
+    code = (
+        "import sys, replearn.auditing; "
+        "print([m for m in ('matplotlib', 'jinja2') if m in sys.modules])"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert said.stdout.strip() == "[]"
+
+
+def test_without_jinja_a_helpful_word(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    with pytest.raises(ImportError, match=r"replicable-learn\[report\]"):
+        result.to_html()
+
+
+# -- HTML ----------------------------------------------------------------------------------------
+
+
+class Outline(HTMLParser):
+    def __init__(self):
+        super().__init__()
+        self.tags, self.loads = [], []
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        names = ("src", "srcset", "href") if tag == "link" else ("src", "srcset")
+        self.loads += [value for name, value in attrs if name in names]
+
+
+def test_the_page_stands_alone_and_escapes_everything(result):
+    page = result.to_html()
+    outline = Outline()
+    outline.feed(page)
+    assert outline.tags.count("script") == 2
+    assert "img" not in outline.tags
+    assert outline.loads == []
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "https://" not in page
+
+
+def test_features_can_be_left_out(result):
+    assert "harmless" in result.to_html()
+    assert "harmless" in result.to_json()
+    told = result.to_json(values=False)
+    assert "income" not in told.split('"least_stable_rows"')[1].split('"findings"')[0]
+    left_out = result.to_html(values=False)
+    shown = left_out.split('id="row-table"')[1].split("</table>")[0]
+    assert "income" not in shown
+    assert "Features are not shown" in left_out
+
+
+def test_a_wide_table_stays_below_three_megabytes(result):
+    """What the page holds of a file, however long and strange its cells are."""
+    told = dict(result.to_dict())
+    told["columns"] = ["<" * 200] * 100
+    row = dict(told["least_stable_rows"][0], cells=['"&<' * 60] * 100)
+    told["least_stable_rows"] = [row] * 200
+    assert len(to_html(told).encode()) < 3_000_000
+    row = dict(row, cells=["a plain value"] * 100)
+    told = dict(told, columns=["a plain column"] * 100, least_stable_rows=[row] * 200)
+    page = to_html(told)
+    assert len(page.encode()) < 3_000_000
+    assert page.count("a plain value") >= 200 * 100
+
+
+# -- displays ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("display", "columns"),
+    [
+        (AccuracyFlipsDisplay, {"contender", "flip_estimate", "accuracy_lower"}),
+        (RowFlipsDisplay, {"contender", "row", "frequency"}),
+        (GroupFlipsDisplay, {"contender", "subgroup", "level", "estimate"}),
+        (FlipReliabilityDisplay, {"contender", "predicted", "observed"}),
+        (FlipsByBlocksDisplay, {"contender", "n_blocks", "rho", "estimate"}),
+    ],
+)
+def test_displays_draw_and_give_their_numbers_back(result, display, columns):
+    import matplotlib
+
+    matplotlib.use("Agg")
+    import matplotlib.pyplot as plt
+
+    shown = display.from_result(result)
+    assert columns <= set(shown.frame().columns)
+    _, ax = plt.subplots()
+    assert shown.plot(ax) is shown
+    assert ax.has_data()
+    assert ax.get_xlabel()
+    assert shown.plot() is shown
+    plt.close("all")
+
+
+# -- in a browser --------------------------------------------------------------------------------
+
+SWITCHES = [
+    "--no-sandbox",
+    "--headless",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser():
+    where = shutil.which("chromium")
+    if where is None:
+        pytest.skip("no chromium on this machine: the report is not tested in a browser")
+    sync_api = pytest.importorskip("playwright.sync_api")
+    with sync_api.sync_playwright() as playwright:
+        found = playwright.chromium.launch(executable_path=where, args=SWITCHES)
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def address(result, tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    result.save(path)
+    return path.as_uri()
+
+
+@pytest.fixture
+def visit(browser, address):
+    """Open the page; fail on any error, console message of weight, or request beyond the file."""
+    contexts, trouble = [], []
+
+    def open_page(**options):
+        context = browser.new_context(**options)
+        contexts.append(context)
+        page = context.new_page()
+        page.on("pageerror", lambda error: trouble.append(str(error)))
+        page.on(
+            "console",
+            lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
+        )
+        page.on("request", lambda r: trouble.append(r.url) if r.url != address else None)
+        page.goto(address)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert trouble == []
+
+
+def test_plots_draw_and_answer(visit):
+    page = visit(viewport={"width": 1280, "height": 900})
+    for name in ("accuracy", "rows", "groups", "reliability"):
+        assert page.locator(f"#plot-{name} svg .point").count() > 0, name
+    assert page.locator("#plot-accuracy .point").count() == 2
+    page.locator("#legend button").nth(1).click()
+    assert page.locator("#plot-accuracy .point").count() == 1
+    assert page.locator("#legend button").nth(1).get_attribute("aria-pressed") == "false"
+    before = page.locator("#plot-groups svg").inner_html()
+    page.locator("#group-choice").select_option("town")
+    assert page.locator("#plot-groups svg").inner_html() != before
+    assert "Ulm" in page.locator("#plot-groups").inner_text()
+    point = page.locator("#plot-accuracy .point").first
+    point.hover()
+    assert "flips" in page.locator("#tip").inner_text()
+    page.keyboard.press("Escape")
+    assert page.locator("#tip").is_hidden()
+
+
+def test_sorting_and_searching(visit):
+    page = visit(viewport={"width": 1280, "height": 900})
+    rows = page.locator("#row-table tbody tr")
+    total = rows.count()
+    head = page.locator("#row-table thead th").first
+    numbers = lambda: [int(t) for t in page.locator("#row-table tbody th").all_inner_texts()]  # noqa: E731
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "descending"
+    assert numbers() == sorted(numbers(), reverse=True)
+    head.get_by_role("button").click()
+    assert head.get_attribute("aria-sort") == "ascending"
+    assert numbers() == sorted(numbers())
+    label = page.locator("#row-table thead th").nth(1)
+    label.get_by_role("button").focus()
+    page.keyboard.press("Enter")
+    assert label.get_attribute("aria-sort") == "ascending"
+    assert head.get_attribute("aria-sort") is None
+    page.get_by_label("Search").fill("harmless")
+    visible = page.locator("#row-table tbody tr:visible").count()
+    assert 0 < visible < total
+    assert page.locator("#count").inner_text() == f"{visible} of {total} rows"
+    page.get_by_label("Search").fill("nothing like this")
+    assert page.locator("#row-table tbody tr:visible").count() == 0
+
+
+def test_nothing_from_the_data_runs(visit):
+    page = visit(viewport={"width": 1280, "height": 900})
+    for summary in page.locator("summary").all():
+        summary.evaluate("node => { node.parentElement.open = true; }")
+    page.locator("#group-choice").select_option(EVIL)
+    page.locator("#plot-groups .point").first.hover()
+    assert page.evaluate("typeof window.pwned") == "undefined"
+    assert page.locator("img").count() == 0
+    assert page.locator("script").count() == 2
+    assert EVIL[:20] in page.locator("#tip").inner_text()
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_no_page_is_wider_than_its_screen(visit, width):
+    page = visit(viewport={"width": width, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    page.set_viewport_size({"width": 500, "height": 800})
+    assert page.evaluate("document.documentElement.scrollWidth") == 500
+
+
+def test_light_and_dark(visit):
+    colours = [
+        visit(color_scheme=scheme).evaluate("getComputedStyle(document.body).backgroundColor")
+        for scheme in ("light", "dark")
+    ]
+    assert colours[0] == "rgb(255, 255, 255)"
+    assert colours[1] != colours[0]
+
+
+def test_keyboard_and_screen_reader(visit):
+    page = visit(viewport={"width": 1280, "height": 900})
+    page.keyboard.press("Tab")
+    assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
+    page.keyboard.press("Enter")
+    assert page.evaluate("document.activeElement.id") == "main"
+    page.locator("#plot-rows .point").first.focus()
+    assert page.locator("#tip").is_visible()
+    unnamed = "[...document.querySelectorAll('svg, .point, [role=region]')]"
+    unnamed += ".filter(node => !node.getAttribute('aria-label')).length"
+    assert page.evaluate(unnamed) == 0
+    heads = "[...document.querySelectorAll('th')].filter(node => !node.scope).length"
+    assert page.evaluate(heads) == 0
+    levels = [
+        int(h[1])
+        for h in page.evaluate(
+            "[...document.querySelectorAll('h1,h2,h3')].map(node => node.tagName)"
+        )
+    ]
+    assert levels[0] == 1
+    assert all(b - a <= 1 for a, b in pairwise(levels))
+
+
+def test_it_can_be_read_without_scripts_and_on_paper(visit):
+    page = visit(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+    assert page.locator("#row-table tbody tr").count() == 150
+    assert page.locator("#search").is_hidden()
+    page = visit(viewport={"width": 800, "height": 900})
+    page.emulate_media(media="print")
+    assert page.locator("nav").is_hidden()
+    assert page.locator("#plot-rows svg").is_visible()

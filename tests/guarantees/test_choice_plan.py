@@ -1,0 +1,276 @@
+"""Plans of replicable choices: what they say is what the learners certify."""
+
+import json
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.naive_bayes import GaussianNB
+
+import replearn
+from replearn import NotCertifiedWarning
+from replearn.exceptions import CertificateError
+from replearn.guarantees import ChoicePlan, plan_choice
+from replearn.guarantees._choice_tasks import TASKS
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.hypotheses import Thresholds
+from replearn.learners import (
+    FiniteRandomnessClassifier,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
+    ReplicableThresholdClassifier,
+    SemiReplicableClassifier,
+)
+from replearn.primitives import learn_finite_class, select_hypothesis
+from replearn.randomness import SharedKey
+
+MODELS = {"half": lambda X: X[:, 0] > 0.5, "third": lambda X: X[:, 0] > 0.3}
+LOOSE = {"rho": 0.5, "alpha": 0.5, "beta": 0.3}
+NAIVE = {"var_smoothing": [1e-9, 1.0]}
+
+
+def _sample(n):
+    X = np.random.default_rng(0).random((n, 1))
+    return X, X[:, 0] > 0.5
+
+
+def _fit(made, X, y):
+    if made.task == "selector":
+        return ReplicableSelector.from_plan(made, MODELS).fit(X, y)
+    if made.task == "search":
+        return ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE).fit(X, y)
+    if made.task == "threshold":
+        return ReplicableThresholdClassifier.from_plan(made).fit(X, y)
+    if made.task == "realizable":
+        return RealizableReplicableClassifier.from_plan(made, Thresholds(">")).fit(X, y)
+    if made.task == "finite randomness":
+        return FiniteRandomnessClassifier.from_plan(made, GaussianNB()).fit(X, y)
+    pool = np.random.default_rng(1).random((made.details["rows of the shared pool"], 1))
+    learner = SemiReplicableClassifier.from_plan(made, Thresholds(">"))
+    return learner.fit(X, y, X_shared=pool)
+
+
+TINY = {"n": 120, "n_candidates": 2, "rho": 0.9, "gamma": 0.9, "alpha": 0.9, "block_size": 3}
+PLANS = [
+    ("selector", {**LOOSE, "n_hypotheses": 2}),
+    ("search", {**LOOSE, "n_hypotheses": 2, "train_size": 6}),
+    ("search", {**LOOSE, "n_hypotheses": 2, "drift": 0.0, "cv": 2}),
+    ("threshold", {**LOOSE, "gamma": 0.5, "n_directions": 1}),
+    ("realizable", {**LOOSE, "gamma": 0.5, "d": 1}),
+    ("semi", {**LOOSE, "d": 1}),
+]
+
+
+@pytest.mark.parametrize(("task", "targets"), PLANS)
+def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
+    made = plan_choice(task, **targets)
+    assert made.certified
+    assert made.n == made.needed_n
+    fitted = _fit(made, *_sample(made.n))
+    assert fitted.certificate_.certified
+    assert made.theorem in (*fitted.certificate_.theorems, "semi-replicable")
+    # a pool has fewer dichotomies than Sauer's bound allows: the plan is then generous
+    fewer = made.n // 3 if task == "semi" else made.n - 1
+    smaller = plan_choice(task, n=fewer, **targets)
+    assert not smaller.certified
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        assert not _fit(smaller, *_sample(fewer)).certificate_.certified
+
+
+FEW = [*((task, {"n": 120, **targets}) for task, targets in PLANS), ("finite randomness", TINY)]
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")  # blocks of one row
+@pytest.mark.parametrize(("task", "targets"), FEW)
+def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
+    """A surplus is left out, and which rows stay does not depend on the order of the file."""
+    made = plan_choice(task, **targets)
+    X, y = _sample(3 * made.n)
+    exact = _fit(made, X[: made.n], y[: made.n])
+    more, turned = _fit(made, X, y), _fit(made, X[::-1], y[::-1])
+    assert dict(more.certificate_.inputs) == dict(exact.certificate_.inputs)
+    assert dict(more.certificate_.inputs)["n"] == made.n
+    assert vars(more.certificate_) == vars(turned.certificate_)
+    assert (more.predict(X) == turned.predict(X)).all()
+    by_hand = _fit(made, *_sample_kept(made, X, y))
+    assert (more.predict(X) == by_hand.predict(X)).all()
+
+
+def _sample_kept(made, X, y):
+    rows = ReplicableThresholdClassifier(sample_size=made.n)._planned_rows(X, y.astype(int))
+    assert len(set(rows)) == made.n
+    return X[rows], y[rows]
+
+
+@pytest.mark.parametrize(("task", "targets"), FEW)
+def test_labs_with_fewer_rows_than_planned_cannot_follow(task, targets):
+    made = plan_choice(task, **targets)
+    with pytest.raises(
+        ValueError, match=f"sample_size={made.n} rows are planned.* has {made.n - 1}"
+    ):
+        _fit(made, *_sample(made.n - 1))
+
+
+def test_which_surplus_rows_are_left_out_depends_on_the_sample_not_on_single_rows():
+    """Rows that two samples share must not be kept by both: then they would not be independent."""
+    X, y = np.arange(3000.0)[:, np.newaxis], np.zeros(3000, dtype=int)
+    learner = ReplicableThresholdClassifier(sample_size=1000)
+    one = X[:-1][learner._planned_rows(X[:-1], y[:-1])]
+    two = X[1:][learner._planned_rows(X[1:], y[1:])]
+    assert 250 < len(np.intersect1d(one, two)) < 420  # a third of a third would be 333 of 1000
+    other = learner.set_params(shared_key="other")
+    assert len(np.intersect1d(one, X[:-1][other._planned_rows(X[:-1], y[:-1])])) < 420
+
+
+def test_row_parameters_of_a_search_are_left_out_alike():
+    made = plan_choice("search", n=90, n_hypotheses=2, drift=0.0, cv=2)
+    X, y = _sample(200)
+    search = ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE)
+    with pytest.warns(NotCertifiedWarning):
+        search.fit(X, y, sample_weight=np.ones(200))
+    weighted = search.best_estimator_
+    assert weighted.class_count_.sum() == 90
+
+
+@pytest.mark.parametrize("beta", [0.3, 1e-30])
+def test_the_cheapest_way_through_a_finite_class(beta):
+    made = plan_choice("finite class", n_hypotheses=2, rho=0.5, alpha=0.5, beta=beta)
+    X, y = _sample(made.n)
+    choose = {"select_hypothesis": select_hypothesis, "learn_finite_class": learn_finite_class}[
+        made.details["cheapest"]
+    ]
+    assert made.details["cheapest"] == (
+        "select_hypothesis" if beta == 0.3 else "learn_finite_class"
+    )
+    assert made.n == min(value for name, value in made.details.items() if name != "cheapest")
+    chosen = choose(MODELS, X, y, key=SharedKey(0), **made.settings)
+    assert chosen.certificate.certified
+
+
+def test_finite_randomness_is_planned_though_nobody_has_the_rows():
+    made = plan_choice(
+        FiniteRandomnessClassifier, n_candidates=2, rho=0.3, gamma=0.3, alpha=0.5, block_size=50
+    )
+    learner = FiniteRandomnessClassifier.from_plan(made)
+    n_test = round(learner.test_share * made.n)
+    assert (made.n - n_test) // learner.n_blocks == 50
+    certificate = PrimitiveCertificate.issue(
+        "finite randomness", "0" * 16, n_test=n_test, n_blocks=learner.n_blocks, n_candidates=2,
+        t=made.details["scale t"], rho=0.3, gamma=0.3,
+    )  # fmt: skip
+    assert certificate.certified
+    out_of_reach = plan_choice("finite randomness", n=10**9, gamma=0.01)
+    assert not out_of_reach.certified
+    assert out_of_reach.reason == "no number of rows is enough"
+    with pytest.raises(ValueError, match="no number of rows is enough"):
+        plan_choice("finite randomness", gamma=0.01)
+
+
+def test_finite_randomness_is_planned_point_by_point():
+    asked = {"n_candidates": 2, "rho": 0.3, "alpha": 0.5, "block_size": 50}
+    made = plan_choice("finite randomness", gamma=None, **asked)
+    mass = plan_choice("finite randomness", **asked)
+    assert dict(made.targets)["gamma"] is None
+    assert dict(mass.targets)["gamma"] == 0.1
+    assert made.promise.startswith("Two models answer one fixed point differently")
+    assert made.needed_n < mass.needed_n
+    assert ChoicePlan.from_json(made.to_json()) == made
+    learner = FiniteRandomnessClassifier.from_plan(made)
+    assert learner.gamma is None
+
+    def certified(n_blocks):
+        return PrimitiveCertificate.issue(
+            "finite randomness", "0" * 16, n_test=made.details["rows held out"],
+            n_blocks=n_blocks, n_candidates=2, t=made.details["scale t"], rho=0.3, gamma=None,
+        ).certified  # fmt: skip
+
+    assert certified(learner.n_blocks)
+    assert not certified(learner.n_blocks // 2)
+    # elsewhere None is the default
+    assert plan_choice("threshold", n=5, gamma=None) == plan_choice("threshold", n=5)
+
+
+def test_targets_beyond_numbers_are_refused_in_words():
+    with pytest.raises(ValueError, match="beyond what numbers can express"):
+        plan_choice("realizable", d=1, beta=5e-324)
+    with pytest.raises(ValueError, match="more than"):
+        plan_choice("realizable", d=10**9)
+
+
+@pytest.mark.parametrize(("task", "targets"), PLANS)
+def test_json_both_ways_and_changes_are_refused(task, targets, tmp_path):
+    made = plan_choice(task, n=77, **targets)
+    made.save(tmp_path / "plan.json")
+    again = ChoicePlan.load(tmp_path / "plan.json")
+    assert again == made
+    assert str(again) == str(made)
+    for change in ({"needed_n": 5}, {"promise": "All will be well."}, {"details": {}}):
+        with pytest.raises(CertificateError, match=next(iter(change))):
+            ChoicePlan.from_json(json.dumps({**json.loads(made.to_json()), **change}))
+    content = json.loads(made.to_json())
+    content["targets"]["rho"] = 7
+    with pytest.raises(CertificateError, match="rho"):
+        ChoicePlan.from_json(json.dumps(content))
+
+
+def test_the_table_can_be_read():
+    text = str(plan_choice("selector", n_hypotheses=3, n=100))
+    for part in ("ReplicableSelector", "NOT certified", "rows needed", "an orientation", "alpha"):
+        assert part in text
+    assert "<table>" in plan_choice("selector", n_hypotheses=3)._repr_html_()
+
+
+def test_every_task_has_a_page_and_a_learner():
+    import replearn.learners
+    import replearn.primitives
+    from replearn.guarantees.registry import THEOREMS
+
+    for entry in TASKS.values():
+        assert entry.theorem in THEOREMS
+        homes = (replearn.learners, replearn.primitives)
+        assert any(hasattr(home, entry.learner) for home in homes)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: plan_choice("cut"), "learner must be one of"),
+        (lambda: plan_choice("selector"), r"needs \['n_hypotheses'\]"),
+        (lambda: plan_choice("selector", n_hypotheses=3, gamma=0.1), r"does not take \['gamma'\]"),
+        (lambda: plan_choice("selector", n_hypotheses=2.5), "n_hypotheses must be a whole number"),
+        (lambda: plan_choice("threshold", rho=0), "rho must lie in"),
+        (lambda: plan_choice("search", n_hypotheses=3), "give one of them"),
+        (lambda: plan_choice("semi", d=2, n_shared=5), "n_shared=5 is too small"),
+        (lambda: plan_choice("semi", d=300), r"d=300, .* nobody can list"),
+        (lambda: plan_choice("semi", d=3_000_000), r"e\^2079442 candidates or more"),
+        (
+            lambda: ReplicableSelector.from_plan(
+                plan_choice("selector", n_hypotheses=3), MODELS, rho=0.5
+            ),
+            "the plan fixes rho",
+        ),
+        (
+            lambda: ReplicableSelector.from_plan(
+                plan_choice("selector", n_hypotheses=3), MODELS, sample_size=5
+            ),
+            "the plan fixes sample_size",
+        ),
+        (
+            lambda: ReplicableSelector.from_plan(plan_choice("threshold", n=5), MODELS),
+            "this plan is for ReplicableThresholdClassifier",
+        ),
+    ],
+)
+def test_errors_name_what_is_wrong(call, words):
+    with pytest.raises((TypeError, ValueError), match=words):
+        call()
+
+
+def test_public_names():
+    assert {"ChoicePlan", "plan_choice"} <= set(replearn.__all__)
+    assert replearn.plan_choice is plan_choice
+    assert sorted(replearn.__all__) == replearn.__all__
+    assert all(hasattr(replearn, name) for name in replearn.__all__)

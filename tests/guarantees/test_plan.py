@@ -1,0 +1,199 @@
+"""The plan as a protocol: JSON both ways, tampering refused, certificates, columns, words."""
+
+import copy
+import json
+import pickle
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from replearn.exceptions import CertificateError
+from replearn.guarantees import Certificate, HeavyStage, Plan, plan
+from replearn.records.json import digest_of
+
+ARGUMENTS = {
+    "default": {"n": 20_000, "rho": 0.1, "classes": ["no", "yes"], "decimals": 6},
+    "uncertified": {"n": 300, "rho": 0.1},
+    "programme": {"n": 500, "rho": 0.2, "law": "programme"},
+    "soft": {"n": 5_000, "rho": 0.2, "vote": "soft", "unit": "groups"},
+    "multiclass": {"n": 5_000, "rho": 0.3, "classes": ["a", "b", "c"]},
+    "runs": {"n": 5_000, "rho": 0.3, "runs": 4},
+    "approximate": {"notion": "approximate", "n": 5_000, "rho": 0.1, "gamma": 0.3},
+    "accurate": {"n": 90_000, "rho": 0.2, "alpha": 0.25, "beta": 0.1, "d": 2},
+    "heavy": {"n": 50_000, "rho": 0.3, "heavy": HeavyStage(0.002, 0.05, 60, 0.9)},
+}
+
+
+@pytest.fixture(scope="module")
+def made():
+    return {name: plan(**arguments) for name, arguments in ARGUMENTS.items()}
+
+
+@pytest.mark.parametrize("name", list(ARGUMENTS))
+def test_round_trip(made, name, tmp_path):
+    original = made[name]
+    again = Plan.from_json(original.to_json())
+    assert again == original
+    assert again.digest == original.digest
+    original.save(tmp_path / "plan.json")
+    loaded = Plan.load(tmp_path / "plan.json")
+    assert loaded.to_json() == original.to_json()
+    assert str(loaded) == str(original)
+
+
+@given(
+    n=st.integers(1, 10**7),
+    rho=st.none() | st.floats(0.01, 1.0),
+    blocks=st.none() | st.integers(1, 40),
+    decimals=st.none() | st.integers(0, 12),
+    classes=st.none() | st.lists(st.text(max_size=5) | st.integers(), unique_by=repr, max_size=2),
+)
+@settings(max_examples=30, deadline=None)
+def test_any_plan_survives_json(n, rho, blocks, decimals, classes):
+    blocks = min(blocks or 40, n)
+    first = plan(n=n, rho=rho, n_blocks=blocks, law="uniform", classes=classes, decimals=decimals)
+    second = Plan.from_json(first.to_json())
+    assert second == first
+    assert second.to_json() == first.to_json()
+
+
+def leaves(value, path=()):
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, item in items:
+        if isinstance(item, dict | list):
+            yield from leaves(item, (*path, key))
+        else:
+            yield (*path, key), item
+
+
+def tampered(text, path):
+    content = json.loads(text)
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    old = place[path[-1]]
+    place[path[-1]] = (not old) if isinstance(old, bool) else "x" if old is None else old * 2
+    if place[path[-1]] == old:
+        place[path[-1]] = old + type(old)(1)
+    return content
+
+
+@pytest.mark.parametrize("name", list(ARGUMENTS))
+def test_any_change_is_refused(made, name):
+    text = made[name].to_json()
+    for path, _ in leaves(json.loads(text)):
+        with pytest.raises(CertificateError):
+            Plan.from_json(json.dumps(tampered(text, path)))
+
+
+@pytest.mark.parametrize("item", ["claim", "steps", "certified", "accuracy"])
+def test_a_better_promise_is_refused_even_with_a_new_digest(made, item):
+    text = made["default"].to_json()
+    for path, _ in leaves(json.loads(text)):
+        if path[0] != item:
+            continue
+        content = tampered(text, path)
+        content["digest"] = digest_of({k: v for k, v in content.items() if k != "digest"})
+        with pytest.raises(CertificateError):
+            Plan.from_json(json.dumps(content))
+
+
+def test_the_law_cannot_be_exchanged(made):
+    content = json.loads(made["default"].to_json())
+    other = copy.deepcopy(content)
+    other["design"]["law"]["width"] = 0.3
+    other["digest"] = digest_of({k: v for k, v in other.items() if k != "digest"})
+    with pytest.raises(CertificateError, match="law"):
+        Plan.from_json(json.dumps(other))
+
+
+def test_certificate_of_a_plan(made):
+    planned = made["default"]
+    certificate = planned.certificate(
+        key_fingerprint="0123456789abcdef", learner="Tree()", n_available=25_000
+    )
+    certificate.check()
+    assert certificate.claim == planned.claim
+    assert certificate.classes == ("no", "yes")
+    assert certificate.n_available == 25_000
+    other = Plan.from_json(planned.to_json()).certificate(
+        key_fingerprint="0123456789abcdef", learner="Tree()"
+    )
+    assert certificate.comparable(other)
+
+
+def test_certificate_can_count_groups_and_name_classes(made):
+    certificate = made["uncertified"].certificate(
+        key_fingerprint="x", learner="y", unit="groups", classes=[0, 1]
+    )
+    certificate.check()
+    assert (certificate.unit, certificate.classes) == ("groups", (0, 1))
+    assert "groups" in certificate.reason
+    assert Certificate.from_json(certificate.to_json()) == certificate
+
+
+def by_quantity(made):
+    return {row[0]: row[1:] for row in made.compare().rows}
+
+
+def test_columns():
+    rows = by_quantity(plan(n=20_000, rho=0.1))
+    assert rows["blocks T"] == ("88", "20000", "not stated")
+    assert rows["rows n"] == ("20000", "not stated", "needs rho, alpha, d")
+    made = plan(rho=0.2, alpha=0.25, beta=0.1, d=2)
+    rows = by_quantity(made)
+    assert rows["blocks T"][1] == "5000"
+    assert int(rows["rows n"][1]) > 100 * made.n
+    assert float(rows["rows n"][2]) == pytest.approx(2 / (0.2**2 * 0.25**2))
+    approximate = plan("approximate", n=20_000, rho=0.1, gamma=0.2, alpha=0.4, beta=0.1, d=1)
+    rows = by_quantity(approximate)
+    assert rows["blocks T"][1] == str(200 * 2500)
+    assert float(rows["rows n"][2]) == pytest.approx(1 / (0.3**2 * 0.4**2), rel=1e-2)
+    assert plan(n=20_000, rho=0.3, n_classes=3).compare().rows[0][2] == "not stated"
+
+
+@pytest.mark.parametrize("name", list(ARGUMENTS))
+def test_words(made, name):
+    table = str(made[name])
+    assert max(map(len, table.splitlines())) <= 100
+    text = " ".join(table.split())
+    assert made[name].claim.sentence() in text
+    assert "paper, lower bound" in text
+    assert ("NOT certified" in text) is (not made[name].certified)
+    assert made[name]._repr_html_().count("<table>") == 2
+
+
+def test_short_form(made):
+    assert repr(made["default"]) == (
+        "Plan('pointwise', rho=0.09999, n=20000, n_blocks=88, block_size=227, certified=True)"
+    )
+    issued = made["approximate"].certificate(key_fingerprint="x", learner="y")
+    assert repr(issued).startswith("Certificate('approximate', rho=0.1, gamma=0.")
+
+
+@pytest.mark.parametrize("name", list(ARGUMENTS))
+def test_copies_and_pickles_are_equal(made, name):
+    for again in (copy.deepcopy(made[name]), pickle.loads(pickle.dumps(made[name]))):
+        assert again == made[name]
+        assert again.to_json() == made[name].to_json()
+
+
+def test_html_is_escaped():
+    html = plan(n=500, rho=0.2, classes=["<b>", "&"])._repr_html_()
+    assert "<b>" not in html
+    assert "&lt;b&gt;" in html
+
+
+def test_another_process_makes_the_same_plan_and_imports_nothing_to_draw(made):
+    code = (
+        "import sys; from replearn.guarantees import plan;"
+        "print(plan(n=20_000, rho=0.1, classes=['no', 'yes'], decimals=6).digest);"
+        "print([name for name in ('matplotlib', 'dask', 'jinja2') if name in sys.modules])"
+    )
+    result = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    )
+    assert result.stdout.split("\n")[:2] == [made["default"].digest, "[]"]
