@@ -12,8 +12,8 @@ from replearn.bounds import (
     smallest_sample_amplified,
     smallest_sample_order,
 )
-from replearn.primitives._amplify import block_errors, named_pair
-from replearn.primitives._sample import sample_order
+from replearn.primitives.amplified import block_errors, named_pair
+from replearn.primitives.candidates import sample_order
 from replearn.primitives.finite_class import learn_finite_class, smallest_sample_choice
 from replearn.randomness import SharedKey, as_points
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from replearn.bounds import (
     order_width,
@@ -23,46 +23,33 @@ from replearn.bounds import (
 from replearn.guarantees._choice_promises import same_and_good
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._amplify import block_errors, named_pair
-from replearn.primitives._candidates import (
+from replearn.primitives._inputs import fraction
+from replearn.primitives.amplified import block_errors, named_pair
+from replearn.primitives.candidates import (
+    Choice,
     candidate_count,
+    chosen_item,
     error_counts,
     name_points,
     named_candidates,
     names_digest,
 )
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
 
 __all__ = ["CheaperChoice", "OrderedChoice", "learn_finite_class", "smallest_sample_choice"]
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedChoice:
-    """The candidate that came first among the good ones.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OrderedChoice(Choice):
+    """The candidate that came first among the good ones; a `Choice` with its margin.
 
     Parameters
     ----------
-    index : int
-        Its place in the list.
-    candidate : object
-        The candidate; None for a matrix of predictions.
-    name : object
-        What it is called.
-    errors : ndarray
-        Empirical errors of all candidates.
     margin : float
         The shared margin above the smallest error; amplified: the largest one.
-    certificate : PrimitiveCertificate
-        What is promised.
     """
 
-    index: int
-    candidate: Any
-    name: Any
-    errors: NDArray[np.float64]
     margin: float
-    certificate: PrimitiveCertificate
 
 
 class CheaperChoice(NamedTuple):
@@ -162,7 +149,7 @@ def learn_finite_class(
     --------
     >>> X = np.random.default_rng(0).random(4000)
     >>> rules = {"young": lambda x: x < 0.2, "half": lambda x: x < 0.5}
-    >>> chosen = learn_finite_class(rules, X, X < 0.5, key=SharedKey("k"))
+    >>> chosen = learn_finite_class(rules, X, X < 0.5, key="k")
     >>> chosen.name, chosen.certificate.certified
     ('half', False)
     """
@@ -193,8 +180,8 @@ def learn_finite_class(
         beta=float(beta),
         candidates=names_digest(names, count),
     )
-    candidate = None if isinstance(plain, np.ndarray) else plain[index]
-    return OrderedChoice(index, candidate, names[index], errors, margin, certificate)
+    item = chosen_item(plain, names, index)
+    return OrderedChoice(**item, errors=errors, margin=margin, certificate=certificate)
 
 
 def _amplified(
@@ -231,9 +218,8 @@ def _amplified(
         **dict(zip(("rho", "alpha", "beta"), map(float, asked), strict=True)),
         candidates=names_digest(names, count),
     )
-    candidate = None if isinstance(plain, np.ndarray) else plain[index]
-    mean = errors.mean(axis=0)
-    return OrderedChoice(index, candidate, names[index], mean, float(width), certificate)
+    item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
+    return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)
 
 
 @derivation("learn finite class")

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.guarantees._choice_promises import same_and_good
 from replearn.guarantees._primitive_certificate import derivation
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._candidates import candidate_count, error_counts
-from replearn.primitives._sample import sample_order
+from replearn.primitives.candidates import candidate_count, error_counts, sample_order
 from replearn.randomness import Points, SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows

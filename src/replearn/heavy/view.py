@@ -18,8 +18,8 @@ from replearn.bounds import (
 )
 from replearn.bounds._numeric import binomial_cdf, binomial_sf
 from replearn.guarantees import HeavyStage
-from replearn.heavy._heavy_labels import Floats, LabelRule
-from replearn.primitives._rule import below_levels
+from replearn.heavy.label_rule import Floats, LabelRule
+from replearn.primitives.coins import below_levels
 from replearn.randomness import Points
 
 # Points with fewer than this share of n low occurrences are not remembered.
