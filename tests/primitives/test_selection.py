@@ -192,15 +192,6 @@ def test_errors_name_what_is_wrong(arguments, message):
         select_hypothesis(**call)
 
 
-def test_a_key_may_be_given_by_its_text():
-    matrix, y, names = np.eye(3, 40, dtype=int), np.zeros(40, dtype=int), ["a", "b", "c"]
-    one, two = (
-        select_hypothesis(matrix, None, y, names=names, key=k) for k in ("k", SharedKey("k"))
-    )
-    assert one.name == two.name
-    assert one.certificate == two.certificate
-
-
 def test_agreement_needs_one_scale():
     y = np.zeros(4)
     one, two = (

@@ -90,7 +90,7 @@ class TwoLabels(LabelRule):
 
     @property
     def flip_bound(self) -> float:
-        """What the certificate says of one label."""
+        """Certified flip probability of one label."""
         return label_flip_bound(self.n_labels, self.band)
 
     def chances(self) -> Floats:
@@ -119,7 +119,7 @@ class ManyLabels(LabelRule):
 
     @property
     def flip_bound(self) -> float:
-        """What the certificate says of one label."""
+        """Certified flip probability of one label."""
         n_classes, k = self.tallies.shape[1], self.n_labels
         return selection_flip_bound_sampled(1.0 / self.band, n_classes, k)
 
@@ -142,7 +142,7 @@ class ManyLabels(LabelRule):
         return np.minimum(beaten.sum(axis=1) * (1.0 + 1e-9), 1.0)
 
     def average_flips(self) -> Floats:
-        """Return what the certificate says: no sharper estimate is made."""
+        """Return the certified bound: there is no sharper estimate."""
         return np.full(len(self.tallies), self.flip_bound)
 
 
@@ -212,12 +212,8 @@ def label_points(
     ----------
     points : Points
         The points; their random numbers are keyed by what they are.
-    tallies : ndarray of int, shape (points, classes)
-        How often each class occurs among the labels in use.
-    n_labels : int
-        How many labels of each point are in use, k.
-    band : float
-        Half-width of the threshold, or scale of the Gumbels.
+    tallies, n_labels, band
+        As in `LabelRule`.
     classes : ndarray
         What the labels are: keys the Gumbels of more than two classes.
     key : SharedKey
@@ -247,7 +243,7 @@ def label_points(
 
 
 def with_flips(answers: NDArray[np.intp], flips: Floats) -> Floats:
-    """Chances of two classes, from the answer and the chance of the other one.
+    """Return the probabilities of two classes from the label and its flip probability.
 
     Examples
     --------

@@ -66,7 +66,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     classes: Any = None,
     decimals: int | None = None,
 ) -> HeavyLabels:
-    """Label the members of a heavy set from the sample in which they were found.
+    """Label the members of a heavy set from their labels in the sample.
 
     Parameters
     ----------
@@ -92,7 +92,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     n_labels : int, default=None
         How many labels of each member are used, k; None: as many as every member surely has.
     classes : array-like, default=None
-        The two labels; None: those found.
+        The two labels; None: those that occur.
     decimals : int, default=None
         As in `find_heavy_hitters`.
 

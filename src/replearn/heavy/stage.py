@@ -74,7 +74,7 @@ class HeavyPoints:
         return pd.DataFrame(rows).assign(mass=self.masses, label=self.labels)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what was seen as plain values, without the key and what follows from it."""
+        """Return the state as plain values, without the key and what follows from it."""
         seen = self._known.seen
         values = seen.values
         if hasattr(values, "columns"):  # frames are read by the names of their columns
@@ -98,7 +98,7 @@ class HeavyPoints:
         return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
 
     def view(self, points: Points) -> HeavyView:
-        """See what the stage knows of some points.
+        """Return membership and labels of some points.
 
         Parameters
         ----------
@@ -162,7 +162,7 @@ def fit_heavy(
 def _decide(
     seen: Seen, stage: HeavyStage, classes: NDArray[Any], key: SharedKey, decimals: int | None
 ) -> Known:
-    """Compare what was seen with the shared random numbers."""
+    """Decide membership and labels by the shared random numbers."""
     points = as_points(seen.values, decimals=decimals)
     law = MembershipLaw(stage.kind, stage.low, stage.high)
     member, uniforms = draw_members(points, seen.counts, seen.n, law, key)

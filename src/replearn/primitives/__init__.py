@@ -1,4 +1,4 @@
-"""The paper's building blocks: each takes a sample, parameters and a shared key.
+"""Building blocks of the paper: each takes a sample, parameters and a shared key.
 
 Each returns a frozen result with its certificate, and keys its random numbers by the element they
 belong to, never by a place in a stream.
@@ -19,12 +19,7 @@ from replearn.primitives.correlated import (
     sample_correlated,
     sample_correlated_stream,
 )
-from replearn.primitives.finite_class import (
-    CheaperChoice,
-    OrderedChoice,
-    learn_finite_class,
-    smallest_sample_choice,
-)
+from replearn.primitives.finite_class import OrderedChoice, learn_finite_class
 from replearn.primitives.quantiles import (
     Cuts,
     QuantileGrid,
@@ -41,7 +36,6 @@ from replearn.primitives.selection import (
 from replearn.primitives.signs import Signs, estimate_signs
 
 __all__ = [
-    "CheaperChoice",
     "Choice",
     "CoinDecision",
     "CorrelatedDraw",
@@ -68,6 +62,5 @@ __all__ = [
     "sample_key",
     "sample_order",
     "select_hypothesis",
-    "smallest_sample_choice",
     "smallest_throws",
 ]

@@ -1,4 +1,4 @@
-"""Run a choice on many blocks with a few shared strings, and name one that comes out often."""
+"""Select on many blocks with a few shared strings, and return a result that occurs often."""
 
 from __future__ import annotations
 
@@ -36,12 +36,8 @@ def block_errors(
 
     Parameters
     ----------
-    candidates : matrix of predictions, Rules, or sequence of callables or fitted estimators
+    candidates, X, y
         As for `error_counts`.
-    X : container of rows, or None for a matrix
-        The sample.
-    y : array-like
-        Labels.
     n_blocks : int
         Blocks; surplus rows, last in the keyed order, are left out.
     key : SharedKey

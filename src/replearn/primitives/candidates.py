@@ -183,8 +183,8 @@ def _predictor(model: Any) -> Callable[[Any], Any]:
     return predict
 
 
-def _wrong(answers: Any, labels: NDArray[Any]) -> int:
-    answers = np.asarray(answers)
+def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
+    answers = np.asarray(predicted)
     if answers.shape != labels.shape:
         raise ValueError(f"a candidate gave answers of shape {answers.shape}, not {labels.shape}.")
     return int((answers != labels).sum())
@@ -251,7 +251,7 @@ def sample_key(key: SharedKey, X: Any, y: NDArray[Any]) -> SharedKey:
     """Return a key of this sample alone, whatever the order of its rows.
 
     Two samples are cut independently of each other, even where they have rows in common; equal
-    samples are cut alike.
+    samples are cut in the same way.
 
     Examples
     --------

@@ -210,15 +210,10 @@ def decide_coin(
     ----------
     flips : array-like of shape (n,)
         Throws, -1 and +1 or 0 and 1.
-    p0, q0 : float
-        Ends of the gap on the scale from -1 to 1. The default is the coin that shows one side
-        only.
-    key : SharedKey, str, bytes or int
-        The same in both runs.
-    rho : float, default=0.1
-        Probability that two runs call the coin differently.
-    beta : float, default=None
-        Probability of a wrong call that is asked for; None: only stated.
+    p0, q0 : float, default=-1, 1
+        Ends of the gap; the default is for a coin that shows one side only.
+    key, rho, beta
+        As for `decide_coins`.
     name : object, default="coin"
         What the coin is: keys its threshold.
 

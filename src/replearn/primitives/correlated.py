@@ -118,11 +118,9 @@ def sample_correlated_stream(
     Parameters
     ----------
     chunks : iterable of (candidates, log_weights)
-        As for `sample_correlated`; the cut into chunks and their order do not matter.
-    key : SharedKey, str, bytes or int
-        The same in both runs.
-    deviation : float, default=None
-        How much a log weight may move between the runs.
+        The cut into chunks and their order do not matter.
+    key, deviation
+        As for `sample_correlated`.
 
     Returns
     -------
