@@ -143,7 +143,7 @@ def decide_coins(
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
         Ends of the gap on the scale from -1 to 1; between them either answer is right.
     key : SharedKey, str, bytes or int
@@ -209,7 +209,7 @@ def decide_coin(
     Parameters
     ----------
     flips : array-like of shape (n,)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float, default=-1, 1
         Ends of the gap; the default is for a coin that shows one side only.
     key, rho, beta
