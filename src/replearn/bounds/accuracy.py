@@ -4,8 +4,10 @@ import numpy as np
 
 from replearn.bounds._checks import checked_number
 from replearn.bounds.laws import ThresholdLaw
+from replearn.bounds.theorem import theorem
 
 
+@theorem("accuracy-factor")
 def error_factor(law: ThresholdLaw) -> float:
     """Return C_G: the vote's mean error is at most this many times that of the learners.
 

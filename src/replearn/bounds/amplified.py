@@ -13,6 +13,7 @@ from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.finite_class import order_error_tail, order_flip_bound, smallest_sample_order
 from replearn.bounds.one_heavy import one_heavy_flip_bound
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "AmplifiedDesign",
@@ -54,6 +55,7 @@ class AmplifiedDesign(NamedTuple):
     kappa: float
 
 
+@theorem("finite-class")
 def amplified_flip_bound(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, n_strings: int, kappa: float
 ) -> float:
@@ -92,6 +94,7 @@ def amplified_flip_bound(
     return upper_probability(best)
 
 
+@theorem("finite-class")
 def amplified_error_tail(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, alpha: float
 ) -> float:

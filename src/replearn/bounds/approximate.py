@@ -11,6 +11,7 @@ from replearn.bounds._deviation import largest_mean_deviation
 from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "disagreement_bound",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@theorem("approximate-direct")
 def disagreement_tail(
     law: ThresholdLaw,
     gamma: float,
@@ -68,6 +70,7 @@ def deviation_tail(mean: float, spread: float, gamma: float) -> float:
     return 1.0 if excess <= 0.0 else upper_probability(math.exp(-excess * excess / spread))
 
 
+@theorem("approximate-direct")
 def disagreement_bound(
     law: ThresholdLaw,
     rho: float,
@@ -210,6 +213,7 @@ def smallest_blocks_approximate(
     return found
 
 
+@theorem("approximate-markov")
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
 
@@ -236,6 +240,7 @@ def markov_gamma(pointwise: float, rho: float) -> float:
     return round_up(pointwise / rho)
 
 
+@theorem("approximate-markov")
 def markov_rho(pointwise: float, gamma: float) -> float:
     """Probability that two pointwise replicable models differ on more than ``gamma``.
 

@@ -14,6 +14,7 @@ from replearn.bounds.crowd import crowd_bound, crowd_tail
 from replearn.bounds.heavy_sets import found_from
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "heavy_disagreement_bound",
@@ -68,6 +69,7 @@ def _surely_found(n: int, law: MembershipLaw, beta: float) -> tuple[float, float
     return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_bound(
     votes: tuple[float, float],
     rho: float,
@@ -122,6 +124,7 @@ def heavy_disagreement_bound(
     return round_up(best)
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_tail(
     votes: tuple[float, float],
     gamma: float,
@@ -168,6 +171,7 @@ def heavy_disagreement_tail(
     return passing
 
 
+@theorem("approximate-heavy")
 def membership_disagreement_tail(
     n: int, law: MembershipLaw, membership_flip: float, gamma: float
 ) -> float:
@@ -207,6 +211,7 @@ def membership_disagreement_tail(
     return upper_probability(best)
 
 
+@theorem("approximate-heavy")
 def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamma: float) -> float:
     """Probability that labels of heavy points outside a core differ on more than ``gamma``.
 

@@ -20,6 +20,7 @@ from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
 from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
 
 __all__ = ["CoinLaw", "coin_error_bound", "coin_flip_bound", "coin_law", "smallest_throws"]
 
@@ -95,6 +96,7 @@ def _angle(share: Floats) -> Floats:
     return np.where(share <= 0.5, angle, math.pi / 2.0 - angle)
 
 
+@theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
     """Probability that two runs call a coin differently, for every bias it may have.
@@ -150,6 +152,7 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
     return root_difference_bound(fewest) / width * (1.0 + 1e-9) + ROUNDING
 
 
+@theorem("coin-testing")
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
     """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
 

@@ -8,6 +8,7 @@ from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "false_member_bound",
@@ -59,6 +60,7 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     return _rounded_tail(float(binomial_cdf(reached, n, mass).mean()) + ROUNDING, n)
 
 
+@theorem("heavy-membership")
 def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that any point of at least this mass is not a member.
 

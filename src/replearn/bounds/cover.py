@@ -3,6 +3,7 @@
 import math
 
 from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import realizable_tail_within
 
 __all__ = ["cover_distance"]
@@ -11,6 +12,7 @@ __all__ = ["cover_distance"]
 _HALVINGS = 40
 
 
+@theorem("semi-replicable")
 def cover_distance(n_shared: int, d: int, beta: float) -> float:
     """Mass on which the best hypothesis and its candidate in the cover of a pool may differ.
 

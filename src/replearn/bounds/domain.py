@@ -8,10 +8,12 @@ import math
 
 from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = ["collision_bound", "reduced_disagreement", "reduced_failure", "smallest_domain"]
 
 
+@theorem("domain-reduction")
 def collision_bound(size: int, draws: int) -> float:
     """Probability that so many independent indices are not all different.
 
@@ -38,6 +40,7 @@ def collision_bound(size: int, draws: int) -> float:
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 
 
+@theorem("domain-reduction")
 def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float:
     """Disagreeing mass on the real domain.
 
@@ -71,6 +74,7 @@ def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float
     return round_up(gamma * size / rest + slack)
 
 
+@theorem("domain-reduction")
 def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     """Probability that two models disagree on more than `reduced_disagreement`.
 

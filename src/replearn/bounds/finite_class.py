@@ -8,6 +8,7 @@ import math
 
 from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "order_error_tail",
@@ -17,6 +18,7 @@ __all__ = [
 ]
 
 
+@theorem("finite-class")
 def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     """Probability that two runs with fresh samples of size ``m`` choose differently.
 
@@ -47,6 +49,7 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     return upper_probability(2.0 * math.sqrt(log_n / m) * (1.0 + log_n) / width)
 
 
+@theorem("finite-class")
 def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 

@@ -4,10 +4,12 @@ from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.selection_samples import selection_flip_bound_sampled
+from replearn.bounds.theorem import theorem
 
 __all__ = ["finite_randomness_flip_bound"]
 
 
+@theorem("finite-randomness")
 def finite_randomness_flip_bound(
     n_blocks: int, n_candidates: int, t: float, m: int, gamma: float | None
 ) -> float:

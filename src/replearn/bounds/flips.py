@@ -21,6 +21,7 @@ from replearn.bounds._supremum import (
     supremum_of_smooth_law,
 )
 from replearn.bounds.laws import ROUNDING, ThresholdLaw
+from replearn.bounds.theorem import theorem
 
 MOST_KNOWN_SUPREMA = 100_000
 
@@ -101,6 +102,7 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     return values
 
 
+@theorem("pointwise-threshold")
 def flip_supremum(law: ThresholdLaw) -> float:
     """Return a rigorous upper bound of sup_q H(q) for hard votes.
 
@@ -190,14 +192,25 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     """
     if checked_vote(vote) == "hard":
         return flip_supremum(law)
+    return soft_flip_bound(law)
+
+
+@theorem("soft-votes")
+def soft_flip_bound(law: ThresholdLaw) -> float:
+    """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law
+    >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
+    0.1543
+    """
     if law.lipschitz is None:
         raise ValueError(
             f"soft votes need a continuous law, but {law.name!r} laws have atoms: "
             "use vote='hard', or the uniform or arcsine law"
         )
-    # theorem: soft-votes
-    # 2 L f(T), where L = g T / 2 is the slope of the steepest line of what is run
-    bound = _steepest_line_bound(law)
+    bound = _steepest_line_bound(law)  # L = g T / 2
     if law.name == "uniform" and law.width is not None:
         bound = min(bound, uniform_flip_bound(law.n_blocks, law.width))
     return bound

@@ -9,8 +9,10 @@ from replearn.bounds._checks import checked_vote
 from replearn.bounds._supremum import FLOAT_SLACK, LARGEST_BATCH, MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.theorem import theorem
 
 
+@theorem("halves-of-one-file")
 def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
     """Return how often runs on two random halves of one file can differ at a point.
 

@@ -12,6 +12,7 @@ from replearn.bounds._crossing import binomial_rows
 from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.flips import central_binomial, flip_bound
 from replearn.bounds.laws import ROUNDING, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.theorem import theorem
 
 __all__ = ["label_error_bound", "label_flip_bound", "label_law", "smallest_labels"]
 
@@ -45,6 +46,7 @@ def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
     return uniform_law(k, a) if law == "uniform" else arcsine_law(k, a)
 
 
+@theorem("heavy-labels")
 def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
     """Probability that two runs label a heavy point differently.
 
@@ -75,6 +77,7 @@ def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
     return flip_bound(label_law(k, a, law))
 
 
+@theorem("heavy-labels")
 def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> float:
     """Probability that a heavy point with a clear majority gets the other label.
 

@@ -15,6 +15,7 @@ from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import Floats, round_up, smallest_integer, upper_probability
 from replearn.bounds.completeness import some_false_member_bound, some_missed_point_bound
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "SetLaw",
@@ -89,6 +90,7 @@ class SetLaw(MembershipLaw):
         return np.asarray((first + (last - first) * np.asarray(level, float)) ** (2.0 / 3.0))
 
 
+@theorem("replicable-heavy-hitters")
 def set_flip_bound(n: int, law: SetLaw) -> float:
     """Probability that two runs find different sets of heavy points.
 
@@ -146,6 +148,7 @@ def smallest_sample_set(rho: float, law: SetLaw) -> int:
     return found
 
 
+@theorem("heavy-membership")
 def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     """Return a mass from which on every point is found, except with probability ``beta``.
 
@@ -181,6 +184,7 @@ def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     return min(1.0, round_up(passing))
 
 
+@theorem("heavy-membership")
 def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
     """Return a mass below which no point is a member, except with probability ``beta``.
 

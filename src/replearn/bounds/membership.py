@@ -21,6 +21,7 @@ from replearn.bounds._counts import (
 )
 from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
 from replearn.bounds.laws import LAW_BITS, ROUNDING
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "MembershipLaw",
@@ -114,6 +115,7 @@ class MembershipLaw:
         return cls(data["kind"], data["low"], data["high"])
 
 
+@theorem("heavy-membership")
 @lru_cache(maxsize=1024)
 def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     """Probability that a point is heavy in one of two runs only, for every mass it may have.

@@ -18,6 +18,7 @@ from replearn.bounds._binomial import (
 from replearn.bounds._checks import MOST_BLOCKS, checked_blocks, checked_budget, checked_count
 from replearn.bounds._numeric import smallest_passing
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS, not_all_equal
+from replearn.bounds.theorem import theorem
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
@@ -98,6 +99,7 @@ def mean_difference(n_blocks: int, q: float) -> float:
     return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
 
 
+@theorem("multiclass-vote")
 def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     """Return how often at most two runs differ at a point, for several classes.
 

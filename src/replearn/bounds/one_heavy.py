@@ -13,6 +13,7 @@ from scipy import special
 
 from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = ["one_heavy_flip_bound", "one_heavy_least_mass", "one_heavy_power", "smallest_sample_one"]
 
@@ -44,6 +45,7 @@ def one_heavy_power(nu: float) -> float:
     return round(2.0 - math.log(nu), 2)
 
 
+@theorem("single-heavy-hitter")
 @lru_cache(maxsize=256)
 def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int = 1) -> float:
     """Probability that two runs name different points, when some point has mass nu.
@@ -125,6 +127,7 @@ def _mean_tilted(rate: float) -> float:
     return leading + math.sqrt(square)
 
 
+@theorem("single-heavy-hitter")
 def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     """Mass that the named point has at least, except with probability ``beta``.
 

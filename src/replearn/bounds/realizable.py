@@ -11,6 +11,7 @@ import numpy as np
 
 from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import log_growth, realizable_tail_within
 
 __all__ = [
@@ -49,6 +50,7 @@ def ceiling_flip_bound(n: int, ceiling: float) -> float:
     return upper_probability(1.0 / (ceiling * math.sqrt(2.0 * n)))
 
 
+@theorem("realizable")
 def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
 

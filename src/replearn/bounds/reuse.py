@@ -2,10 +2,12 @@
 
 from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = ["reuse_flip_bound"]
 
 
+@theorem("sample-reuse")
 def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
     """Pointwise flip bound of a learner with a heavy stage that uses its sample three times.
 

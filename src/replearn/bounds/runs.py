@@ -6,6 +6,7 @@ from replearn.bounds._binomial import Floats
 from replearn.bounds._checks import checked_count, checked_vote
 from replearn.bounds.flips import flip_bound, flip_supremum, level_curve, level_supremum
 from replearn.bounds.laws import ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.theorem import theorem
 
 
 def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
@@ -59,6 +60,7 @@ def runs_supremum(law: ThresholdLaw, runs: int) -> float:
     return level_supremum(law, runs)
 
 
+@theorem("many-runs")
 def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
     """Return what a certificate quotes: at most this often are the runs not all equal at a point.
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from replearn.bounds._agreement import log_weight_agreement
 from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "selection_agreement",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@theorem("hypothesis-selection")
 def selection_flip_bound(t: float, deviation: float) -> float:
     """Probability that two runs choose differently when no error moves by more than this.
 
@@ -87,6 +89,7 @@ def selection_error_tail(
     return upper_probability(worse / (worse + math.exp(exponent)))
 
 
+@theorem("hypothesis-selection")
 def selection_error_tail_sampled(t: float, n_hypotheses: int, alpha: float, m: int) -> float:
     """Probability, over sample and Gumbels, of a choice worse than the best by ``alpha``.
 

@@ -10,6 +10,7 @@ import math
 from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.selection import selection_flip_bound, selection_scale
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "selection_flip_bound_sampled",
@@ -19,6 +20,7 @@ __all__ = [
 ]
 
 
+@theorem("hypothesis-selection")
 def selection_flip_bound_sampled(
     t: float, n_hypotheses: int, m: int, *, drift: float | None = None
 ) -> float:

@@ -13,6 +13,7 @@ from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.heavy_labels import label_error_bound
 from replearn.bounds.laws import ROUNDING
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "JOINT_COINS",
@@ -39,6 +40,7 @@ def joint_groups(n_coins: int) -> list[int]:
     return [(n_coins + count - 1 - group) // count for group in range(count)]
 
 
+@theorem("coins-at-once")
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: one threshold per coin.
 
@@ -67,6 +69,7 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     return upper_probability(n_coins * (central_binomial(n) / checked_width(a) + ROUNDING))
 
 
+@theorem("coins-at-once")
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
 
@@ -136,6 +139,7 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
     return min(1.0, readable)
 
 
+@theorem("coins-at-once")
 def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
     """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
 

@@ -10,6 +10,7 @@ import math
 from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.concentration import dkw_tail
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "mean_cdf_distance",
@@ -74,6 +75,7 @@ def mean_cut_difference(n: int, n_directions: int = 1) -> float:
     return upper_probability(2.0 * n_directions * math.sqrt(2.0 * (n + 1) / math.pi) / n)
 
 
+@theorem("thresholds-proper")
 def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) -> float:
     """Probability that the thresholds of two runs differ on a mass above ``gamma``.
 
@@ -106,6 +108,7 @@ def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) 
     return upper_probability(levels + errors + 2.0 * dkw_tail(n, gamma / 12.0))
 
 
+@theorem("thresholds-proper")
 def threshold_error_tail(t: float, n: int, alpha: float, n_directions: int = 1) -> float:
     """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
 

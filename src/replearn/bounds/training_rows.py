@@ -3,8 +3,10 @@
 from replearn.bounds._checks import checked_count
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.runs import runs_bound
+from replearn.bounds.theorem import theorem
 
 
+@theorem("training-rows")
 def training_row_bound(
     law: ThresholdLaw,
     *,
@@ -49,3 +51,16 @@ def training_row_bound(
     else:
         bound = runs_bound(law, runs, vote) + trained * law.largest_step
     return min(bound * (1.0 + 1e-15), 1.0)
+
+
+@theorem("training-rows")
+def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
+    """Return `training_row_bound` for data in which equal rows occur.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(repeated_row_bound(uniform_law(32)), 4)
+    0.2299
+    """
+    return training_row_bound(law, vote=vote, runs=runs, repeated=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds.theorem import theorem
 
 __all__ = [
     "agnostic_sample_size",
@@ -130,6 +131,7 @@ def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
     return _smallest(lambda m: agnostic_tail(m, d, alpha) <= beta, alpha)
 
 
+@theorem("vc-sample-size")
 def realizable_tail(m: int, d: int, alpha: float) -> float:
     """Probability that some hypothesis without training error has error above ``alpha``.
 
