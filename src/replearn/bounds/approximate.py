@@ -122,6 +122,7 @@ def atoms_spread(atoms: float) -> float:
     return check_fraction("atoms", atoms, zero=True) / 2.0
 
 
+@theorem("approximate-direct")
 def vote_mean_and_spread(
     law: ThresholdLaw, *, shared_rows: bool = False, vote: str = "hard"
 ) -> tuple[float, float]:

@@ -10,6 +10,7 @@ from replearn.bounds.theorem import theorem
 __all__ = ["class_disagreement_bound", "class_disagreement_tail", "class_mean_and_spread"]
 
 
+@theorem("approximate-direct")
 def class_mean_and_spread(
     n_blocks: int, n_classes: int, *, shared_rows: bool = False
 ) -> tuple[float, float]:

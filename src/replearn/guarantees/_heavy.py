@@ -19,8 +19,8 @@ from replearn.bounds._numeric import smallest_integer
 from replearn.bounds.heavy_accuracy import light_mass
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
-from replearn.guarantees._computations import labels_guaranteed
-from replearn.guarantees._design import HeavyStage
+from replearn.guarantees.design import HeavyStage
+from replearn.guarantees.heavy_stage import labels_guaranteed
 
 # Share of rho that membership may take at most; the rest is for labels and votes, which share it.
 _MEMBERSHIP_SHARE = 0.6

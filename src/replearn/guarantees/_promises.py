@@ -11,9 +11,10 @@ from functools import cached_property, lru_cache
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
 from replearn.bounds._numeric import smallest_integer
-from replearn.guarantees._derivation import promised
-from replearn.guarantees._design import Design, HeavyStage
 from replearn.guarantees._wish import Wish
+from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.steps import Ledger
+from replearn.guarantees.votes import promised
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
@@ -56,7 +57,7 @@ class Promise:
             shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )
-        rho, gamma = promised(design)
+        rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or wish.request.rho is None else gamma
 
     def meets(self, n_blocks: int, law: ThresholdLaw | None) -> bool:

@@ -11,15 +11,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.bounds._numeric import smallest_integer
-from replearn.guarantees._computations import (
-    block_size_needed,
-    error_slack,
-    labels_guaranteed,
-)
-from replearn.guarantees._design import Design, Request
 from replearn.guarantees._policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
 from replearn.guarantees._promises import Promise
 from replearn.guarantees._wish import Wish
+from replearn.guarantees.design import Design, Request
+from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.guarantees.votes import block_size_needed, error_slack
 from replearn.randomness import ENCODING_VERSION
 
 LARGEST_SAMPLE = 10**13

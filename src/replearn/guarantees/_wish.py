@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import ThresholdLaw
-from replearn.guarantees._design import NOTIONS, UNITS, VOTES, HeavyStage, Label, Request
+from replearn.guarantees._policy import MIN_BLOCK
+from replearn.guarantees.design import (
+    NOTIONS,
+    UNITS,
+    VOTES,
+    HeavyStage,
+    Label,
+    Request,
+    plain_labels,
+)
 
 LAWS = ("arcsine", "uniform", "programme")
 
@@ -83,30 +92,12 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     return value
 
 
-def plain_labels(classes: Any) -> tuple[Label, ...] | None:
-    """Return class labels as JSON values: numpy scalars unpacked, other objects as text.
-
-    Examples
-    --------
-    >>> plain_labels(np.array([0, 1])), plain_labels(["no", "yes"])
-    ((0, 1), ('no', 'yes'))
-    """
-    if classes is None:
-        return None
-    return tuple(_plain_label(item) for item in classes)
-
-
 def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
     """Sort the classes, as every learner does: labs may list them in any order."""
     try:
         return None if classes is None else tuple(sorted(classes))
     except TypeError:  # of several types
         return classes
-
-
-def _plain_label(label: Any) -> Label:
-    value = label.item() if isinstance(label, np.generic) else label
-    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def make_request(
@@ -137,8 +128,33 @@ def make_request(
     return request
 
 
-def make_wish(request: Request, **given: Any) -> Wish:
+_OPTIONS: dict[str, Any] = {
+    "n_blocks": None,
+    "block_size": None,
+    "law": None,
+    "width": None,
+    "vote": "hard",
+    "n_partitions": None,
+    "max_fits": None,
+    "n_classes": None,
+    "classes": None,
+    "unit": "rows",
+    "decimals": None,
+    "atoms": 0.0,
+    "shared_rows": None,
+    "min_block": MIN_BLOCK,
+}
+
+
+def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: Any) -> Wish:
     """Check all other arguments of ``plan``."""
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        takes = ", ".join((*_OPTIONS, "runs", "label_noise", "heavy"))
+        raise TypeError(
+            f"plan({request.notion!r}) does not take {unknown}; its options are {takes}"
+        )
+    given: dict[str, Any] = {**_OPTIONS, **options, "n": n, "heavy": heavy}
     given["classes"] = _in_order(plain_labels(given["classes"]))
     given["n_classes"] = _number_of_classes(given["n_classes"], given["classes"])
     for name in ("n", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"):
