@@ -13,9 +13,9 @@ from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.heavy._counting import Counts, PointIndex, count_points
+from replearn.heavy.counting import Counts, PointIndex, count_points
 from replearn.primitives._inputs import fraction
-from replearn.primitives._rule import below_levels
+from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, take_rows
 
@@ -47,7 +47,7 @@ class HeavyHitters:
         Law of the thresholds outside the core.
     gamma_prime : float or None
         Level of the core (approximate notion).
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised.
     """
 
@@ -101,7 +101,7 @@ def find_heavy_hitters(
     points: Any,
     nu: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     notion: str = "pointwise",
     rho: float | None = None,
     beta: float = 0.05,
@@ -117,7 +117,7 @@ def find_heavy_hitters(
         The sample.
     nu : float
         Points of this mass are heavy, in (0, 1].
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     notion : {"pointwise", "replicable", "approximate"}, default="pointwise"
         What two runs agree on: the membership of each fixed point (about 1/nu rows); the whole
@@ -142,8 +142,8 @@ def find_heavy_hitters(
     Examples
     --------
     >>> sample = [1] * 600 + [2] * 300 + list(range(10, 110))
-    >>> found = find_heavy_hitters(sample, 0.25, key=SharedKey("a"))
-    >>> found.values, found.counts.tolist()
+    >>> heavy = find_heavy_hitters(sample, 0.25, key="a")
+    >>> heavy.values, heavy.counts.tolist()
     ([1, 2], [600, 300])
     """
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
@@ -151,22 +151,37 @@ def find_heavy_hitters(
     fraction("rho", rho, optional=True)
     if notion not in _NOTIONS:
         raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
+    key = SharedKey(key)
     single = _membership_law(law, nu)
     core_law = _core_law(notion, nu, gamma, rho)
     low = min(law.low for law in (single, core_law) if law is not None)
     if notion == "replicable":
         low = core_law.low
     counted = count_points(points, at_least=_least(points, low), decimals=decimals)
-    uniforms = key.child("membership").uniforms(counted.points)
+    member, uniforms = draw_members(counted.points, counted.counts, counted.n, single, key)
     core = np.zeros(len(counted.counts), dtype=bool)
     if core_law is not None:
         shared = key.child("core membership").uniforms(["one threshold for all points"])[0]
         core = counted.counts >= core_law.least_count(float(shared), counted.n)
-    # theorem: heavy-membership
-    member = below_levels(uniforms, single.table(counted.counts, counted.n))
     chosen = core if notion == "replicable" else core | member
     certificate = _certificate(notion, counted.n, single, core_law, rho, beta, gamma, key)
     return _result(counted, chosen, uniforms, core, single, core_law, certificate)
+
+
+def draw_members(
+    points: Points, counts: NDArray[np.int64], n: int, law: MembershipLaw, key: SharedKey
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which points are members, by one shared threshold for each, and the thresholds.
+
+    Examples
+    --------
+    >>> law = MembershipLaw("sqrt", 0.2, 0.3)
+    >>> draw_members(as_points([5, 6]), np.array([1, 9]), 10, law, SharedKey(0))[0]
+    array([False,  True])
+    """
+    uniforms = key.child("membership").uniforms(points)
+    # theorem: heavy-membership
+    return below_levels(uniforms, law.table(counts, n)), uniforms
 
 
 def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:

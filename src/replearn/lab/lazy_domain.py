@@ -81,12 +81,12 @@ class LazyDomain:
             return rng.integers(0, self.size, n)
         if n + self.n_drawn > self.size:
             raise ValueError(f"n={n!r} indices are not left among {self.size - self.n_drawn}.")
-        found: dict[int, None] = {}
-        while len(found) < n:
-            for index in rng.integers(0, self.size, n - len(found)).tolist():
+        fresh: dict[int, None] = {}
+        while len(fresh) < n:
+            for index in rng.integers(0, self.size, n - len(fresh)).tolist():
                 if index not in self._places:
-                    found[index] = None
-        return np.fromiter(found, dtype=np.int64, count=n)
+                    fresh[index] = None
+        return np.fromiter(fresh, dtype=np.int64, count=n)
 
     def rows(self, indices: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the rows of these indices, drawing those that were never asked for.

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.heavy._heavy_labels import TwoLabels, with_flips
+from replearn.heavy import TwoLabels, with_flips
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._explanation import ClassExplanation, Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate

@@ -199,7 +199,7 @@ def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[floa
     above = cuts.errors
     assert above is not None
     errors = np.array([above if side == ">" else 1.0 - above for side in directions])
-    level, place, rule = draw_level(cuts, t=t, key=key.child("threshold"), errors=errors)
+    level, place, rule = draw_level(cuts, sharpness=t, key=key.child("threshold"), errors=errors)
     return level, float(cuts.values[place]), directions[rule]
 
 

@@ -11,7 +11,7 @@ from scipy import sparse
 
 import replearn.learners
 from replearn.execution import Panel
-from replearn.heavy._heavy_stage import HeavyPoints
+from replearn.heavy import HeavyPoints
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import Codec, as_document

@@ -21,8 +21,8 @@ from replearn.guarantees._primitive_certificate import (
     derivation,
 )
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction, heads_of
-from replearn.primitives._rule import below_levels
+from replearn.primitives._inputs import fraction
+from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
 from replearn.records.text import rounded_up
@@ -46,7 +46,7 @@ class Signs:
         Beyond this distance of the mean from 0 a sign is certain.
     method : str
         ``"thresholds"`` or ``"joint"``.
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised for the whole vector.
     """
 
@@ -84,13 +84,13 @@ def estimate_signs(
     flips: Any,
     alpha: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     rho: float = 0.1,
     beta: float | None = None,
     method: str = "auto",
     names: Any = None,
 ) -> Signs:
-    """Estimate the signs of the means of d coins, all alike in two runs.
+    """Estimate the signs of the means of d coins, with the same vector in two runs.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def estimate_signs(
         Throws, -1 and +1 or 0 and 1.
     alpha : float
         Coins whose mean is closer to 0 may get either sign, in (0, 1].
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
         Probability that the vectors of two runs differ anywhere.
@@ -119,8 +119,8 @@ def estimate_signs(
     --------
     >>> rng = np.random.default_rng(0)
     >>> flips = rng.random((20_000, 4)) < [0.2, 0.4, 0.6, 0.8]
-    >>> found = estimate_signs(flips, 0.2, key=SharedKey("a"), beta=0.01)
-    >>> found.signs.tolist(), found.certificate.certified
+    >>> result = estimate_signs(flips, 0.2, key="a", beta=0.01)
+    >>> result.signs.tolist(), result.certificate.certified
     ([-1, -1, 1, 1], True)
     """
     heads = heads_of(flips)
@@ -128,12 +128,14 @@ def estimate_signs(
     for name, value in (("alpha", alpha), ("rho", rho)):
         fraction(name, value)
     fraction("beta", beta, optional=True)
+    key = SharedKey(key)
     joint = _choose(method, n, n_coins)
     width = sign_width(n, n_coins, rho, joint=joint) or 1.0
-    labels = list(range(n_coins)) if names is None else list(names)
+    labels = coin_names(names, n_coins)
     counts = heads.sum(axis=0)
+    means = 2.0 * counts / n - 1.0
     if joint:
-        signs = _joint_signs(2.0 * counts / n - 1.0, width, labels, key.child("sign vector"))
+        signs = _joint_signs(means, width, labels, key.child("sign vector"))
     else:
         uniforms = key.child("sign").uniforms(labels)
         # theorem: coins-at-once
@@ -150,7 +152,6 @@ def estimate_signs(
         width=width,
         joint=joint,
     )
-    means = 2.0 * counts / n - 1.0
     return Signs(signs, means, width, "joint" if joint else "thresholds", certificate)
 
 

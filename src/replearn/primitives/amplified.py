@@ -1,4 +1,4 @@
-"""Run a choice on many blocks with a few shared strings, and name one that comes out often."""
+"""Select on many blocks with a few shared strings, and return a result that occurs often."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.guarantees._choice_promises import same_and_good
 from replearn.guarantees._primitive_certificate import derivation
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._candidates import candidate_count, error_counts
-from replearn.primitives._sample import sample_order
+from replearn.primitives.candidates import candidate_count, error_counts, sample_order
 from replearn.randomness import Points, SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
 from replearn.tables import n_rows, row_chunks, take_rows
@@ -37,12 +36,8 @@ def block_errors(
 
     Parameters
     ----------
-    candidates : matrix of predictions, Rules, or sequence of callables or fitted estimators
+    candidates, X, y
         As for `error_counts`.
-    X : container of rows, or None for a matrix
-        The sample.
-    y : array-like
-        Labels.
     n_blocks : int
         Blocks; surplus rows, last in the keyed order, are left out.
     key : SharedKey

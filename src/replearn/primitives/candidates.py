@@ -1,8 +1,9 @@
-"""Candidates of a choice: what each is called, and how many rows it gets wrong."""
+"""Candidates of a choice: their names, the rows they get wrong, and the chosen one."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from hashlib import sha256
 from itertools import pairwise
 from typing import Any
@@ -10,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.hypotheses import Cover, Hypothesis, Rules
 from replearn.hypotheses.hypothesis import canonical_text
-from replearn.randomness import Points, as_points
+from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 # Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.
@@ -21,6 +23,48 @@ _CELLS = 1 << 22
 _WORD_BITS = np.uint64(12)
 # Longer lists are not searched for equal names, nor named in the certificate.
 _LONGEST_CHECKED = 100_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice:
+    """A chosen candidate.
+
+    Parameters
+    ----------
+    index : int
+        Its place in the list.
+    candidate : object
+        The candidate; None for a matrix of predictions.
+    name : object
+        Its name.
+    errors : ndarray
+        Empirical errors of all candidates.
+    certificate : Certificate
+        What is promised.
+    """
+
+    index: int
+    candidate: Any
+    name: Any
+    errors: NDArray[np.float64]
+    certificate: PrimitiveCertificate
+
+    @property
+    def error(self) -> float:
+        """Empirical error of the chosen candidate."""
+        return float(self.errors[self.index])
+
+
+def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
+    """Return the place, the candidate and its name, as the fields of a `Choice`.
+
+    Examples
+    --------
+    >>> chosen_item(["a model"], ["linear"], 0)
+    {'index': 0, 'candidate': 'a model', 'name': 'linear'}
+    """
+    candidate = None if isinstance(candidates, np.ndarray) else candidates[index]
+    return {"index": index, "candidate": candidate, "name": names[index]}
 
 
 def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
@@ -139,8 +183,8 @@ def _predictor(model: Any) -> Callable[[Any], Any]:
     return predict
 
 
-def _wrong(answers: Any, labels: NDArray[Any]) -> int:
-    answers = np.asarray(answers)
+def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
+    answers = np.asarray(predicted)
     if answers.shape != labels.shape:
         raise ValueError(f"a candidate gave answers of shape {answers.shape}, not {labels.shape}.")
     return int((answers != labels).sum())
@@ -173,6 +217,19 @@ def candidate_count(candidates: Any) -> int:
     return len(candidates)
 
 
+def row_bytes(points: Points) -> list[bytes]:
+    """Return each point's canonical encoding: equal bytes, equal points.
+
+    Examples
+    --------
+    >>> one, two, same = row_bytes(as_points([1, 2, 1.0]))
+    >>> one == same, one == two
+    (True, False)
+    """
+    words, kinds = points.encoded()
+    return [word.tobytes() + kind.tobytes() for word, kind in zip(words, kinds, strict=True)]
+
+
 def names_digest(names: Any, count: int) -> str:
     """Digest of the set of names, whatever their order; empty for very long lists.
 
@@ -183,9 +240,39 @@ def names_digest(names: Any, count: int) -> str:
     """
     if count > _LONGEST_CHECKED:
         return ""
-    words, kinds = name_points(names, count).encoded()
-    lines = sorted(word.tobytes() + kind.tobytes() for word, kind in zip(words, kinds, strict=True))
+    lines = sorted(row_bytes(name_points(names, count)))
     repeated = next((a for a, b in pairwise(lines) if a == b), None)
     if repeated is not None:
         raise ValueError("names must differ: two candidates have the same name.")
     return sha256(b"".join(lines)).hexdigest()[:16]
+
+
+def sample_key(key: SharedKey, X: Any, y: NDArray[Any]) -> SharedKey:
+    """Return a key of this sample alone, whatever the order of its rows.
+
+    Two samples are cut independently of each other, even where they have rows in common; equal
+    samples are cut in the same way.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    >>> one, two = sample_key(SharedKey(0), X, y), sample_key(SharedKey(0), X[::-1], y[::-1])
+    >>> one.fingerprint == two.fingerprint
+    True
+    """
+    content = key.child("sample").hashes(as_points(X).beside(as_points(y)))
+    digest = sha256(np.sort(content).astype("<u8").tobytes()).hexdigest()
+    return key.child("rows of one sample", digest)
+
+
+def sample_order(key: SharedKey, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows in a random order that is this sample's own.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0), np.array([0, 1, 0, 1, 0, 1])
+    >>> one, two = sample_order(SharedKey(0), X, y), sample_order(SharedKey(0), X[::-1], y[::-1])
+    >>> bool((X[one] == X[::-1][two]).all())
+    True
+    """
+    return sample_key(key, X, y).order(as_points(X), y)

@@ -1,4 +1,4 @@
-"""What the heavy stage says of points: membership, answers, and what a fresh sample would do."""
+"""Membership and labels of points in the heavy stage, and their flip probabilities."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from replearn.bounds import (
 )
 from replearn.bounds._numeric import binomial_cdf, binomial_sf
 from replearn.guarantees import HeavyStage
-from replearn.heavy._heavy_labels import Floats, LabelRule
-from replearn.primitives._rule import below_levels
+from replearn.heavy.label_rule import Floats, LabelRule
+from replearn.primitives.coins import below_levels
 from replearn.randomness import Points
 
 # Points with fewer than this share of n low occurrences are not remembered.
@@ -32,7 +32,7 @@ def fewest_remembered(n: int, stage: HeavyStage) -> int:
 
 
 class Seen(NamedTuple):
-    """What the training sample says of points that occur often; nothing of the key."""
+    """Counts and labels of points that occur often in the training sample, without the key."""
 
     values: Any
     counts: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Seen(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """The same, and what follows from it with the key; members or not."""
+    """The same with what follows from the key: members, their thresholds, labels."""
 
     seen: Seen
     points: Points
@@ -53,7 +53,17 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class HeavyView:
-    """What the heavy stage says of some points, row by row."""
+    """Membership and labels of some points, row by row.
+
+    Parameters
+    ----------
+    known : Known
+        All points that occur often.
+    stage : HeavyStage
+        The plan's treatment of heavy points.
+    numbers : ndarray of int
+        Which of the known points each row is, or -1.
+    """
 
     known: Known
     stage: HeavyStage
@@ -63,8 +73,8 @@ class HeavyView:
     def member(self) -> NDArray[np.bool_]:
         """Whether the point is heavy."""
         member = np.zeros(len(self.numbers), dtype=bool)
-        found = self.numbers >= 0
-        member[found] = self.known.member[self.numbers[found]]
+        known = self.numbers >= 0
+        member[known] = self.known.member[self.numbers[known]]
         return member
 
     @property
@@ -73,7 +83,7 @@ class HeavyView:
         return self.known.rule
 
     def replace(self, column: NDArray[Any], values: NDArray[Any]) -> NDArray[Any]:
-        """Put what the stage says of its members into a column of the votes."""
+        """Return a column of the votes with the members' values (one per known point) put in."""
         member = self.member
         result = column.copy()
         result[member] = values[self.numbers[member]]
@@ -85,14 +95,14 @@ class HeavyView:
 
     # -- a fresh sample, under this key ----------------------------------------------------------
     def flips(self, vote_chances: Floats, vote_answers: NDArray[np.intp]) -> Floats:
-        """Estimate how likely a fresh sample answers differently.
+        """Estimate the flip probability under this key: a fresh sample predicts another class.
 
         Parameters
         ----------
         vote_chances : ndarray of float, shape (n, classes)
             How likely a fresh sample's votes name each class.
         vote_answers : ndarray of int
-            What the votes answer.
+            Classes that the votes predict.
 
         Returns
         -------
@@ -170,7 +180,7 @@ class HeavyView:
 
     # -- two fresh samples, averaged over keys ---------------------------------------------------
     def average_flips(self, vote_flips: Floats) -> Floats:
-        """Estimate how likely two fresh samples answer differently, averaged over keys.
+        """Estimate how likely two fresh samples predict differently, averaged over keys.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""How often each point occurs, exactly, and which points of another table are among them.
+"""Exact counts of the distinct points of a table, and an index to look points up.
 
 Rows are grouped by their true columns where polars can do so (arrays of numbers, polars frames),
 otherwise by a 64-bit hash of their canonical encoding. Nothing rests on a hash being free of
@@ -62,8 +62,8 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
 
     Examples
     --------
-    >>> found = count_points([["a", 1], ["b", 2], ["a", 1.0]], at_least=2)
-    >>> found.values, found.counts.tolist(), found.n
+    >>> counted = count_points([["a", 1], ["b", 2], ["a", 1.0]], at_least=2)
+    >>> counted.values, counted.counts.tolist(), counted.n
     ([['a', 1]], [2], 3)
     """
     frame = None if decimals is not None else _plain_frame(X)
@@ -114,8 +114,8 @@ def _is_plain(pl: Any, kind: Any) -> bool:
 def _group_frame(frame: Any, at_least: int) -> tuple[Any, NDArray[np.int64]]:
     pl = _polars()
     names, count = frame.columns, "__count__"
-    found = frame.group_by(names).agg(pl.len().alias(count)).filter(pl.col(count) >= at_least)
-    return found.select(names), found[count].to_numpy().astype(np.int64)
+    groups = frame.group_by(names).agg(pl.len().alias(count)).filter(pl.col(count) >= at_least)
+    return groups.select(names), groups[count].to_numpy().astype(np.int64)
 
 
 def _group_points(points: Points) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
@@ -152,11 +152,6 @@ def _group_words(
     packed = rows.view([("", rows.dtype)] * rows.shape[1]).ravel()
     _, firsts, counts = np.unique(packed, return_index=True, return_counts=True)
     return firsts.astype(np.intp), counts.astype(np.int64)
-
-
-def _equal(words: Any, kinds: Any, rows: Any, others: Any, other_kinds: Any, places: Any) -> Any:
-    same = (words[rows] == others[places]).all(axis=1)
-    return same & (kinds[rows] == other_kinds[places]).all(axis=1)
 
 
 class PointIndex:
@@ -205,12 +200,12 @@ class PointIndex:
             if not len(candidates):
                 continue
             words, kinds = points.take(candidates).encoded()
-            found = self._order[at[candidates]]
-            every = np.arange(len(candidates))
-            same = _equal(words, kinds, every, self._words, self._kinds, found)
-            numbers[candidates[same]] = found[same]
+            listed = self._order[at[candidates]]
+            same = (words == self._words[listed]).all(axis=1)
+            same &= (kinds == self._kinds[listed]).all(axis=1)
+            numbers[candidates[same]] = listed[same]
         return numbers
 
     def _longest_run(self) -> int:
-        """How many listed points share one hash: 1, unless a miracle happens."""
+        """Return how many listed points share one hash: 1 unless hashes collide."""
         return int(np.unique(self._hashes, return_counts=True)[1].max())

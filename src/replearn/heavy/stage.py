@@ -14,11 +14,10 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.guarantees import HeavyStage
-from replearn.heavy._counting import PointIndex, count_points
-from replearn.heavy._heavy_labels import decide
-from replearn.heavy._heavy_view import HeavyView, Known, Seen, fewest_remembered
-from replearn.heavy.labels import first_labels
-from replearn.primitives._rule import below_levels
+from replearn.heavy.counting import PointIndex, count_points
+from replearn.heavy.heavy_hitters import draw_members
+from replearn.heavy.label_rule import first_labels, label_points
+from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -75,7 +74,7 @@ class HeavyPoints:
         return pd.DataFrame(rows).assign(mass=self.masses, label=self.labels)
 
     def to_state(self) -> dict[str, Any]:
-        """Return what was seen as plain values, without the key and what follows from it."""
+        """Return the state as plain values, without the key and what follows from it."""
         seen = self._known.seen
         values = seen.values
         if hasattr(values, "columns"):  # frames are read by the names of their columns
@@ -99,7 +98,7 @@ class HeavyPoints:
         return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
 
     def view(self, points: Points) -> HeavyView:
-        """See what the stage knows of some points.
+        """Return membership and labels of some points.
 
         Parameters
         ----------
@@ -163,10 +162,9 @@ def fit_heavy(
 def _decide(
     seen: Seen, stage: HeavyStage, classes: NDArray[Any], key: SharedKey, decimals: int | None
 ) -> Known:
-    """Compare what was seen with the shared random numbers."""
+    """Decide membership and labels by the shared random numbers."""
     points = as_points(seen.values, decimals=decimals)
     law = MembershipLaw(stage.kind, stage.low, stage.high)
-    uniforms = key.child("membership").uniforms(points)
-    # theorem: heavy-membership
-    member = below_levels(uniforms, law.table(seen.counts, seen.n))
-    return Known(seen, points, member, uniforms, decide(points, seen.tallies, stage, classes, key))
+    member, uniforms = draw_members(points, seen.counts, seen.n, law, key)
+    rule = label_points(points, seen.tallies, stage.n_labels, stage.band, classes, key)
+    return Known(seen, points, member, uniforms, rule)
