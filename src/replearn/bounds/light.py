@@ -6,8 +6,8 @@ largest of these masses, and 0 for continuous data.
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import round_up, upper_probability
+from replearn.records.checks import check_fraction, check_positive
 
 __all__ = ["largest_atoms", "light_point_slack", "light_point_tail"]
 

@@ -1,7 +1,7 @@
 """One sample for membership, heavy labels and votes: the cost is the largest, not the sum."""
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
+from replearn.records.checks import check_fraction
 
 __all__ = ["reuse_flip_bound"]
 

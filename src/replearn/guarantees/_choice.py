@@ -9,7 +9,7 @@ from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees._choice_tasks import TASKS, Needed, Number, Task
-from replearn.guarantees._wish import check_choice, check_count, check_number
+from replearn.records.checks import check_choice, check_count, check_fraction, if_given
 from replearn.records.files import write_atomically
 from replearn.records.json import Reader, check_format, pretty_json, read_object
 from replearn.records.text import html_table, two_columns
@@ -252,7 +252,7 @@ def plan_choice(learner: Any, *, n: int | None = None, **targets: Any) -> Choice
     wished = {k: v for k, v in targets.items() if v is not None or k in entry.nullable}
     given = {**entry.optional, **wished}
     checked = tuple((name, _checked(name, given[name])) for name in names)
-    rows = check_count("n", n)
+    rows = if_given(check_count, "n", n)
     if rows is None:
         rows = ChoicePlan(task, checked, 1).needed_n
     if rows is None:
@@ -263,8 +263,8 @@ def plan_choice(learner: Any, *, n: int | None = None, **targets: Any) -> Choice
 
 def _checked(name: str, value: Any) -> Number | None:
     if name in _FRACTIONS:
-        return check_number(name, value, low=-1e-300 if name == "drift" else 0.0)
-    return check_count(name, value, least=2 if name == "cv" else 1)
+        return if_given(check_fraction, name, value, zero=name == "drift")
+    return if_given(check_count, name, value, least=2 if name == "cv" else 1)
 
 
 def _task_name(learner: Any) -> str:

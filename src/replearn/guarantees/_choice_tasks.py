@@ -21,7 +21,7 @@ from replearn.bounds import (
     smallest_sample_selection,
     smallest_sample_threshold,
 )
-from replearn.bounds._numeric import smallest_integer
+from replearn.records.search import smallest_integer
 
 Number = int | float
 

@@ -4,6 +4,7 @@ import math
 
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
+from replearn.records.checks import check_count
 
 
 def block_size(n: int, n_blocks: int) -> int:
@@ -33,8 +34,7 @@ def flip_bound_multiclass(n_blocks: int, n_classes: int) -> float:
 
 def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
     """Flip probability of the average over partitions: that of one partition."""
-    if n_partitions < 1:
-        raise ValueError(f"n_partitions must be at least 1, got {n_partitions}")
+    check_count("n_partitions", n_partitions)
     return flip_bound  # theorem: several-partitions
 
 

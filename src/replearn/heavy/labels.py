@@ -18,9 +18,10 @@ from replearn.bounds.signs import sign_width
 from replearn.guarantees._label_promises import MANNERS
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy.heavy_hitters import HeavyHitters
-from replearn.primitives._inputs import fraction
 from replearn.primitives._rule import below_levels
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_choice, check_fraction
+from replearn.records.search import bisect
 
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
 
@@ -116,10 +117,9 @@ def label_heavy_hitters(  # noqa: PLR0913
     >>> found.labels.tolist(), found.n_labels.tolist(), found.certificate.certified
     ([0, 1], [200, 200], True)
     """
-    if setting not in _SETTINGS:
-        raise ValueError(f"setting={setting!r} must be one of {', '.join(_SETTINGS)}.")
-    fraction("alpha", alpha)
-    fraction("rho", rho)
+    check_choice("setting", setting, _SETTINGS)
+    check_fraction("alpha", alpha)
+    check_fraction("rho", rho)
     clear = 1.0 if setting == "realizable" else float(alpha)
     codes, found = _two_classes(labels, classes)
     sample = as_points(points, decimals=decimals)
@@ -158,12 +158,12 @@ def _designs(
 def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
     """Flip probability that labels outside the core may have: the better of two theorems."""
     # theorem: approximate-markov, approximate-heavy
-    passing, failing = rho * gamma, gamma
-    for _ in range(_HALVINGS):
-        middle = (passing + failing) / 2.0
-        good = label_disagreement_tail(n, core, middle, gamma) <= rho
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return passing
+    return bisect(
+        lambda flip: label_disagreement_tail(n, core, flip, gamma) <= rho,
+        rho * gamma,
+        gamma,
+        halvings=_HALVINGS,
+    )
 
 
 def _design(

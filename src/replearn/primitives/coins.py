@@ -15,9 +15,10 @@ from replearn.guarantees._primitive_certificate import (
     derivation,
 )
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction, heads_of
+from replearn.primitives._inputs import heads_of
 from replearn.primitives._rule import below_levels
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction, if_given
 from replearn.records.text import rounded_up
 
 __all__ = ["CoinDecision", "decide_coin", "decide_coins", "smallest_throws"]
@@ -113,8 +114,8 @@ def decide_coins(
     """
     heads = heads_of(flips)
     n, n_coins = heads.shape
-    fraction("rho", rho)
-    fraction("beta", beta, optional=True)
+    check_fraction("rho", rho)
+    if_given(check_fraction, "beta", beta)
     law = coin_law(n, p0, q0, rho)
     labels = list(range(n_coins)) if names is None else list(names)
     if len(labels) != n_coins:

@@ -31,8 +31,8 @@ from replearn.primitives._candidates import (
     named_candidates,
     names_digest,
 )
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction
 
 __all__ = ["CheaperChoice", "OrderedChoice", "learn_finite_class", "smallest_sample_choice"]
 
@@ -167,7 +167,7 @@ def learn_finite_class(
     ('half', False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
