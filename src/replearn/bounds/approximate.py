@@ -6,12 +6,13 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_width
 from replearn.bounds._deviation import largest_mean_deviation
-from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
+from replearn.bounds._numeric import round_up, upper_probability
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_fraction, check_positive
+from replearn.records.search import require_integer
 
 __all__ = [
     "disagreement_bound",
@@ -199,19 +200,17 @@ def smallest_blocks_approximate(
     """
     check_fraction("rho", rho)
     check_fraction("gamma", gamma)
-    checked_width(width)
-    if law not in ("uniform", "arcsine"):
-        raise ValueError(f"law={law!r} must be 'uniform' or 'arcsine'.")
+    check_fraction("width", width)
+    check_choice("law", law, ("uniform", "arcsine"))
     build = uniform_law if law == "uniform" else arcsine_law
 
     def passes(n_blocks: int) -> bool:
         tail = disagreement_tail(build(n_blocks, width), gamma, shared_rows=shared_rows)
         return tail <= rho
 
-    found = smallest_integer(passes, limit=10**7)
-    if found is None:
-        raise ValueError(f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks.")
-    return found
+    return require_integer(
+        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+    )
 
 
 @theorem("approximate-markov")

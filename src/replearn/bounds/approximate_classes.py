@@ -2,10 +2,10 @@
 
 import math
 
-from replearn.bounds._checks import check_positive
 from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
 from replearn.bounds.multiclass import mean_difference
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_positive
 
 __all__ = ["class_disagreement_bound", "class_disagreement_tail", "class_mean_and_spread"]
 

@@ -7,7 +7,6 @@ own. What carries little mass then averages out; only labels of heavy points are
 import math
 from functools import lru_cache
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import round_up, upper_probability
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.crowd import crowd_bound, crowd_tail
@@ -15,6 +14,8 @@ from replearn.bounds.heavy_sets import found_from
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
+from replearn.records.search import bisect, geometric_mean
 
 __all__ = [
     "heavy_disagreement_bound",
@@ -162,13 +163,9 @@ def heavy_disagreement_tail(
         items = {"membership_flip": membership_flip, "label_flip": label_flip}
         return heavy_disagreement_bound(votes, rho, n=n, law=law, **items) <= gamma
 
-    passing, failing = 1.0, 1e-12
-    if not passes(passing):
+    if not passes(1.0):
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(passing * failing)
-        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
-    return passing
+    return bisect(passes, 1.0, 1e-12, halvings=_HALVINGS, mean=geometric_mean)
 
 
 @theorem("approximate-heavy")

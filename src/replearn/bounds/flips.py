@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds._binomial import Floats, distribution_functions, window_radius, windows
-from replearn.bounds._checks import checked_blocks, checked_vote
 from replearn.bounds._supremum import (
     LARGEST_BATCH,
     MOST_BLOCKS_BY_CELLS,
@@ -20,8 +19,9 @@ from replearn.bounds._supremum import (
     supremum_by_cells,
     supremum_of_smooth_law,
 )
-from replearn.bounds.laws import ROUNDING, ThresholdLaw
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, VOTES, ThresholdLaw
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count
 
 MOST_KNOWN_SUPREMA = 100_000
 
@@ -48,7 +48,7 @@ def central_binomial(n_blocks: int) -> float:
     >>> round(central_binomial(32), 6)
     0.099347
     """
-    n_blocks = checked_blocks(n_blocks)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     if n_blocks <= 500:
         exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
         nearest = float(exact)
@@ -190,7 +190,7 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     >>> round(flip_bound(uniform_law(32)), 5), round(flip_bound(uniform_law(32), "soft"), 5)
     (0.09935, 0.09935)
     """
-    if checked_vote(vote) == "hard":
+    if check_choice("vote", vote, VOTES) == "hard":
         return flip_supremum(law)
     return soft_flip_bound(law)
 

@@ -6,9 +6,9 @@ about ``sqrt(mass * (1 - s))``: never both at full size.
 
 import math
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction
 
 __all__ = ["heavy_light_tail", "light_allowance", "light_mass"]
 

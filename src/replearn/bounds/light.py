@@ -6,9 +6,9 @@ largest of these masses, and 0 for continuous data.
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
 
 __all__ = ["largest_atoms", "light_point_slack", "light_point_tail"]
 

@@ -1,8 +1,8 @@
 """One sample for membership, heavy labels and votes: the cost is the largest, not the sum."""
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction
 
 __all__ = ["reuse_flip_bound"]
 

@@ -1,9 +1,9 @@
 """The point is a row of the training sample itself: one block has seen it."""
 
-from replearn.bounds._checks import checked_count
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.runs import runs_bound
 from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count
 
 
 @theorem("training-rows")
@@ -42,8 +42,8 @@ def training_row_bound(
     >>> round(training_row_bound(uniform_law(32)), 4)
     0.1306
     """
-    runs = checked_count(runs, name="runs", smallest=2)
-    trained = checked_count(trained, name="trained", smallest=0, largest=runs)
+    runs = check_count("runs", runs, least=2)
+    trained = check_count("trained", trained, least=0, most=runs)
     # theorem: training-rows
     if repeated and trained:
         pair = 2.0 * runs_bound(law, 2, vote) + min(trained, 2) * law.largest_step

@@ -1,10 +1,7 @@
 """The arguments of ``plan``, checked: what is given, what is to be solved."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees._policy import MIN_BLOCK
@@ -17,6 +14,7 @@ from replearn.guarantees.design import (
     Request,
     plain_labels,
 )
+from replearn.records.checks import check_choice, check_count, check_fraction, if_given
 
 LAWS = ("arcsine", "uniform", "programme")
 
@@ -63,33 +61,6 @@ class Wish:
         return self.min_block if self.block_size is None else self.block_size
 
 
-def check_number(name: str, value: Any, *, low: float = 0.0, high: float = 1.0) -> float | None:
-    """Return a float in (low, high], or None; the message names the parameter."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not low < value <= high:
-        raise ValueError(f"{name} must lie in ({low:g}, {high:g}], got {value!r}")
-    return float(value)
-
-
-def check_count(name: str, value: Any, *, least: int = 1) -> int | None:
-    """Return an int of at least ``least``, or None; the message names the parameter."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
-    return int(value)
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a text that is one of the choices; the message names the parameter."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
-    return value
 
 
 def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
@@ -108,12 +79,12 @@ def make_request(
     runs: int,
 ) -> Request:
     """Check the targets and put them together."""
-    checked = {name: check_number(name, value) for name, value in targets.items()}
+    checked = {name: if_given(check_fraction, name, value) for name, value in targets.items()}
     request = Request(
         notion=check_choice("notion", notion, NOTIONS),
-        d=check_count("d", d),
+        d=if_given(check_count, "d", d),
         realizable=bool(realizable),
-        runs=check_count("runs", runs, least=2) or 2,
+        runs=check_count("runs", runs, least=2),
         **checked,
     )
     if request.notion == "pointwise" and request.gamma is not None:
@@ -158,12 +129,12 @@ def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: 
     given["classes"] = _in_order(plain_labels(given["classes"]))
     given["n_classes"] = _number_of_classes(given["n_classes"], given["classes"])
     for name in ("n", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"):
-        given[name] = check_count(name, given[name])
-    given["decimals"] = check_count("decimals", given["decimals"], least=0)
-    given["width"] = check_number("width", given["width"])
+        given[name] = if_given(check_count, name, given[name])
+    given["decimals"] = if_given(check_count, "decimals", given["decimals"], least=0)
+    given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    given["atoms"] = check_number("atoms", given["atoms"], low=-1e-300)
+    given["atoms"] = check_fraction("atoms", given["atoms"], zero=True)
     if given["shared_rows"] is None:
         atomic = given["atoms"] > 0 or given["heavy"] is not None
         given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
@@ -185,7 +156,7 @@ def _default_law(request: Request, width: float | None) -> tuple[str, float | No
 
 def _number_of_classes(n_classes: Any, classes: tuple[Label, ...] | None) -> int:
     if classes is None:
-        return check_count("n_classes", 2 if n_classes is None else n_classes, least=2) or 2
+        return check_count("n_classes", 2 if n_classes is None else n_classes, least=2)
     if len(set(classes)) != len(classes):
         raise ValueError(f"classes must be different from each other, got {classes}")
     found = max(2, len(classes))

@@ -4,9 +4,9 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from replearn.guarantees._wish import check_count, check_number
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, Number
 from replearn.guarantees.tasks import guarantee
+from replearn.records.checks import check_count, check_fraction, check_number, if_given
 
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift")
 _MEANS = ("p0", "q0")
@@ -19,7 +19,7 @@ def choice_inputs(task: str, n: int | None, targets: dict[str, Any]) -> dict[str
     _refuse_other_names(entry, names, targets)
     given = {**entry.optional, **{k: v for k, v in targets.items() if v is not None}}
     checked = {name: _checked(name, given[name]) for name in names}
-    rows = check_count("n", n)
+    rows = if_given(check_count, "n", n)
     if rows is None:
         rows = needed_for(task, checked).n
     if rows is None:
@@ -39,10 +39,10 @@ def _refuse_other_names(entry: Guarantee, names: tuple[str, ...], targets: dict[
 
 def _checked(name: str, value: Any) -> Number | None:
     if name in _FRACTIONS:
-        return check_number(name, value, low=-1e-300 if name == "drift" else 0.0)
+        return if_given(check_fraction, name, value, zero=name == "drift")
     if name in _MEANS:
-        return check_number(name, value, low=-1.0 - 1e-300)
-    return check_count(name, value, least=2 if name == "cv" else 1)
+        return check_number(name, value)
+    return if_given(check_count, name, value, least=2 if name == "cv" else 1)
 
 
 def needed_for(task: str, inputs: dict[str, Any]) -> Needed:

@@ -4,7 +4,6 @@ import math
 from typing import Any
 
 from replearn.bounds import finite_randomness_flip_bound
-from replearn.bounds._numeric import smallest_integer
 from replearn.guarantees.guarantee import (
     SAME_POINT,
     SMALL_MASS,
@@ -15,6 +14,7 @@ from replearn.guarantees.guarantee import (
     above_budget,
 )
 from replearn.guarantees.steps import Ledger
+from replearn.records.search import smallest_integer
 from replearn.records.text import rounded_up
 
 _MOST_BLOCKS = 10_000_000

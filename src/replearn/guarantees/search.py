@@ -8,7 +8,6 @@ from replearn.bounds import (
     selection_scale,
     smallest_sample_search,
 )
-from replearn.bounds._numeric import smallest_integer
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import (
     NEAR_BEST,
@@ -21,6 +20,7 @@ from replearn.guarantees.guarantee import (
 )
 from replearn.guarantees.selection import selection_rate
 from replearn.guarantees.steps import Ledger
+from replearn.records.search import smallest_integer
 from replearn.records.text import rounded_up
 
 _MOST_ROWS = 10**15

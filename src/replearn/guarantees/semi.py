@@ -9,7 +9,6 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     smallest_sample_selection,
 )
-from replearn.bounds._numeric import smallest_integer
 from replearn.guarantees.guarantee import (
     THREE_TARGETS,
     Conclusion,
@@ -19,6 +18,7 @@ from replearn.guarantees.guarantee import (
     above_budget,
 )
 from replearn.guarantees.steps import Ledger
+from replearn.records.search import smallest_integer
 from replearn.records.text import rounded_up
 
 _MOST_ROWS = 10**15

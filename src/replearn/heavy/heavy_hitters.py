@@ -14,9 +14,9 @@ from replearn.bounds.heavy_sets import SetLaw
 from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy.counting import Counts, PointIndex, count_points
-from replearn.primitives._inputs import fraction
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_choice, check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -147,8 +147,8 @@ def find_heavy_hitters(
     ([1, 2], [600, 300])
     """
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
-        fraction(name, value)
-    fraction("rho", rho, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "rho", rho)
     if notion not in _NOTIONS:
         raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
     key = SharedKey(key)

@@ -15,7 +15,6 @@ from replearn.guarantees._label_promises import MANNERS
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import first_labels, label_points
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey, as_points
 
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
@@ -113,8 +112,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     """
     if not isinstance(label_noise, bool | np.bool_):
         raise TypeError(f"label_noise must be True or False, got {label_noise!r}.")
-    fraction("alpha", alpha)
-    fraction("rho", rho)
+    check_fraction("alpha", alpha)
+    check_fraction("rho", rho)
     key = SharedKey(key)
     clear = float(alpha) if label_noise else 1.0
     codes, names = _two_classes(labels, classes)
@@ -155,12 +154,12 @@ def _designs(
 def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
     """Flip probability that labels outside the core may have: the better of two theorems."""
     # theorem: approximate-markov, approximate-heavy
-    passing, failing = rho * gamma, gamma
-    for _ in range(_HALVINGS):
-        middle = (passing + failing) / 2.0
-        good = label_disagreement_tail(n, core, middle, gamma) <= rho
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return passing
+    return bisect(
+        lambda flip: label_disagreement_tail(n, core, flip, gamma) <= rho,
+        rho * gamma,
+        gamma,
+        halvings=_HALVINGS,
+    )
 
 
 def _design(

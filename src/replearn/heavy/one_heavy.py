@@ -11,9 +11,9 @@ from replearn.bounds.one_heavy import one_heavy_power
 from replearn.guarantees._heavy_promises import ONE
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy.counting import count_points
-from replearn.primitives._inputs import fraction
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import take_rows
 
 __all__ = ["OneHeavyHitter", "find_one_heavy_hitter"]
@@ -80,9 +80,9 @@ def find_one_heavy_hitter(
     >>> find_one_heavy_hitter(sample, 0.5, key="a").value
     [7]
     """
-    fraction("nu", nu)
-    fraction("beta", beta)
-    fraction("rho", rho, optional=True)
+    check_fraction("nu", nu)
+    check_fraction("beta", beta)
+    if_given(check_fraction, "rho", rho)
     key = SharedKey(key)
     power = one_heavy_power(nu) if kappa is None else float(kappa)
     counted = count_points(points, decimals=decimals)

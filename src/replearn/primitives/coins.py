@@ -16,8 +16,8 @@ from replearn.guarantees._primitive_certificate import (
     derivation,
 )
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction, if_given
 from replearn.records.text import rounded_up
 
 __all__ = [
@@ -172,8 +172,8 @@ def decide_coins(
     heads = heads_of(flips)
     n, n_coins = heads.shape
     key = SharedKey(key)
-    fraction("rho", rho)
-    fraction("beta", beta, optional=True)
+    check_fraction("rho", rho)
+    if_given(check_fraction, "beta", beta)
     law = coin_law(n, p0, q0, rho)
     uniforms = key.child("coin").uniforms(coin_names(names, n_coins))
     counts = heads.sum(axis=0)

@@ -30,6 +30,7 @@ from replearn.primitives.candidates import (
     names_digest,
 )
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction
 
 __all__ = ["OrderedChoice", "learn_finite_class"]
 
@@ -86,7 +87,7 @@ def learn_finite_class(
     ('half', False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)

@@ -34,6 +34,7 @@ from replearn.primitives.candidates import (
 )
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.records.checks import check_fraction
 
 __all__ = ["Selection", "choice_scale", "choose_by_errors", "select_hypothesis"]
 
@@ -229,7 +230,7 @@ def select_hypothesis(
     ('half', 0.0, False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)

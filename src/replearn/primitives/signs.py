@@ -21,10 +21,10 @@ from replearn.guarantees._primitive_certificate import (
     derivation,
 )
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
 from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_choice, check_fraction, if_given
 from replearn.records.text import rounded_up
 
 __all__ = ["Signs", "estimate_signs"]
@@ -126,8 +126,8 @@ def estimate_signs(
     heads = heads_of(flips)
     n, n_coins = heads.shape
     for name, value in (("alpha", alpha), ("rho", rho)):
-        fraction(name, value)
-    fraction("beta", beta, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "beta", beta)
     key = SharedKey(key)
     joint = _choose(method, n, n_coins)
     width = sign_width(n, n_coins, rho, joint=joint) or 1.0
@@ -156,8 +156,7 @@ def estimate_signs(
 
 
 def _choose(method: str, n: int, n_coins: int) -> bool:
-    if method not in _METHODS:
-        raise ValueError(f"method={method!r} must be one of {', '.join(_METHODS)}.")
+    check_choice("method", method, _METHODS)
     if method != "auto":
         return method == "joint"
     return joint_sign_flip_bound(n, n_coins, 1.0) < sign_flip_bound(n, n_coins, 1.0)
