@@ -4,7 +4,7 @@ from replearn.guarantees._columns import Columns
 from replearn.guarantees._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 from replearn.guarantees._heavy import heavy_rows_needed, heavy_stage
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
-from replearn.guarantees.certificate import Certificate
+from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.comparison import Comparison, differing
 from replearn.guarantees.design import Design, HeavyStage, Request
 from replearn.guarantees.guarantee import Conclusion, Guarantee
@@ -36,6 +36,7 @@ __all__ = [
     "Request",
     "Step",
     "Theorem",
+    "certify",
     "derive",
     "differing",
     "heavy_rows_needed",

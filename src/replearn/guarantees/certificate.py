@@ -306,3 +306,23 @@ class Certificate:
 
     def _repr_html_(self) -> str:
         return html_table("Certificate", certificate_rows(self))
+
+
+def certify(task: str, key_fingerprint: str, **inputs: Any) -> Certificate:
+    """Issue the certificate of a run that has no base learner.
+
+    Parameters
+    ----------
+    task : str
+        What the promise is about.
+    key_fingerprint : str
+        Fingerprint of the shared key.
+    **inputs
+        The items that all runs of the promise share.
+
+    Examples
+    --------
+    >>> certify("correlated sampling", "0123456789abcdef", deviation=None).certified
+    True
+    """
+    return Certificate.issue(task, inputs, Identity(key_fingerprint))

@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
-from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
+from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
 from replearn.heavy.counting import Counts, PointIndex, count_points
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_choice, check_fraction, if_given
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -59,7 +59,7 @@ class HeavyHitters:
     n: int
     law: MembershipLaw
     gamma_prime: float | None
-    certificate: PrimitiveCertificate
+    certificate: Certificate
     _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class HeavyHitters:
     @property
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
-        return _NOTIONS[TASKS.index(self.certificate.task)]
+        return _NOTIONS[HEAVY_TASKS.index(self.certificate.task)]
 
     @property
     def masses(self) -> NDArray[np.float64]:
@@ -216,7 +216,7 @@ def _certificate(
     beta: float,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
     if notion != "replicable":
         inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
@@ -224,8 +224,8 @@ def _certificate(
         inputs |= {"core_low": core.low, "core_high": core.high}
     if notion == "approximate":
         inputs["gamma"] = float(gamma)
-    task = TASKS[_NOTIONS.index(notion)]
-    return PrimitiveCertificate.issue(task, key.fingerprint, **inputs)
+    task = HEAVY_TASKS[_NOTIONS.index(notion)]
+    return certify(task, key.fingerprint, **inputs)
 
 
 def _result(
@@ -235,7 +235,7 @@ def _result(
     core: NDArray[np.bool_],
     law: MembershipLaw,
     core_law: Any,
-    certificate: PrimitiveCertificate,
+    certificate: Certificate,
 ) -> HeavyHitters:
     rows = np.flatnonzero(chosen)
     return HeavyHitters(
@@ -245,7 +245,7 @@ def _result(
         thresholds=uniforms[rows],
         core=core[rows],
         n=counted.n,
-        law=law if certificate.task != REPLICABLE else core_law,
+        law=law if certificate.task != HEAVY_TASKS[1] else core_law,
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
         certificate=certificate,
     )

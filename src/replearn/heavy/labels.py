@@ -11,11 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds import SetLaw, label_disagreement_tail
 from replearn.bounds.signs import sign_width
-from replearn.guarantees._label_promises import MANNERS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import first_labels, label_points
 from replearn.randomness import SharedKey, as_points
+from replearn.records.checks import check_fraction
+from replearn.records.search import bisect
 
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
 
@@ -47,7 +48,7 @@ class HeavyLabels:
     n_labels: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     classes: NDArray[Any]
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
 def label_heavy_hitters(  # noqa: PLR0913
@@ -193,7 +194,7 @@ def _certificate(
     beta: float | None,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     (k, band, most), *core = designs
     inputs: dict[str, Any] = {"k": k, "band": band, "n_points": most, "alpha": alpha}
     inputs |= {"rho": float(rho), "beta": beta}
@@ -201,7 +202,6 @@ def _certificate(
         inputs |= {"core_k": core[0][0], "core_band": core[0][1], "core_points": core[0][2]}
         law = SetLaw.standard(heavy.gamma_prime or 1.0)
         inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
-    manner = MANNERS[heavy.notion]
-    return PrimitiveCertificate.issue(
-        f"labels of heavy points, {manner}", key.fingerprint, **inputs
+    return certify(
+        heavy.certificate.task.replace("heavy", "heavy labels"), key.fingerprint, **inputs
     )

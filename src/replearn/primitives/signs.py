@@ -15,17 +15,11 @@ from replearn.bounds.signs import (
     sign_flip_bound,
     sign_width,
 )
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import Certificate, certify
 from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_choice, check_fraction, if_given
-from replearn.records.text import rounded_up
 
 __all__ = ["Signs", "estimate_signs"]
 
@@ -54,30 +48,9 @@ class Signs:
     means: NDArray[np.float64]
     width: float
     method: str
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
-@derivation("estimate signs")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_coins: int,
-    alpha: float,
-    rho: float,
-    beta: float | None,
-    width: float,
-    joint: bool,
-) -> tuple[list[str], list[str]]:
-    data = {"n": n, "n_coins": n_coins, "width": width, "joint": joint}
-    flip = ledger.add("signs_flip", "coins-at-once", **data)
-    error = ledger.add("signs_error", "coins-at-once", alpha=alpha, **data)
-    promises = [
-        f"Two runs differ in any of the {n_coins} signs with probability at most "
-        f"{rounded_up(flip)}.",
-        f"Any coin with a mean at least {alpha:g} from 0 has the wrong sign with probability at "
-        f"most {rounded_up(error)}.",
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
 
 
 def estimate_signs(
@@ -141,8 +114,8 @@ def estimate_signs(
         # theorem: coins-at-once
         above = below_levels(uniforms, label_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
-    certificate = PrimitiveCertificate.issue(
-        "estimate signs",
+    certificate = certify(
+        "signs",
         key.fingerprint,
         n=n,
         n_coins=n_coins,
