@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness import SharedKey
-from replearn.tables._kinds import ID, NUMBER, is_date
-from replearn.tables._text_files import TableFileError
-from replearn.tables.files import Table, read_table
+from replearn.tables.files import Table, TableFileError, read_table
+from replearn.tables.kinds import ID, NUMBER, is_date
 
 MOST_CLASSES = 50
 

@@ -13,8 +13,7 @@ from replearn.cli._models import HELP, base_model, takes_columns_itself
 from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.learners._block_voting import BlockVotingClassifier
-from replearn.persistence import resumable, save
-from replearn.persistence._parts import check_foreign
+from replearn.persistence import check_savable, resumable, save
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
@@ -50,7 +49,7 @@ def run(args: argparse.Namespace) -> int:
     base = base_model(args.model, sample.columns)
     if isinstance(base, BlockVotingClassifier):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
-    check_foreign(base, f"model {args.model!r}")  # what cannot be saved is told before training
+    check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
     own = takes_columns_itself(base)
     if shared is None:
         asked = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}

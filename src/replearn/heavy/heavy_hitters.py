@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
-from replearn.guarantees._heavy_promises import TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
+from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
 from replearn.heavy.counting import PointIndex, count_points
-from replearn.primitives._inputs import fraction
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -59,7 +59,7 @@ class HeavyHitters:
     n: int
     law: MembershipLaw | SetLaw
     gamma_prime: float | None
-    certificate: PrimitiveCertificate
+    certificate: Certificate
     _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class HeavyHitters:
     @property
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
-        return _NOTIONS[TASKS.index(self.certificate.task)]
+        return _NOTIONS[HEAVY_TASKS.index(self.certificate.task)]
 
     @property
     def core_law(self) -> SetLaw | None:
@@ -152,8 +152,8 @@ def find_heavy_hitters(
     ([1, 2], [600, 300])
     """
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
-        fraction(name, value)
-    fraction("rho", rho, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "rho", rho)
     if notion not in _NOTIONS:
         raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
     key = SharedKey(key)
@@ -230,7 +230,7 @@ def _certificate(
     beta: float,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
     if notion != "replicable":
         inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
@@ -238,5 +238,5 @@ def _certificate(
         inputs |= {"core_low": core.low, "core_high": core.high}
     if notion == "approximate":
         inputs["gamma"] = float(gamma)
-    task = TASKS[_NOTIONS.index(notion)]
-    return PrimitiveCertificate.issue(task, key.fingerprint, **inputs)
+    task = HEAVY_TASKS[_NOTIONS.index(notion)]
+    return certify(task, key.fingerprint, **inputs)

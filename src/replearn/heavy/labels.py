@@ -11,12 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds import SetLaw, label_disagreement_tail
 from replearn.bounds.signs import sign_width
-from replearn.guarantees._label_promises import MANNERS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import first_labels, label_points
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey, as_points
+from replearn.records.checks import check_fraction
+from replearn.records.search import bisect
 
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
 
@@ -56,7 +56,7 @@ class HeavyLabels:
     n_labels: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     classes: NDArray[Any]
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
 def label_heavy_hitters(  # noqa: PLR0913
@@ -121,8 +121,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     """
     if not isinstance(label_noise, bool | np.bool_):
         raise TypeError(f"label_noise must be True or False, got {label_noise!r}.")
-    fraction("alpha", alpha)
-    fraction("rho", rho)
+    check_fraction("alpha", alpha)
+    check_fraction("rho", rho)
     key = SharedKey(key)
     clear = float(alpha) if label_noise else 1.0
     codes, names = _two_classes(labels, classes)
@@ -161,12 +161,12 @@ def _designs(heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None
 def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
     """Flip probability that labels outside the core may have: the better of two theorems."""
     # theorem: approximate-markov, approximate-heavy
-    passing, failing = rho * gamma, gamma
-    for _ in range(_HALVINGS):
-        middle = (passing + failing) / 2.0
-        good = label_disagreement_tail(n, core, middle, gamma) <= rho
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return passing
+    return bisect(
+        lambda flip: label_disagreement_tail(n, core, flip, gamma) <= rho,
+        rho * gamma,
+        gamma,
+        halvings=_HALVINGS,
+    )
 
 
 def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
@@ -199,7 +199,7 @@ def _certificate(
     beta: float | None,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     single, *core = designs
     inputs: dict[str, Any] = {"k": single.k, "band": single.band, "n_points": single.most}
     inputs |= {"alpha": alpha, "rho": float(rho), "beta": beta}
@@ -207,7 +207,6 @@ def _certificate(
     if core and law is not None:
         inputs |= {"core_k": core[0].k, "core_band": core[0].band, "core_points": core[0].most}
         inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
-    manner = MANNERS[heavy.notion]
-    return PrimitiveCertificate.issue(
-        f"labels of heavy points, {manner}", key.fingerprint, **inputs
+    return certify(
+        heavy.certificate.task.replace("heavy", "heavy labels"), key.fingerprint, **inputs
     )

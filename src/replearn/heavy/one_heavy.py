@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds.one_heavy import one_heavy_power
-from replearn.guarantees._heavy_promises import ONE
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
 from replearn.heavy.counting import count_points
-from replearn.primitives._inputs import fraction
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import take_rows
 
 __all__ = ["OneHeavyHitter", "find_one_heavy_hitter"]
@@ -38,7 +37,7 @@ class OneHeavyHitter:
     value: Any
     count: int
     n: int
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
 def find_one_heavy_hitter(
@@ -80,9 +79,9 @@ def find_one_heavy_hitter(
     >>> find_one_heavy_hitter(sample, 0.5, key="a").value
     [7]
     """
-    fraction("nu", nu)
-    fraction("beta", beta)
-    fraction("rho", rho, optional=True)
+    check_fraction("nu", nu)
+    check_fraction("beta", beta)
+    if_given(check_fraction, "rho", rho)
     key = SharedKey(key)
     power = one_heavy_power(nu) if kappa is None else float(kappa)
     counted = count_points(points, decimals=decimals)
@@ -90,8 +89,14 @@ def find_one_heavy_hitter(
     weights = power * np.log(counted.counts)
     # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
     drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
-    certificate = PrimitiveCertificate.issue(
-        ONE, key.fingerprint, n=counted.n, nu=float(nu), kappa=power, rho=rho, beta=float(beta)
+    certificate = certify(
+        "one heavy point",
+        key.fingerprint,
+        n=counted.n,
+        nu=float(nu),
+        kappa=power,
+        rho=rho,
+        beta=float(beta),
     )
     value = take_rows(counted.values, np.array([drawn]))
     return OneHeavyHitter(value, int(counted.counts[drawn]), counted.n, certificate)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds.domain import collision_bound
+from replearn.records.checks import check_count
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -46,9 +47,7 @@ class LazyDomain:
     """
 
     def __init__(self, draw: Draw, size: int, rng: np.random.Generator) -> None:
-        if size < 1:
-            raise ValueError(f"size={size!r} must be at least 1.")
-        self._draw, self.size, self._rng = draw, int(size), rng
+        self._draw, self.size, self._rng = draw, check_count("size", size), rng
         self._places: dict[int, int] = {}
         self._X: list[NDArray[Any]] = []
         self._y: list[NDArray[Any]] = []

@@ -22,6 +22,7 @@ from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
+from replearn.records.search import bisect
 from replearn.records.text import rounded_up
 
 _HALVINGS = 60
@@ -226,11 +227,12 @@ def level_scale(
     46.1
     """
     # theorem: thresholds-proper
-    stable, too_large = 0.0, 1e9
-    for _ in range(_HALVINGS):
-        middle = (stable + too_large) / 2
-        good = threshold_flip_bound(middle, n, gamma, n_directions) <= rho
-        stable, too_large = (middle, too_large) if good else (stable, middle)
+    stable = bisect(
+        lambda t: threshold_flip_bound(t, n, gamma, n_directions) <= rho,
+        0.0,
+        1e9,
+        halvings=_HALVINGS,
+    )
     if stable > 0 and threshold_error_tail(stable, n, alpha, n_directions) <= beta:
         return stable
     accurate = threshold_scale(n, alpha, beta, n_directions)

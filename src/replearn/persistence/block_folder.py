@@ -21,12 +21,11 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.auditing._store import data_digest
 from replearn.execution.checkpoints import block_store
 from replearn.learners._inputs import describe_learner
-from replearn.persistence._parts import check_foreign
+from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 from replearn.records.files import (
     claim_folder,
     differences,
@@ -40,6 +39,7 @@ MANIFEST = "fit.json"
 TRAINING = "training.json"
 FORMAT = "replearn-fit-folder 2"
 _DIGEST_BYTES = 32
+_DATA_KEY = SharedKey("replearn fit folder")
 
 
 @contextmanager
@@ -103,10 +103,11 @@ class BlockFolder:
         keys: Sequence[SharedKey],
     ) -> TrainingFolder:
         """Return the folder of this training; refuse to add it to those of another fit."""
-        check_foreign(estimator, "the base learner")
+        check_savable(estimator, "the base learner")
         claim_folder(self._folder, MANIFEST, _library(), "fit")
+        rows = _DATA_KEY.hashes(as_points(X))
         training = {
-            "data": data_digest(X, y, None),
+            "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
             "blocks": _digest([np.array([len(rows), *rows]).tobytes() for rows in blocks]),
             "key": _digest([key.fingerprint.encode() for key in keys]),
             "learner": describe_learner(estimator)[1],

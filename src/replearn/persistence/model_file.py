@@ -14,11 +14,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
 from replearn.guarantees import Certificate
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted
+from replearn.primitives import PrimitiveCertificate
 from replearn.randomness import ENCODING_VERSION, SharedKey
 from replearn.records.files import write_bytes_atomically
 

@@ -4,7 +4,6 @@ Each returns a frozen result with its certificate, and keys its random numbers b
 belong to, never by a place in a stream.
 """
 
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.primitives.candidates import Choice, names_digest, sample_key, sample_order
 from replearn.primitives.coins import (
     CoinDecision,
@@ -41,7 +40,6 @@ __all__ = [
     "CorrelatedDraw",
     "Cuts",
     "OrderedChoice",
-    "PrimitiveCertificate",
     "QuantileGrid",
     "Selection",
     "Signs",

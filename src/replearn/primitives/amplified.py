@@ -7,9 +7,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.guarantees._choice_promises import same_and_good
-from replearn.guarantees._primitive_certificate import derivation
-from replearn.guarantees._steps import Ledger
 from replearn.primitives.candidates import candidate_count, error_counts, sample_order
 from replearn.randomness import Points, SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
@@ -136,29 +133,3 @@ def named_pair(
         scores[string, seen] = kappa * np.log(counts[string, seen]) + gumbels
     best, index = divmod(int(np.argmax(scores)), scores.shape[1])
     return best, index, counts[best]
-
-
-@derivation("learn finite class, amplified")
-def _derive(  # noqa: PLR0913
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    n_blocks: int,
-    block_size: int,
-    n_strings: int,
-    width: float,
-    kappa: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    data = {
-        "n_hypotheses": n_hypotheses,
-        "width": width,
-        "block_size": block_size,
-        "n_blocks": n_blocks,
-    }
-    flip = ledger.add("amplified_flip", "finite-class", n_strings=n_strings, kappa=kappa, **data)
-    tail = ledger.add("amplified_error", "finite-class", alpha=alpha, **data)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)

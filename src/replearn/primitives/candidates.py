@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate
 from replearn.hypotheses import Cover, Hypothesis, Rules
 from replearn.hypotheses.hypothesis import canonical_text
 from replearn.randomness import Points, SharedKey, as_points
@@ -47,7 +47,7 @@ class Choice:
     candidate: Any
     name: Any
     errors: NDArray[np.float64]
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
     @property
     def error(self) -> float:

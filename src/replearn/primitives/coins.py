@@ -10,15 +10,9 @@ from numpy.typing import NDArray
 
 from replearn.bounds import LAW_BITS
 from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
+from replearn.guarantees import Certificate, certify
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
+from replearn.records.checks import check_fraction, if_given
 
 __all__ = [
     "CoinDecision",
@@ -55,29 +49,7 @@ class CoinDecision:
     means: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     law: CoinLaw
-    certificate: PrimitiveCertificate
-
-
-@derivation("decide coins")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    p0: float,
-    q0: float,
-    rho: float,
-    beta: float | None,
-    low: float,
-    high: float,
-) -> tuple[list[str], list[str]]:
-    flip = ledger.add("coin_flip", "coin-testing", n=n, low=low, high=high)
-    error = ledger.add("coin_error", "coin-testing", n=n, low=low, high=high, p0=p0, q0=q0)
-    promises = [
-        f"Two runs call a coin differently with probability at most {rounded_up(flip)}, whatever "
-        "its bias.",
-        f"A coin with mean above {q0:g} or below {p0:g} is called wrongly with probability at most "
-        f"{rounded_up(error)}.",
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+    certificate: Certificate
 
 
 def below_levels(uniforms: NDArray[np.float64], levels: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -172,15 +144,15 @@ def decide_coins(
     heads = heads_of(flips)
     n, n_coins = heads.shape
     key = SharedKey(key)
-    fraction("rho", rho)
-    fraction("beta", beta, optional=True)
+    check_fraction("rho", rho)
+    if_given(check_fraction, "beta", beta)
     law = coin_law(n, p0, q0, rho)
     uniforms = key.child("coin").uniforms(coin_names(names, n_coins))
     counts = heads.sum(axis=0)
     # theorem: coin-testing
     above = below_levels(uniforms, law.table(counts, n))
-    certificate = PrimitiveCertificate.issue(
-        "decide coins",
+    certificate = certify(
+        "coins",
         key.fingerprint,
         n=n,
         p0=float(p0),

@@ -14,11 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds._agreement import log_weight_agreement
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import Certificate, certify
 from replearn.primitives.candidates import row_bytes
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.text import rounded_up
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 __all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]
@@ -48,22 +46,7 @@ class CorrelatedDraw:
     value: Any
     score: float
     margin: float
-    certificate: PrimitiveCertificate
-
-
-@derivation("correlated sampling")
-def _derive(ledger: Ledger, deviation: float | None) -> tuple[list[str], list[str]]:
-    promises = [
-        "A candidate is drawn with probability proportional to its weight; two runs with weights "
-        "p and q differ with probability at most 2 TV(p, q)/(1 + TV(p, q))."
-    ]
-    if deviation is not None:
-        flip = ledger.add("draw_flip", "correlated-sampling", deviation=deviation)
-        promises.append(
-            f"If no log weight moves by more than {deviation:g}, two runs differ with probability "
-            f"at most {rounded_up(flip)}."
-        )
-    return promises, []
+    certificate: Certificate
 
 
 def sample_correlated(
@@ -151,9 +134,7 @@ def sample_correlated_stream(
         offset += len(scores)
     if index < 0:
         raise ValueError("log_weights must be finite for at least one candidate.")
-    certificate = PrimitiveCertificate.issue(
-        "correlated sampling", key.fingerprint, deviation=deviation
-    )
+    certificate = certify("correlated sampling", key.fingerprint, deviation=deviation)
     return CorrelatedDraw(index, value, best, best - second, certificate)
 
 

@@ -15,10 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds import order_width, smallest_sample_amplified
-from replearn.guarantees._choice_promises import same_and_good
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
+from replearn.guarantees import certify
 from replearn.primitives.amplified import block_errors, named_pair
 from replearn.primitives.candidates import (
     Choice,
@@ -30,6 +27,7 @@ from replearn.primitives.candidates import (
     names_digest,
 )
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction
 
 __all__ = ["OrderedChoice", "learn_finite_class"]
 
@@ -86,7 +84,7 @@ def learn_finite_class(
     ('half', False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
@@ -101,8 +99,8 @@ def learn_finite_class(
     good = np.flatnonzero(errors <= errors.min() + margin)
     ranks = key.child("order").hashes(name_points(names, count).take(good))
     index = int(good[np.argmin(ranks)])
-    certificate = PrimitiveCertificate.issue(
-        "learn finite class",
+    certificate = certify(
+        "finite class",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
@@ -139,8 +137,8 @@ def _amplified(
         "kappa": design.kappa,
     }
     _, index, _ = named_pair(errors, points, key, **shared)
-    certificate = PrimitiveCertificate.issue(
-        "learn finite class, amplified",
+    certificate = certify(
+        "finite class, amplified",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
@@ -152,20 +150,3 @@ def _amplified(
     )
     item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
     return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)
-
-
-@derivation("learn finite class")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    width: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    data = {"n_hypotheses": n_hypotheses, "width": width, "m": n}
-    flip = ledger.add("order_flip", "finite-class", **data)
-    tail = ledger.add("order_error", "finite-class", alpha=alpha, **data)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)

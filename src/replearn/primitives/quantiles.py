@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_count
 
 __all__ = ["Cuts", "QuantileGrid", "cuts_of_sample", "draw_level", "quantile_grid"]
 
@@ -212,8 +212,7 @@ def quantile_grid(
     >>> grid.values.tolist()
     [-inf, 0.0, 8.0, 33.0]
     """
-    if isinstance(n_levels, bool) or not isinstance(n_levels, Integral) or n_levels < 1:
-        raise ValueError(f"n_levels={n_levels!r} must be a positive integer.")
+    check_count("n_levels", n_levels)
     offset = float(SharedKey(key).child("offset").uniforms([0])[0])
     levels = (np.arange(n_levels) + offset) / n_levels
     cuts = cuts_of_sample(x)

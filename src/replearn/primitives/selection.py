@@ -19,10 +19,7 @@ from replearn.bounds import (
     selection_scale,
     stable_scale,
 )
-from replearn.guarantees._choice_promises import same_and_good
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
+from replearn.guarantees import certify
 from replearn.primitives.candidates import (
     Choice,
     candidate_count,
@@ -34,6 +31,7 @@ from replearn.primitives.candidates import (
 )
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.records.checks import check_fraction
 
 __all__ = ["Selection", "choice_scale", "choose_by_errors", "select_hypothesis"]
 
@@ -77,30 +75,6 @@ class Selection(Choice):
             )
         # theorem: hypothesis-selection
         return selection_agreement(self.sharpness, self.errors, other.errors)
-
-
-@derivation("select hypothesis")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    t: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    flip = ledger.add(
-        "selection_sampled",
-        "hypothesis-selection",
-        t=t,
-        n_hypotheses=n_hypotheses,
-        m=n,
-    )
-    tail = ledger.add(
-        "selection_error", "hypothesis-selection", t=t, n_hypotheses=n_hypotheses, m=n, alpha=alpha
-    )
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
 
 
 def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
@@ -229,7 +203,7 @@ def select_hypothesis(
     ('half', 0.0, False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
@@ -238,12 +212,12 @@ def select_hypothesis(
     if sharpness is None:
         sharpness = choice_scale(count, n, rho, alpha, beta)
     index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
-    certificate = PrimitiveCertificate.issue(
-        "select hypothesis",
+    certificate = certify(
+        "selection",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
-        t=float(sharpness),
+        sharpness=float(sharpness),
         rho=float(rho),
         alpha=float(alpha),
         beta=float(beta),

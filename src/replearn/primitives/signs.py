@@ -15,17 +15,11 @@ from replearn.bounds.signs import (
     sign_flip_bound,
     sign_width,
 )
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction
+from replearn.guarantees import Certificate, certify
 from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
+from replearn.records.checks import check_choice, check_fraction, if_given
 
 __all__ = ["Signs", "estimate_signs"]
 
@@ -54,30 +48,7 @@ class Signs:
     means: NDArray[np.float64]
     width: float
     method: str
-    certificate: PrimitiveCertificate
-
-
-@derivation("estimate signs")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_coins: int,
-    alpha: float,
-    rho: float,
-    beta: float | None,
-    width: float,
-    joint: bool,
-) -> tuple[list[str], list[str]]:
-    data = {"n": n, "n_coins": n_coins, "width": width, "joint": joint}
-    flip = ledger.add("signs_flip", "coins-at-once", **data)
-    error = ledger.add("signs_error", "coins-at-once", alpha=alpha, **data)
-    promises = [
-        f"Two runs differ in any of the {n_coins} signs with probability at most "
-        f"{rounded_up(flip)}.",
-        f"Any coin with a mean at least {alpha:g} from 0 has the wrong sign with probability at "
-        f"most {rounded_up(error)}.",
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+    certificate: Certificate
 
 
 def estimate_signs(
@@ -126,8 +97,8 @@ def estimate_signs(
     heads = heads_of(flips)
     n, n_coins = heads.shape
     for name, value in (("alpha", alpha), ("rho", rho)):
-        fraction(name, value)
-    fraction("beta", beta, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "beta", beta)
     key = SharedKey(key)
     joint = _choose(method, n, n_coins)
     width = sign_width(n, n_coins, rho, joint=joint) or 1.0
@@ -141,8 +112,8 @@ def estimate_signs(
         # theorem: coins-at-once
         above = below_levels(uniforms, label_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
-    certificate = PrimitiveCertificate.issue(
-        "estimate signs",
+    certificate = certify(
+        "signs",
         key.fingerprint,
         n=n,
         n_coins=n_coins,
@@ -156,8 +127,7 @@ def estimate_signs(
 
 
 def _choose(method: str, n: int, n_coins: int) -> bool:
-    if method not in _METHODS:
-        raise ValueError(f"method={method!r} must be one of {', '.join(_METHODS)}.")
+    check_choice("method", method, _METHODS)
     if method != "auto":
         return method == "joint"
     return joint_sign_flip_bound(n, n_coins, 1.0) < sign_flip_bound(n, n_coins, 1.0)

@@ -1,12 +1,14 @@
-"""What a promise is about: the request, and the design that two labs have in common.
+"""What blocks that vote have in common in all runs: the request, and the design.
 
-Everything a certificate states follows from these two frozen values alone; no data enters.
+Everything a certificate states follows from these frozen values alone; no data enters.
 """
 
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds import ThresholdLaw
+import numpy as np
+
+from replearn.bounds import MembershipLaw, ThresholdLaw
 from replearn.exceptions import CertificateError
 from replearn.records.json import Reader, read_flat
 
@@ -100,6 +102,11 @@ class HeavyStage:
     mass: float | None = None
 
     @property
+    def law(self) -> MembershipLaw:
+        """Law of the membership threshold."""
+        return MembershipLaw(self.kind, self.low, self.high)
+
+    @property
     def is_whole(self) -> bool:
         """Whether the accuracy it is there for is stated in full, or not at all."""
         stated = [item is None for item in (self.alpha, self.beta, self.clear, self.mass)]
@@ -162,6 +169,11 @@ class Design:
     heavy: HeavyStage | None = None
 
     @property
+    def task(self) -> str:
+        """Name of the task: the notion of the request."""
+        return self.request.notion
+
+    @property
     def block_size(self) -> int:
         """Rows (or groups) per block, m."""
         return self.n // self.n_blocks
@@ -170,6 +182,11 @@ class Design:
     def n_used(self) -> int:
         """Rows (or groups) that are used; the rest is left out by key."""
         return self.n_blocks * self.block_size
+
+    @property
+    def error_name(self) -> str:
+        """What statements about the error take the mean of, over the block models."""
+        return "error" if self.vote == "hard" else "absolute error of the scores"
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as JSON values."""
@@ -255,6 +272,24 @@ class Design:
                 f"n_classes is {self.n_classes}, but classes lists {self.classes}",
             ),
         ]
+
+
+def plain_labels(classes: Any) -> tuple[Label, ...] | None:
+    """Return class labels as JSON values: numpy scalars unpacked, other objects as text.
+
+    Examples
+    --------
+    >>> plain_labels(np.array([0, 1])), plain_labels(["no", "yes"])
+    ((0, 1), ('no', 'yes'))
+    """
+    if classes is None:
+        return None
+    return tuple(_plain_label(item) for item in classes)
+
+
+def _plain_label(label: Any) -> Label:
+    value = label.item() if isinstance(label, np.generic) else label
+    return value if isinstance(value, str | int | float | bool) else str(value)
 
 
 def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:

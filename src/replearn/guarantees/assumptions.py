@@ -35,6 +35,10 @@ _TEXTS = {
         "Every run uses the same number of rows, blocks and rows per block, and the same learner "
         "with the same parameters; surplus rows are left out, never spread over the blocks."
     ),
+    "same-candidates": (
+        "Every run uses the same number of rows, the same candidates (models, configurations, "
+        "hypotheses or points) under the same names, and the same parameters."
+    ),
     "learned-inside-blocks": (
         "Everything learned from data is learned inside a block: scaling, encoding, imputation, "
         "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator."
