@@ -197,7 +197,7 @@ def decide_coin(
     Examples
     --------
     >>> result = decide_coin([1] * 20, key="a")
-    >>> result.decisions.tolist(), result.certificate.value("coin_error")
+    >>> result.decisions.tolist(), result.certificate.value("coin_error_bound")
     ([1], 0.0)
     """
     throws = np.asarray(flips)
