@@ -17,7 +17,6 @@ from replearn.bounds import ThresholdLaw
 from replearn.guarantees import Certificate, Plan
 from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
 from replearn.persistence._container import ModelFileError
-from replearn.primitives import PrimitiveCertificate
 from replearn.randomness import SharedKey
 from replearn.records.json import canonical_json, pretty_json, read_object
 
@@ -77,7 +76,6 @@ def _hashable(value: Any) -> Any:
 DOCUMENTS = {
     "Plan": Document(Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
     "Certificate": Document(Certificate, _plain, _reader(Certificate)),
-    "PrimitiveCertificate": Document(PrimitiveCertificate, _plain, _reader(PrimitiveCertificate)),
     "ThresholdLaw": Document(ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
     "Hypothesis": Document(Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
     "HypothesisClass": Document(HypothesisClass, lambda family: family.to_dict(), read_class),
