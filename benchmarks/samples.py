@@ -23,13 +23,13 @@ from replearn.bounds import (
     smallest_labels,
 )
 from replearn.bounds import smallest_sample_membership as rows_membership
-from replearn.bounds._numeric import smallest_integer
 from replearn.bounds.coins import smallest_throws
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.one_heavy import smallest_sample_one
 from replearn.bounds.signs import sign_error_bound, sign_width
 from replearn.guarantees import heavy_rows_needed
+from replearn.records.search import smallest_integer
 
 
 def signs_needed(d, rho, alpha, beta, joint):

@@ -199,5 +199,5 @@ def test_wrong_values_are_named(wrong):
 
 @pytest.mark.parametrize("wrong", [4.0, "4", True, None])
 def test_numbers_of_blocks_are_integers(wrong):
-    with pytest.raises(TypeError, match="n_blocks must be an integer"):
+    with pytest.raises(TypeError, match="n_blocks must be a whole number"):
         uniform_law(wrong)

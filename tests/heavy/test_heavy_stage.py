@@ -259,14 +259,14 @@ def test_plan_for_three_classes_passes_where_it_says_so():
 @pytest.mark.parametrize("chances", [[1 / 3] * 3, [0.45, 0.4, 0.15], [0.9, 0.1, 0.0]])
 def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
     """Three thousand points, two runs each: within the bound; with a key each, far beyond."""
-    from replearn.heavy._heavy_labels import decide
+    from replearn.heavy.label_rule import label_points
     from replearn.randomness import as_points
 
-    stage, n_points = HeavyStage(0.1, 0.2, n_labels=400, band=0.5), 3000
+    n_points = 3000
     rng, points, names = np.random.default_rng(0), as_points(np.arange(n_points)), np.arange(3)
     tallies = rng.multinomial(400, chances, (2, n_points))
     first, same, other = (
-        decide(points, tally, stage, names, SharedKey(key))
+        label_points(points, tally, 400, 0.5, names, SharedKey(key))
         for tally, key in ((tallies[0], 1), (tallies[1], 1), (tallies[1], 2))
     )
     most = binom.isf(FALSE_ALARM, n_points, first.flip_bound)
@@ -355,7 +355,7 @@ def test_state_without_the_key_gives_the_same_stage(container):
     import pandas as pd
     import polars as pl
 
-    from replearn.heavy._heavy_stage import HeavyPoints, fit_heavy
+    from replearn.heavy import HeavyPoints, fit_heavy
     from replearn.randomness import as_points
 
     X, y = draw(np.random.default_rng(0), 2000)
@@ -426,7 +426,7 @@ def test_flip_probability_of_membership_is_right_key_by_key():
 
 
 def test_least_counts_follow_the_law():
-    from replearn.heavy._heavy_stage import fit_heavy
+    from replearn.heavy import fit_heavy
 
     X, y = draw(np.random.default_rng(7), 900)
     stage = HeavyStage(low=0.1, high=0.4, n_labels=90, band=1.0)

@@ -48,7 +48,7 @@ def test_realizable_labels_need_few_and_are_never_wrong():
     rng = np.random.default_rng(2)
     for seed in range(30):
         labels, found = labelled(
-            rng, 200, [1.0, -1.0], SharedKey(seed), setting="realizable", beta=1e-9
+            rng, 200, [1.0, -1.0], SharedKey(seed), label_noise=False, beta=1e-9
         )
         assert labels == {0: 1, 1: 0}
     assert found.certificate.certified
@@ -117,7 +117,7 @@ def test_bad_input_is_named():
         label_heavy_hitters(X[:40], y[:40], heavy, key=SharedKey(0))
     with pytest.raises(ValueError, match="two different"):
         label_heavy_hitters(X, np.arange(50), heavy, key=SharedKey(0))
-    with pytest.raises(ValueError, match="setting"):
-        label_heavy_hitters(X, y, heavy, key=SharedKey(0), setting="noisy")
+    with pytest.raises(TypeError, match="label_noise"):
+        label_heavy_hitters(X, y, heavy, key=SharedKey(0), label_noise="agnostic")
     one = label_heavy_hitters(X, np.zeros(50), heavy, key=SharedKey(0))
     assert one.labels.tolist() == [0.0]

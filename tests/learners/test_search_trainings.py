@@ -11,7 +11,7 @@ from replearn.bounds import smallest_sample_search
 from replearn.guarantees.registry import theorem
 from replearn.learners import ReplicableSearchCV
 from replearn.learners._trainings import GROUP, cut_trainings, training_errors
-from replearn.primitives._sample import sample_key
+from replearn.primitives import sample_key
 from replearn.randomness import SharedKey
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -149,7 +149,7 @@ def test_finite_randomness_keeps_both_promises(shape):
             rows = rng.integers(0, 40, m)
             labels = rng.random(m) < chances[rows]
             errors = (candidates[:, rows] != labels).mean(axis=1)
-            chosen, _ = choose_by_errors(errors, np.arange(n_candidates), t=t, key=key)
+            chosen, _ = choose_by_errors(errors, np.arange(n_candidates), sharpness=t, key=key)
             answers.append(candidates[chosen])
         at_one_point += answers[0][20] != answers[1][20]
         far += np.mean(answers[0] != answers[1]) > gamma

@@ -81,7 +81,7 @@ def _literal(world, rng, n, t, pair, n_quantiles=40):
     places = np.searchsorted(cuts.levels, ranks - 1e-12) - 1
     places = np.concatenate([[0], places, [len(cuts.values) - 1]])
     index, _ = choose_by_errors(
-        cuts.errors[places], np.arange(len(places)), t=t, key=SharedKey(pair)
+        cuts.errors[places], np.arange(len(places)), sharpness=t, key=SharedKey(pair)
     )
     return float(cuts.values[places[index]])
 

@@ -5,7 +5,8 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from replearn.bounds._checks import checked_blocks
+from replearn.bounds.laws import MOST_BLOCKS
+from replearn.records.checks import check_count
 
 
 @lru_cache(maxsize=1024)
@@ -20,7 +21,7 @@ def largest_mean_deviation(n_blocks: int) -> float:
     >>> round(largest_mean_deviation(1), 6), round(largest_mean_deviation(100) * 10, 4)
     (0.5, 0.3999)
     """
-    size = checked_blocks(n_blocks)
+    size = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     i = np.arange(1.0, size + 1.0)
     rest = size + 1.0 - i
     logs = (

@@ -1,4 +1,4 @@
-"""Rounding to the safe side, the search for the smallest number, binomial tails."""
+"""Rounding to the safe side, and binomial tails without lost digits."""
 
 from collections.abc import Callable
 from typing import Any
@@ -22,48 +22,6 @@ def round_up(value: float) -> float:
 def upper_probability(value: float) -> float:
     """Round a probability bound up and cut it at 1."""
     return min(1.0, round_up(value))
-
-
-def smallest_integer(
-    passes: Callable[[int], bool], *, start: int = 1, limit: int = 10**13
-) -> int | None:
-    """Find a number that passes while the one before it fails, by doubling and bisection.
-
-    The smallest passing number when the predicate is monotone.
-
-    Parameters
-    ----------
-    passes : callable
-        Predicate on whole numbers.
-    start : int
-        Smallest number allowed.
-    limit : int
-        Largest number tried.
-
-    Returns
-    -------
-    int or None
-        The passing side; None when nothing up to ``limit`` passes.
-    """
-    if passes(start):
-        return start
-    failing, candidate = start, min(2 * start, limit)
-    while not passes(candidate):
-        if candidate >= limit:
-            return None
-        failing, candidate = candidate, min(2 * candidate, limit)
-    while candidate - failing > 1:
-        middle = (failing + candidate) // 2
-        failing, candidate = (failing, middle) if passes(middle) else (middle, candidate)
-    return candidate
-
-
-def smallest_passing(passes: Callable[[int], bool], largest: int, target: str) -> int:
-    """Return a count that passes while the one before it fails, or raise beyond ``largest``."""
-    found = smallest_integer(passes, limit=largest)
-    if found is None:
-        raise ValueError(f"{target} needs more than {largest} blocks: raise it")
-    return found
 
 
 def binomial_cdf(successes: ArrayLike, trials: ArrayLike, probability: ArrayLike) -> Any:

@@ -2,10 +2,12 @@
 
 import numpy as np
 
-from replearn.bounds._checks import checked_number
 from replearn.bounds.laws import ThresholdLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction
 
 
+@theorem("accuracy-factor")
 def error_factor(law: ThresholdLaw) -> float:
     """Return C_G: the vote's mean error is at most this many times that of the learners.
 
@@ -56,7 +58,7 @@ def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: flo
     >>> round(vote_error_bound(arcsine_law(64, 0.651), 0.15, bayes_risk=0.14), 4)
     0.1521
     """
-    learner_error = checked_number(learner_error, name="learner_error", low=0.0, high=1.0)
+    learner_error = check_fraction("learner_error", learner_error)
     if not 0.0 <= bayes_risk <= learner_error:
         raise ValueError(f"bayes_risk must be in [0, learner_error], got {bayes_risk!r}")
     # theorem: accuracy-factor

@@ -9,10 +9,12 @@ from functools import lru_cache
 from itertools import product
 from typing import NamedTuple
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds._numeric import upper_probability
 from replearn.bounds.finite_class import order_error_tail, order_flip_bound, smallest_sample_order
 from replearn.bounds.one_heavy import one_heavy_flip_bound
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 __all__ = [
     "AmplifiedDesign",
@@ -54,6 +56,7 @@ class AmplifiedDesign(NamedTuple):
     kappa: float
 
 
+@theorem("finite-class")
 def amplified_flip_bound(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, n_strings: int, kappa: float
 ) -> float:
@@ -80,7 +83,7 @@ def amplified_flip_bound(
     >>> round(amplified_flip_bound(2, 0.3, 3000, 4000, 7, 2.0), 3)
     0.109
     """
-    checked_count(n_strings, name="n_strings", smallest=1)
+    check_count("n_strings", n_strings)
     base = order_flip_bound(n_hypotheses, width, block_size)
     best = 1.0
     for mass in _MASSES:
@@ -92,6 +95,7 @@ def amplified_flip_bound(
     return upper_probability(best)
 
 
+@theorem("finite-class")
 def amplified_error_tail(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, alpha: float
 ) -> float:
@@ -118,7 +122,7 @@ def amplified_error_tail(
     >>> amplified_error_tail(20, 0.05, 20_000, 1000, 0.1) < 1e-6
     True
     """
-    checked_count(n_blocks, name="n_blocks", smallest=1)
+    check_count("n_blocks", n_blocks)
     # theorem: finite-class
     return upper_probability(n_blocks * order_error_tail(n_hypotheses, width, block_size, alpha))
 
@@ -179,7 +183,4 @@ def _blocks(budget: float, mass: float, kappa: float, n_strings: int) -> int:
     def passes(n_blocks: int) -> bool:
         return one_heavy_flip_bound(n_blocks, mass, kappa, points_per_row=n_strings) <= budget
 
-    found = smallest_integer(passes, limit=10**13)
-    if found is None:
-        raise ValueError(f"rho needs more than 10**13 blocks: {budget!r} is too small.")
-    return found
+    return require_integer(passes, f"rho needs more than 10**13 blocks: {budget!r} is too small")

@@ -2,13 +2,15 @@
 
 import math
 
-from replearn.bounds._checks import check_positive
 from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
 from replearn.bounds.multiclass import mean_difference
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_positive
 
 __all__ = ["class_disagreement_bound", "class_disagreement_tail", "class_mean_and_spread"]
 
 
+@theorem("approximate-direct")
 def class_mean_and_spread(
     n_blocks: int, n_classes: int, *, shared_rows: bool = False
 ) -> tuple[float, float]:
@@ -44,6 +46,7 @@ def class_mean_and_spread(
     return 2.0 * centre / (1.0 + centre), factor * slope**2 / n_blocks
 
 
+@theorem("approximate-direct")
 def class_disagreement_tail(
     n_blocks: int, n_classes: int, gamma: float, *, atoms: float = 0.0, shared_rows: bool = False
 ) -> float:
@@ -77,6 +80,7 @@ def class_disagreement_tail(
     return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
 
 
+@theorem("approximate-direct")
 def class_disagreement_bound(
     n_blocks: int, n_classes: int, rho: float, *, atoms: float = 0.0, shared_rows: bool = False
 ) -> float:

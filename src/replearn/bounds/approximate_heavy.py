@@ -7,13 +7,15 @@ own. What carries little mass then averages out; only labels of heavy points are
 import math
 from functools import lru_cache
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import round_up, upper_probability
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.crowd import crowd_bound, crowd_tail
 from replearn.bounds.heavy_sets import found_from
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
+from replearn.records.search import bisect, geometric_mean
 
 __all__ = [
     "heavy_disagreement_bound",
@@ -68,6 +70,7 @@ def _surely_found(n: int, law: MembershipLaw, beta: float) -> tuple[float, float
     return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_bound(
     votes: tuple[float, float],
     rho: float,
@@ -122,6 +125,7 @@ def heavy_disagreement_bound(
     return round_up(best)
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_tail(
     votes: tuple[float, float],
     gamma: float,
@@ -159,15 +163,12 @@ def heavy_disagreement_tail(
         items = {"membership_flip": membership_flip, "label_flip": label_flip}
         return heavy_disagreement_bound(votes, rho, n=n, law=law, **items) <= gamma
 
-    passing, failing = 1.0, 1e-12
-    if not passes(passing):
+    if not passes(1.0):
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(passing * failing)
-        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
-    return passing
+    return bisect(passes, 1.0, 1e-12, halvings=_HALVINGS, mean=geometric_mean)
 
 
+@theorem("approximate-heavy")
 def membership_disagreement_tail(
     n: int, law: MembershipLaw, membership_flip: float, gamma: float
 ) -> float:
@@ -207,6 +208,7 @@ def membership_disagreement_tail(
     return upper_probability(best)
 
 
+@theorem("approximate-heavy")
 def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamma: float) -> float:
     """Probability that labels of heavy points outside a core differ on more than ``gamma``.
 

@@ -4,10 +4,12 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
+from replearn.bounds._numeric import binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 __all__ = [
     "false_member_bound",
@@ -45,7 +47,7 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-12
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass)
     # theorem: heavy-membership
     if n * law.high <= _TAIL_COUNTS:
@@ -59,6 +61,7 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     return _rounded_tail(float(binomial_cdf(reached, n, mass).mean()) + ROUNDING, n)
 
 
+@theorem("heavy-membership")
 def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that any point of at least this mass is not a member.
 
@@ -114,10 +117,10 @@ def smallest_sample_complete(delta: float, law: MembershipLaw, mass: float) -> i
     check_fraction("mass", mass)
     if mass <= law.high:
         raise ValueError(f"mass={mass!r} must be above law.high={law.high!r} to be found surely.")
-    found = smallest_integer(lambda n: some_missed_point_bound(n, law, mass) <= delta)
-    if found is None:
-        raise ValueError(f"delta={delta!r} cannot be reached for mass={mass!r}.")
-    return found
+    return require_integer(
+        lambda n: some_missed_point_bound(n, law, mass) <= delta,
+        f"delta={delta!r} cannot be reached for mass={mass!r}",
+    )
 
 
 def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
@@ -143,7 +146,7 @@ def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-9
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass, zero=True)
     # M(c / n) is at most the share of levels, from 0 on, whose frequency c reaches.
     frequencies = law.frequency(np.arange(_LEVELS) / _LEVELS)
@@ -177,7 +180,7 @@ def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> some_false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-4
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass, zero=True)
     needed = math.ceil(n * law.low * (1.0 - 1e-12))
     # theorem: heavy-membership

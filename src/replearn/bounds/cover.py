@@ -2,8 +2,10 @@
 
 import math
 
-from replearn.bounds._checks import check_fraction, checked_count
+from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import realizable_tail_within
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect
 
 __all__ = ["cover_distance"]
 
@@ -11,6 +13,7 @@ __all__ = ["cover_distance"]
 _HALVINGS = 40
 
 
+@theorem("semi-replicable")
 def cover_distance(n_shared: int, d: int, beta: float) -> float:
     """Mass on which the best hypothesis and its candidate in the cover of a pool may differ.
 
@@ -34,15 +37,11 @@ def cover_distance(n_shared: int, d: int, beta: float) -> float:
     >>> round(cover_distance(1000, 1, 0.025), 4)
     0.0143
     """
-    checked_count(n_shared, name="n_shared", smallest=1)
-    checked_count(d, name="d", smallest=0)
+    check_count("n_shared", n_shared)
+    check_count("d", d, least=0)
     check_fraction("beta", beta)
     # theorem: semi-replicable
-    failing, passing = 0.0, 1.0
-    for _ in range(_HALVINGS):
-        middle = (failing + passing) / 2.0
-        if middle > 0.0 and realizable_tail_within(n_shared, d, middle, beta):
-            passing = middle
-        else:
-            failing = middle
-    return math.nextafter(passing, 1.0) if passing < 1.0 else 1.0
+    distance = bisect(
+        lambda mass: realizable_tail_within(n_shared, d, mass, beta), 1.0, 0.0, halvings=_HALVINGS
+    )
+    return math.nextafter(distance, 1.0)

@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import Floats, round_up, upper_probability
+from replearn.records.checks import check_fraction, check_positive
 
 __all__ = ["crowd_bound", "crowd_tail"]
 

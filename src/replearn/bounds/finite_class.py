@@ -6,8 +6,10 @@ random margin, uniform on [0, width]. Proofs: docs/theory/finite-class.md.
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import smallest_integer
 
 __all__ = [
     "order_error_tail",
@@ -17,6 +19,7 @@ __all__ = [
 ]
 
 
+@theorem("finite-class")
 def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     """Probability that two runs with fresh samples of size ``m`` choose differently.
 
@@ -39,14 +42,15 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     >>> round(order_flip_bound(20, 0.09, 5_000_000), 4)
     0.0687
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
-    checked_count(m, name="m", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
+    check_count("m", m)
     check_positive("width", width)
     log_n = math.log(n_hypotheses)
     # theorem: finite-class
     return upper_probability(2.0 * math.sqrt(log_n / m) * (1.0 + log_n) / width)
 
 
+@theorem("finite-class")
 def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
@@ -71,8 +75,8 @@ def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> f
     >>> round(order_error_tail(20, 0.08, 50_000, 0.1), 6)
     0.000863
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
-    checked_count(m, name="m", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
+    check_count("m", m)
     check_fraction("alpha", alpha)
     if n_hypotheses == 1:
         return 0.0
@@ -105,7 +109,7 @@ def order_width(n_hypotheses: int, alpha: float, beta: float, m: int) -> float |
     0.0846
     """
     check_fraction("beta", beta)
-    checked_count(m, name="m", smallest=1)
+    check_count("m", m)
     needed = max(math.log(max(n_hypotheses - 1, 1) / beta), 0.0) + 1e-9
     width = check_fraction("alpha", alpha) - math.sqrt(2.0 * needed / m)
     return width if width > 0.0 else None

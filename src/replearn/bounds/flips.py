@@ -12,7 +12,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds._binomial import Floats, distribution_functions, window_radius, windows
-from replearn.bounds._checks import checked_blocks, checked_vote
 from replearn.bounds._supremum import (
     LARGEST_BATCH,
     MOST_BLOCKS_BY_CELLS,
@@ -20,7 +19,9 @@ from replearn.bounds._supremum import (
     supremum_by_cells,
     supremum_of_smooth_law,
 )
-from replearn.bounds.laws import ROUNDING, ThresholdLaw
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, VOTES, ThresholdLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count
 
 MOST_KNOWN_SUPREMA = 100_000
 
@@ -47,7 +48,7 @@ def central_binomial(n_blocks: int) -> float:
     >>> round(central_binomial(32), 6)
     0.099347
     """
-    n_blocks = checked_blocks(n_blocks)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     if n_blocks <= 500:
         exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
         nearest = float(exact)
@@ -101,6 +102,7 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     return values
 
 
+@theorem("pointwise-threshold")
 def flip_supremum(law: ThresholdLaw) -> float:
     """Return a rigorous upper bound of sup_q H(q) for hard votes.
 
@@ -188,16 +190,27 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     >>> round(flip_bound(uniform_law(32)), 5), round(flip_bound(uniform_law(32), "soft"), 5)
     (0.09935, 0.09935)
     """
-    if checked_vote(vote) == "hard":
+    if check_choice("vote", vote, VOTES) == "hard":
         return flip_supremum(law)
+    return soft_flip_bound(law)
+
+
+@theorem("soft-votes")
+def soft_flip_bound(law: ThresholdLaw) -> float:
+    """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law
+    >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
+    0.1543
+    """
     if law.lipschitz is None:
         raise ValueError(
             f"soft votes need a continuous law, but {law.name!r} laws have atoms: "
             "use vote='hard', or the uniform or arcsine law"
         )
-    # theorem: soft-votes
-    # 2 L f(T), where L = g T / 2 is the slope of the steepest line of what is run
-    bound = _steepest_line_bound(law)
+    bound = _steepest_line_bound(law)  # L = g T / 2
     if law.name == "uniform" and law.width is not None:
         bound = min(bound, uniform_flip_bound(law.n_blocks, law.width))
     return bound

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._crossing import Integers, beta_binomial_rows, row_chunks
 from replearn.bounds._numeric import Floats
 from replearn.bounds.fresh import as_columns, checked_thresholds, mean_distance
 from replearn.bounds.laws import ThresholdLaw
+from replearn.records.checks import check_count, check_fraction
 
 __all__ = ["average_flip_estimate", "flip_estimate", "joint_variance", "share_variance"]
 
@@ -166,7 +166,7 @@ def share_variance(votes: ArrayLike, n_blocks: int) -> Floats:
     >>> share_variance([[4, 4], [2, 6]], 8).round(4)
     array([ 0.0357, -0.0357])
     """
-    n_blocks = checked_count(n_blocks, name="n_blocks", smallest=2)
+    n_blocks = check_count("n_blocks", n_blocks, least=2)
     shares = as_columns(votes, n_blocks) / n_blocks
     return _within_variance(shares, n_blocks) - _between_variance(shares)
 

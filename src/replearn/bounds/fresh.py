@@ -6,9 +6,8 @@ average over keys. Limits hold for each point separately (no correction for look
 """
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._crossing import (
     Integers,
     binomial_rows,
@@ -18,6 +17,8 @@ from replearn.bounds._crossing import (
 from replearn.bounds._numeric import Floats
 from replearn.bounds.concentration import binomial_limits, kl_lower
 from replearn.bounds.laws import ThresholdLaw
+from replearn.records.checks import check_fraction
+from replearn.records.search import bisect_arrays
 
 __all__ = [
     "average_flip_limit",
@@ -155,13 +156,12 @@ def _lower_vote_limit(mean: Floats, n_blocks: int, n_partitions: int, tail: floa
         return outside
     # theorem: fresh-sample-point (the bound grows with q: keep the side where it is below tail)
     shares, every = np.arange(n_blocks + 1) / n_blocks, np.arange(len(mean))
-    inside = mean.copy()
-    for _ in range(_LIMIT_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        tails = crossing_bound(shares, middle, every, mean, n_partitions=n_partitions, strict=False)
-        excluded = tails <= tail
-        outside, inside = np.where(excluded, middle, outside), np.where(excluded, inside, middle)
-    return outside
+
+    def excluded(q: Floats) -> NDArray[np.bool_]:
+        tails = crossing_bound(shares, q, every, mean, n_partitions=n_partitions, strict=False)
+        return tails <= tail
+
+    return bisect_arrays(excluded, outside, mean, _LIMIT_HALVINGS)
 
 
 def mean_distance(levels: Floats, matrix: Floats, rows: Integers, seen: Floats) -> Floats:

@@ -5,12 +5,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._numeric import Floats, round_up
 from replearn.bounds.concentration import kl_upper
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.fresh import as_columns
 from replearn.bounds.laws import ThresholdLaw
+from replearn.records.checks import check_count, check_fraction
 
 __all__ = ["block_disagreement", "flip_rate_limit", "flip_rate_majorant"]
 
@@ -40,7 +40,7 @@ def block_disagreement(votes: ArrayLike, n_blocks: int) -> float:
     >>> round(block_disagreement([4, 8, 0, 4], 8), 4)
     0.2857
     """
-    n_blocks = checked_count(n_blocks, name="n_blocks", smallest=2)
+    n_blocks = check_count("n_blocks", n_blocks, least=2)
     counts = as_columns(votes, n_blocks).astype(float)
     if counts.size == 0:
         raise ValueError("votes must hold at least one point.")

@@ -6,8 +6,9 @@ about ``sqrt(mass * (1 - s))``: never both at full size.
 
 import math
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction
 
 __all__ = ["heavy_light_tail", "light_allowance", "light_mass"]
 
@@ -40,6 +41,7 @@ def light_allowance(alpha: float, clear: float) -> float:
     return alpha if cost <= alpha / 2.0 else 2.0 * math.sqrt(cost * (alpha - cost))
 
 
+@theorem("light-point-deviation")
 def heavy_light_tail(alpha: float, clear: float, mass: float) -> float:
     """Probability that light points exceed their allowance, if none is heavier than ``mass``.
 

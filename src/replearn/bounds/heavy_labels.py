@@ -7,11 +7,13 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_blocks, checked_count, checked_width
 from replearn.bounds._crossing import binomial_rows
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial, flip_bound
-from replearn.bounds.laws import ROUNDING, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import smallest_integer
 
 __all__ = ["label_error_bound", "label_flip_bound", "label_law", "smallest_labels"]
 
@@ -40,11 +42,11 @@ def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
     >>> label_law(4, 0.5).probabilities.tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    if law not in ("uniform", "arcsine"):
-        raise ValueError(f"law={law!r} must be 'uniform' or 'arcsine'.")
+    check_choice("law", law, ("uniform", "arcsine"))
     return uniform_law(k, a) if law == "uniform" else arcsine_law(k, a)
 
 
+@theorem("heavy-labels")
 def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
     """Probability that two runs label a heavy point differently.
 
@@ -67,14 +69,15 @@ def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
     >>> round(label_flip_bound(1000, 0.2), 4)
     0.0892
     """
-    checked_blocks(k, name="k")
-    checked_width(a)
+    check_count("k", k, most=MOST_BLOCKS)
+    check_fraction("a", a)
     # theorem: heavy-labels
     if law == "uniform":
         return upper_probability(central_binomial(k) / a + ROUNDING)
     return flip_bound(label_law(k, a, law))
 
 
+@theorem("heavy-labels")
 def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> float:
     """Probability that a heavy point with a clear majority gets the other label.
 
@@ -101,9 +104,9 @@ def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> f
     >>> label_error_bound(10, 1.0, 1.0)
     0.0
     """
-    checked_blocks(k, name="k")
+    check_count("k", k, most=MOST_BLOCKS)
     check_fraction("alpha", alpha)
-    checked_width(a)
+    check_fraction("a", a)
     # theorem: heavy-labels
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:
@@ -147,7 +150,7 @@ def smallest_labels(
     check_fraction("rho", rho)
     check_fraction("beta", beta)
     check_fraction("alpha", alpha)
-    checked_count(n_points, name="n_points", smallest=1)
+    check_count("n_points", n_points)
 
     def passes(k: int) -> bool:
         a = _smallest_width(k, rho)

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import Floats, round_up, smallest_integer, upper_probability
+from replearn.bounds._numeric import Floats, round_up, upper_probability
 from replearn.bounds.completeness import some_false_member_bound, some_missed_point_bound
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import bisect, geometric_mean, require_integer
 
 __all__ = [
     "SetLaw",
@@ -24,8 +26,8 @@ __all__ = [
     "smallest_sample_set",
 ]
 
-# Masses are searched to this relative precision, on the safe side.
-_PRECISION = 1e-3
+# Masses are searched until the larger is at most 1.001 times the smaller, on the safe side.
+_PRECISION = 1.0 - 1.0 / 1.001
 
 
 @dataclass(frozen=True)
@@ -47,8 +49,7 @@ class SetLaw(MembershipLaw):
     """
 
     def __post_init__(self) -> None:
-        if self.kind != "power":
-            raise ValueError(f"kind={self.kind!r} must be 'power'.")
+        check_choice("kind", self.kind, ("power",))
         if not 0.0 < self.low < self.low * (1.0 + 1e-4) <= self.high <= 1.0:
             raise ValueError(
                 f"low={self.low!r} and high={self.high!r} must satisfy 0 < low < high <= 1."
@@ -89,6 +90,7 @@ class SetLaw(MembershipLaw):
         return np.asarray((first + (last - first) * np.asarray(level, float)) ** (2.0 / 3.0))
 
 
+@theorem("replicable-heavy-hitters")
 def set_flip_bound(n: int, law: SetLaw) -> float:
     """Probability that two runs find different sets of heavy points.
 
@@ -109,7 +111,7 @@ def set_flip_bound(n: int, law: SetLaw) -> float:
     >>> round(set_flip_bound(50_000, SetLaw.standard(0.1)), 4)
     0.0967
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     # theorem: replicable-heavy-hitters
     # Only points that occur more than n low times in both runs together can differ.
     fewest = max(1, math.floor(n * law.low * (1.0 - 1e-12)))
@@ -140,12 +142,14 @@ def smallest_sample_set(rho: float, law: SetLaw) -> int:
     46793
     """
     check_fraction("rho", rho)
-    found = smallest_integer(lambda n: set_flip_bound(n, law) <= rho, limit=10**14)
-    if found is None:
-        raise ValueError(f"rho={rho!r} needs more than 10**14 rows.")
-    return found
+    return require_integer(
+        lambda n: set_flip_bound(n, law) <= rho,
+        f"rho={rho!r} needs more than 10**14 rows",
+        limit=10**14,
+    )
 
 
+@theorem("heavy-membership")
 def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     """Return a mass from which on every point is found, except with probability ``beta``.
 
@@ -170,17 +174,18 @@ def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     True
     """
     check_fraction("beta", beta)
-    passing, failing = 1.0, law.high
-    # theorem: heavy-membership
-    if some_missed_point_bound(n, law, passing) > beta:
+
+    def complete(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_missed_point_bound(n, law, mass) <= beta
+
+    if not complete(1.0):
         return None
-    while passing / failing > 1.0 + _PRECISION:
-        middle = math.sqrt(passing * failing)
-        good = some_missed_point_bound(n, law, middle) <= beta
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return min(1.0, round_up(passing))
+    mass = bisect(complete, 1.0, law.high, tolerance=_PRECISION, mean=geometric_mean)
+    return min(1.0, round_up(mass))
 
 
+@theorem("heavy-membership")
 def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
     """Return a mass below which no point is a member, except with probability ``beta``.
 
@@ -205,14 +210,13 @@ def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
     True
     """
     check_fraction("beta", beta)
-    # theorem: heavy-membership
-    if some_false_member_bound(n, law, 0.0) > beta:
+
+    def clean(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_false_member_bound(n, law, mass) <= beta
+
+    least = law.low * 2.0**-20
+    if not clean(0.0) or not clean(least):
         return 0.0
-    passing, failing = law.low * 2.0**-20, law.low
-    if some_false_member_bound(n, law, passing) > beta:
-        return 0.0
-    while failing / passing > 1.0 + _PRECISION:
-        middle = math.sqrt(passing * failing)
-        good = some_false_member_bound(n, law, middle) <= beta
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return passing * (1.0 - 1e-12)
+    mass = bisect(clean, least, law.low, tolerance=_PRECISION, mean=geometric_mean)
+    return mass * (1.0 - 1e-12)

@@ -6,8 +6,9 @@ largest of these masses, and 0 for continuous data.
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive
 from replearn.bounds._numeric import round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
 
 __all__ = ["largest_atoms", "light_point_slack", "light_point_tail"]
 
@@ -40,6 +41,7 @@ def light_point_tail(t: float, atoms: float) -> float:
     return upper_probability(math.exp(-2.0 * t * t / atoms))
 
 
+@theorem("light-point-deviation")
 def light_point_slack(beta: float, atoms: float) -> float:
     """Excess of the error over its mean, except with probability ``beta``.
 

@@ -13,14 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import check_fraction, checked_count
 from replearn.bounds._counts import (
     largest_mean_difference,
     mean_walk_bound,
     root_difference_bound,
 )
-from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
+from replearn.bounds._numeric import Floats, upper_probability
 from replearn.bounds.laws import LAW_BITS, ROUNDING
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import require_integer
 
 __all__ = [
     "MembershipLaw",
@@ -57,8 +59,7 @@ class MembershipLaw:
     high: float
 
     def __post_init__(self) -> None:
-        if self.kind not in ("sqrt", "uniform"):
-            raise ValueError(f"kind={self.kind!r} must be 'sqrt' or 'uniform'.")
+        check_choice("kind", self.kind, ("sqrt", "uniform"))
         # Closer ends would let rounding of the values matter.
         if not 0.0 < self.low < self.low * (1.0 + 1e-4) <= self.high <= 1.0:
             raise ValueError(
@@ -114,6 +115,7 @@ class MembershipLaw:
         return cls(data["kind"], data["low"], data["high"])
 
 
+@theorem("heavy-membership")
 @lru_cache(maxsize=1024)
 def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     """Probability that a point is heavy in one of two runs only, for every mass it may have.
@@ -136,7 +138,7 @@ def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     >>> round(membership_flip_bound(100_000, MembershipLaw.standard(0.01)), 4)
     0.0239
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     # theorem: heavy-membership
     bound = quick_membership_bound(n, law)
     if n * law.high <= _EXACT_COUNTS:
@@ -203,7 +205,9 @@ def smallest_sample_membership(rho: float, law: MembershipLaw) -> int:
     # Every law needs about this many rows at least: a shorter way to the same place.
     guess = max(1, int(0.2 / (rho * rho * law.high)))
     start = guess if not passes(guess) else 1
-    found = smallest_integer(passes, start=start, limit=10**15)
-    if found is None:
-        raise ValueError(f"rho={rho!r} is below the rounding of the law, 2**-{LAW_BITS}.")
-    return found
+    return require_integer(
+        passes,
+        f"rho={rho!r} is below the rounding of the law, 2**-{LAW_BITS}",
+        start=start,
+        limit=10**15,
+    )

@@ -15,9 +15,11 @@ from replearn.bounds._binomial import (
     mean_difference_limit,
     windows,
 )
-from replearn.bounds._checks import MOST_BLOCKS, checked_blocks, checked_budget, checked_count
-from replearn.bounds._numeric import smallest_passing
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS, not_all_equal
+from replearn.bounds.laws import MOST_BLOCKS
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
@@ -84,7 +86,7 @@ def mean_difference(n_blocks: int, q: float) -> float:
     >>> abs(mean_difference(32, 0.5) / central_binomial(32) - 1) < 1e-8
     True
     """
-    n_blocks = checked_blocks(n_blocks)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     if not 0.0 <= q <= 1.0:
         raise ValueError(f"q must be in [0, 1], got {q!r}")
     chance = np.array([q])
@@ -98,6 +100,7 @@ def mean_difference(n_blocks: int, q: float) -> float:
     return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
 
 
+@theorem("multiclass-vote")
 def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     """Return how often at most two runs differ at a point, for several classes.
 
@@ -117,7 +120,7 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     >>> round(multiclass_flip_bound(128, 3), 4)
     0.1316
     """
-    n_classes = checked_count(n_classes, name="n_classes", smallest=2)
+    n_classes = check_count("n_classes", n_classes, least=2)
     # theorem: multiclass-vote
     tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-15)
     return min(2.0 * tau / (1.0 + tau) * (1.0 + 1e-15), 1.0)
@@ -143,10 +146,10 @@ def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
     >>> smallest_blocks_multiclass(0.1, 3)
     230
     """
-    rho = checked_budget(rho)
-    checked_count(n_classes, name="n_classes", smallest=2)
-    return smallest_passing(
+    rho = check_fraction("rho", rho)
+    check_count("n_classes", n_classes, least=2)
+    return require_integer(
         lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes) <= rho,
-        MOST_BLOCKS,
-        f"rho={rho:g} with {n_classes} classes",
+        f"rho={rho:g} with {n_classes} classes needs more than {MOST_BLOCKS} blocks: raise it",
+        limit=MOST_BLOCKS,
     )

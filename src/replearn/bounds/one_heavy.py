@@ -11,8 +11,10 @@ from functools import lru_cache
 import numpy as np
 from scipy import special
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
+from replearn.bounds._numeric import binomial_cdf, binomial_sf, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect, geometric_mean, require_integer
 
 __all__ = ["one_heavy_flip_bound", "one_heavy_least_mass", "one_heavy_power", "smallest_sample_one"]
 
@@ -44,6 +46,7 @@ def one_heavy_power(nu: float) -> float:
     return round(2.0 - math.log(nu), 2)
 
 
+@theorem("single-heavy-hitter")
 @lru_cache(maxsize=256)
 def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int = 1) -> float:
     """Probability that two runs name different points, when some point has mass nu.
@@ -69,7 +72,7 @@ def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int
     >>> round(one_heavy_flip_bound(40_000, 0.1, 4.3), 3)
     0.1
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("nu", nu)
     if not kappa >= 2.0:
         raise ValueError(f"kappa={kappa!r} must be at least 2.")
@@ -125,6 +128,7 @@ def _mean_tilted(rate: float) -> float:
     return leading + math.sqrt(square)
 
 
+@theorem("single-heavy-hitter")
 def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     """Mass that the named point has at least, except with probability ``beta``.
 
@@ -149,7 +153,7 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     >>> 0.005 < one_heavy_least_mass(40_000, 0.1, 4.3, 0.05) < 0.1
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     part = check_fraction("beta", beta, one=False) / 3.0
     # theorem: single-heavy-hitter
     least = _largest(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
@@ -167,13 +171,10 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
 
 def _largest(passes: Callable[[float], bool], limit: float) -> float:
     """Largest mass up to ``limit`` that passes, to a thousandth, on the passing side."""
-    passing, failing = limit * 2.0**-20, limit
-    if not passes(passing):
+    least = limit * 2.0**-20
+    if not passes(least):
         return 0.0
-    while failing / passing > 1.001:
-        middle = math.sqrt(passing * failing)
-        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
-    return passing
+    return bisect(passes, least, limit, tolerance=1.0 - 1.0 / 1.001, mean=geometric_mean)
 
 
 def smallest_sample_one(rho: float, nu: float, kappa: float | None = None) -> int:
@@ -200,11 +201,8 @@ def smallest_sample_one(rho: float, nu: float, kappa: float | None = None) -> in
     """
     check_fraction("rho", rho)
     power = one_heavy_power(nu) if kappa is None else kappa
-    found = smallest_integer(
+    return require_integer(
         lambda n: one_heavy_flip_bound(n, nu, power) <= rho,
+        f"rho={rho!r}, nu={nu!r} need more than 10**13 rows",
         start=max(1, math.ceil(1.0 / nu)),
-        limit=10**13,
     )
-    if found is None:
-        raise ValueError(f"rho={rho!r}, nu={nu!r} need more than 10**13 rows.")
-    return found

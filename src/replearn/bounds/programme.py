@@ -13,10 +13,10 @@ import numpy as np
 from scipy import optimize
 
 from replearn.bounds._binomial import Floats
-from replearn.bounds._checks import checked_blocks, checked_budget
 from replearn.bounds._grid import level_matrix
 from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
-from replearn.bounds.laws import ROUNDING, ThresholdLaw, rounded_table
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
+from replearn.records.checks import check_count, check_fraction
 
 MOST_BLOCKS_OF_PROGRAMME = 2_000
 POINTS_PER_DEVIATION = 6
@@ -53,7 +53,7 @@ def programme_law(n_blocks: int, rho: float) -> ThresholdLaw:
     >>> flip_supremum(programme_law(16, 0.1)) <= 0.1
     True
     """
-    rho = checked_budget(rho)
+    rho = check_fraction("rho", rho)
     _checked_size(n_blocks)
     q = _starting_points(n_blocks)
     budget = rho - 2.0 * ROUNDING
@@ -109,7 +109,7 @@ def tightest_law(n_blocks: int) -> ThresholdLaw:
 
 def _checked_size(n_blocks: int) -> None:
     """Raise if the programme would be too large to solve."""
-    if checked_blocks(n_blocks) > MOST_BLOCKS_OF_PROGRAMME:
+    if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_PROGRAMME:
         raise ValueError(
             f"a programme law takes at most {MOST_BLOCKS_OF_PROGRAMME} blocks, got {n_blocks}: "
             "use the arcsine law"

@@ -9,9 +9,11 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import log_growth, realizable_tail_within
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 __all__ = [
     "best_ceiling",
@@ -43,12 +45,13 @@ def ceiling_flip_bound(n: int, ceiling: float) -> float:
     >>> round(ceiling_flip_bound(20_000, 0.08), 4)
     0.0625
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("ceiling", ceiling)
     # theorem: realizable
     return upper_probability(1.0 / (ceiling * math.sqrt(2.0 * n)))
 
 
+@theorem("realizable")
 def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
 
@@ -149,7 +152,6 @@ def smallest_sample_realizable(
             return False
         return realizable_tail_within(n, d, alpha, beta)
 
-    n = smallest_integer(passes, limit=10**12)
-    if n is None:
-        raise ValueError(f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows.")
+    message = f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows"
+    n = require_integer(passes, message, limit=10**12)
     return n, best_ceiling(n, d, gamma)

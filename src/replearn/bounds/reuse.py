@@ -1,11 +1,13 @@
 """One sample for membership, heavy labels and votes: the cost is the largest, not the sum."""
 
-from replearn.bounds._checks import check_fraction
 from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction
 
 __all__ = ["reuse_flip_bound"]
 
 
+@theorem("sample-reuse")
 def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
     """Pointwise flip bound of a learner with a heavy stage that uses its sample three times.
 

@@ -3,9 +3,10 @@
 from numpy.typing import ArrayLike
 
 from replearn.bounds._binomial import Floats
-from replearn.bounds._checks import checked_count, checked_vote
 from replearn.bounds.flips import flip_bound, flip_supremum, level_curve, level_supremum
-from replearn.bounds.laws import ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count
 
 
 def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
@@ -30,7 +31,7 @@ def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
     >>> runs_curve(uniform_law(32), [0.5], runs=12).round(3).tolist()
     [0.286]
     """
-    return level_curve(law, q, checked_count(runs, name="runs", smallest=2))
+    return level_curve(law, q, check_count("runs", runs, least=2))
 
 
 def runs_supremum(law: ThresholdLaw, runs: int) -> float:
@@ -53,12 +54,13 @@ def runs_supremum(law: ThresholdLaw, runs: int) -> float:
     >>> round(runs_supremum(uniform_law(32), runs=12), 3)
     0.286
     """
-    if checked_count(runs, name="runs", smallest=2) == 2:
+    if check_count("runs", runs, least=2) == 2:
         return flip_supremum(law)
     # theorem: many-runs
     return level_supremum(law, runs)
 
 
+@theorem("many-runs")
 def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
     """Return what a certificate quotes: at most this often are the runs not all equal at a point.
 
@@ -81,9 +83,9 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
     >>> round(runs_bound(uniform_law(32), runs=12, vote="soft"), 3)
     0.286
     """
-    if checked_count(runs, name="runs", smallest=2) == 2:
+    if check_count("runs", runs, least=2) == 2:
         return flip_bound(law, vote)
-    if checked_vote(vote) == "hard":
+    if check_choice("vote", vote, VOTES) == "hard":
         return runs_supremum(law, runs)
     if law.lipschitz is None:
         return flip_bound(law, vote)  # says that a law with atoms takes hard votes only

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds._agreement import log_weight_agreement
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
 from replearn.bounds._numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
 
 __all__ = [
     "selection_agreement",
@@ -22,6 +23,7 @@ __all__ = [
 ]
 
 
+@theorem("hypothesis-selection")
 def selection_flip_bound(t: float, deviation: float) -> float:
     """Probability that two runs choose differently when no error moves by more than this.
 
@@ -75,7 +77,7 @@ def selection_error_tail(
     >>> round(selection_error_tail(60.0, 20, 0.1), 4)
     0.045
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
     check_positive("t", t, zero=True)
     check_positive("alpha", alpha)
     check_positive("deviation", deviation, zero=True)
@@ -87,6 +89,7 @@ def selection_error_tail(
     return upper_probability(worse / (worse + math.exp(exponent)))
 
 
+@theorem("hypothesis-selection")
 def selection_error_tail_sampled(t: float, n_hypotheses: int, alpha: float, m: int) -> float:
     """Probability, over sample and Gumbels, of a choice worse than the best by ``alpha``.
 
@@ -112,8 +115,8 @@ def selection_error_tail_sampled(t: float, n_hypotheses: int, alpha: float, m: i
     >>> round(selection_error_tail_sampled(60.0, 20, 0.1, 270_000), 4)
     0.0474
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
-    checked_count(m, name="m", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
+    check_count("m", m)
     check_positive("t", t, zero=True)
     check_positive("alpha", alpha)
     # theorem: hypothesis-selection

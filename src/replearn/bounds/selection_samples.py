@@ -7,9 +7,11 @@ have the same ones. Proofs: docs/theory/hypothesis-selection.md.
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds._numeric import upper_probability
 from replearn.bounds.selection import selection_flip_bound, selection_scale
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import bisect, smallest_integer
 
 __all__ = [
     "selection_flip_bound_sampled",
@@ -19,6 +21,7 @@ __all__ = [
 ]
 
 
+@theorem("hypothesis-selection")
 def selection_flip_bound_sampled(
     t: float, n_hypotheses: int, m: int, *, drift: float | None = None
 ) -> float:
@@ -49,8 +52,8 @@ def selection_flip_bound_sampled(
     >>> round(selection_flip_bound_sampled(60.0, 20, 270_000, drift=0.0), 4)
     0.0996
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
-    checked_count(m, name="m", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
+    check_count("m", m)
     check_positive("drift", drift or 0.0, zero=True)
     # theorem: hypothesis-selection
     by_largest = selection_flip_bound(t, (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m))
@@ -98,17 +101,17 @@ def stable_scale(rho: float, n_hypotheses: int, m: int, *, drift: float | None =
     131.7
     """
     check_fraction("rho", rho)
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=2)
-    checked_count(m, name="m", smallest=1)
+    check_count("n_hypotheses", n_hypotheses, least=2)
+    check_count("m", m)
     spread = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
     # Beyond sqrt(m) only the bound by the largest deviation says anything.
     by_largest = 2.0 * math.atanh(min(rho, 1.0 - 1e-12)) / spread
-    passing, failing = 0.0, max(by_largest, math.sqrt(m)) * (1.0 + 1e-6)
-    while failing - passing > 1e-9 * failing:
-        middle = (passing + failing) / 2.0
-        good = selection_flip_bound_sampled(middle, n_hypotheses, m, drift=drift) <= rho
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return passing
+    return bisect(
+        lambda t: selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift) <= rho,
+        0.0,
+        max(by_largest, math.sqrt(m)) * (1.0 + 1e-6),
+        tolerance=1e-9,
+    )
 
 
 def smallest_sample_selection(
@@ -189,7 +192,7 @@ def smallest_sample_search(
     >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
     115692
     """
-    checked_count(train_size, name="train_size", smallest=1)
+    check_count("train_size", train_size)
     # theorem: search-trainings
     count, t = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
     return count * (train_size + 1), t

@@ -8,11 +8,13 @@ groups of at most 20, and n grows like d^2/20.
 
 import math
 
-from replearn.bounds._checks import check_fraction, checked_count, checked_width
 from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.heavy_labels import label_error_bound
 from replearn.bounds.laws import ROUNDING
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect
 
 __all__ = [
     "JOINT_COINS",
@@ -39,6 +41,7 @@ def joint_groups(n_coins: int) -> list[int]:
     return [(n_coins + count - 1 - group) // count for group in range(count)]
 
 
+@theorem("coins-at-once")
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: one threshold per coin.
 
@@ -61,12 +64,13 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     >>> round(sign_flip_bound(100_000, 5, 0.1), 4)
     0.0892
     """
-    checked_count(n, name="n", smallest=1)
-    checked_count(n_coins, name="n_coins", smallest=1)
+    check_count("n", n)
+    check_count("n_coins", n_coins)
     # theorem: coins-at-once
-    return upper_probability(n_coins * (central_binomial(n) / checked_width(a) + ROUNDING))
+    return upper_probability(n_coins * (central_binomial(n) / check_fraction("a", a) + ROUNDING))
 
 
+@theorem("coins-at-once")
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
 
@@ -90,10 +94,10 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
     0.0946
     """
-    checked_count(n, name="n", smallest=1)
-    checked_count(n_coins, name="n_coins", smallest=1)
+    check_count("n", n)
+    check_count("n_coins", n_coins)
     # theorem: coins-at-once
-    steep = math.pi * math.sqrt(2.0 / n) / (4.0 * checked_width(a))
+    steep = math.pi * math.sqrt(2.0 / n) / (4.0 * check_fraction("a", a))
     tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
     return upper_probability(sum(2.0 * t / (1.0 + t) for t in tvs) * (1.0 + 1e-9))
 
@@ -125,17 +129,11 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
     bound = joint_sign_flip_bound if joint else sign_flip_bound
     if bound(n, n_coins, 1.0) > rho:
         return None
-    passing, failing = 1.0, 0.0
-    while passing - failing > max(1e-4 * passing, 1e-7):
-        middle = (passing + failing) / 2.0
-        if middle > 0.0 and bound(n, n_coins, middle) <= rho:
-            passing = middle
-        else:
-            failing = middle
-    readable = math.ceil(passing * 1e6) / 1e6
-    return min(1.0, readable)
+    width = bisect(lambda a: bound(n, n_coins, a) <= rho, 1.0, 0.0, tolerance=1e-4, least_gap=1e-7)
+    return min(1.0, math.ceil(width * 1e6) / 1e6)
 
 
+@theorem("coins-at-once")
 def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
     """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
 
@@ -163,7 +161,7 @@ def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: boo
     True
     """
     check_fraction("alpha", alpha)
-    checked_width(a)
+    check_fraction("a", a)
     # theorem: coins-at-once
     if joint:
         hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0

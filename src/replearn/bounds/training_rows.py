@@ -1,10 +1,12 @@
 """The point is a row of the training sample itself: one block has seen it."""
 
-from replearn.bounds._checks import checked_count
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.runs import runs_bound
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count
 
 
+@theorem("training-rows")
 def training_row_bound(
     law: ThresholdLaw,
     *,
@@ -40,8 +42,8 @@ def training_row_bound(
     >>> round(training_row_bound(uniform_law(32)), 4)
     0.1306
     """
-    runs = checked_count(runs, name="runs", smallest=2)
-    trained = checked_count(trained, name="trained", smallest=0, largest=runs)
+    runs = check_count("runs", runs, least=2)
+    trained = check_count("trained", trained, least=0, most=runs)
     # theorem: training-rows
     if repeated and trained:
         pair = 2.0 * runs_bound(law, 2, vote) + min(trained, 2) * law.largest_step
@@ -49,3 +51,16 @@ def training_row_bound(
     else:
         bound = runs_bound(law, runs, vote) + trained * law.largest_step
     return min(bound * (1.0 + 1e-15), 1.0)
+
+
+@theorem("training-rows")
+def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
+    """Return `training_row_bound` for data in which equal rows occur.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(repeated_row_bound(uniform_law(32)), 4)
+    0.2299
+    """
+    return training_row_bound(law, vote=vote, runs=runs, repeated=True)

@@ -10,16 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from replearn.bounds._binomial import Floats
-from replearn.bounds._checks import (
-    MOST_BLOCKS,
-    checked_blocks,
-    checked_budget,
-    checked_count,
-    checked_vote,
-    checked_width,
-)
 from replearn.bounds._grid import GridEstimate
-from replearn.bounds._numeric import smallest_passing
 from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
@@ -27,6 +18,8 @@ from replearn.bounds.flips import (
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
+    MOST_BLOCKS,
+    VOTES,
     ThresholdLaw,
     arcsine_law,
     portable_arcsine,
@@ -38,6 +31,8 @@ from replearn.bounds.programme import (
     tightest_law,
 )
 from replearn.bounds.runs import runs_bound, runs_supremum
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import require_integer
 
 DIGITS = 4
 """Significant digits of the widths that `smallest_width` returns."""
@@ -87,9 +82,9 @@ def smallest_width(
     >>> smallest_width(0.1, 17) is None
     True
     """
-    rho, n_blocks = checked_budget(rho), checked_blocks(n_blocks)
+    rho, n_blocks = check_fraction("rho", rho), check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     build = _builder(law)
-    checked_vote(vote)
+    check_choice("vote", vote, VOTES)
 
     closed_form = vote == "soft" or n_blocks > MOST_BLOCKS_BY_CELLS
 
@@ -224,11 +219,13 @@ def smallest_blocks(
     >>> smallest_blocks(0.1, law="programme", width=None)
     16
     """
-    rho = checked_budget(rho)
-    checked_count(runs, name="runs", smallest=2)
-    passes = _passing(rho, law, width, checked_vote(vote), runs)
+    rho = check_fraction("rho", rho)
+    check_count("runs", runs, least=2)
+    passes = _passing(rho, law, width, check_choice("vote", vote, VOTES), runs)
     largest = MOST_BLOCKS_OF_PROGRAMME if law == "programme" else MOST_BLOCKS
-    return smallest_passing(passes, largest, f"rho={rho:g}")
+    return require_integer(
+        passes, f"rho={rho:g} needs more than {largest} blocks: raise it", limit=largest
+    )
 
 
 def _passing(
@@ -245,7 +242,7 @@ def _passing(
         return lambda n_blocks: uniform_flip_bound(n_blocks, 1.0) <= rho
     if width is None:
         return lambda n_blocks: _some_width_passes(rho, n_blocks, law, vote, runs)
-    half_width = checked_width(width)
+    half_width = check_fraction("width", width)
     return lambda n_blocks: runs_bound(build(n_blocks, half_width), runs, vote) <= rho
 
 

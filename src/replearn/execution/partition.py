@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.randomness import Points, SharedKey
+from replearn.records.checks import check_count
 
 
 def make_blocks(
@@ -104,10 +105,8 @@ def _keyed_groups(
 
 
 def _check_cut(n_blocks: int, block_size: int) -> None:
-    if n_blocks < 1 or block_size < 1:
-        raise ValueError(
-            f"n_blocks and block_size must be at least 1, got {n_blocks} and {block_size}"
-        )
+    check_count("n_blocks", n_blocks)
+    check_count("block_size", block_size)
 
 
 def _check_enough(available: int, n_blocks: int, block_size: int, what: str) -> None:

@@ -1,14 +1,14 @@
-"""Three columns side by side: ours, the paper's proofs read literally, the paper's lower bound."""
+"""Three columns side by side: ours, the paper's proofs read literally, the paper's rate."""
 
 import math
 from dataclasses import dataclass
 
-from replearn.guarantees._computations import block_size_needed
-from replearn.guarantees._design import Design
+from replearn.guarantees.design import Design
+from replearn.guarantees.votes import block_size_needed
 from replearn.records.text import aligned, html_table
 
 NOT_STATED = "not stated"
-HEADER = ("", "this plan", "paper, read literally", "paper, lower bound*")
+HEADER = ("", "this plan", "paper, read literally", "paper, rate*")
 FOOTNOTE = (
     "* rate with constant 1 and without logarithms: an orientation, not a bound.\n"
     "  Read literally: the smallest constant that makes each written inequality true; heavy\n"
@@ -28,8 +28,8 @@ class Columns:
     Examples
     --------
     >>> print(Columns((("blocks T", "64", "20000", "not stated"),)))
-              this plan  paper, read literally  paper, lower bound*
-    --------  ---------  ---------------------  -------------------
+              this plan  paper, read literally  paper, rate*       
+    --------  ---------  ---------------------  ------------
     blocks T  64         20000                  not stated
     * rate with constant 1 and without logarithms: an orientation, not a bound.
       Read literally: the smallest constant that makes each written inequality true; heavy

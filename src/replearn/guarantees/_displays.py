@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds import ThresholdLaw, flip_bound, flip_curve
-from replearn.guarantees._plan import Plan
-from replearn.guarantees._planner import plan
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.planner import plan
 
 Floats = NDArray[np.float64]
 

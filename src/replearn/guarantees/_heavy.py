@@ -14,13 +14,13 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     some_missed_point_bound,
 )
-from replearn.bounds._checks import check_fraction
-from replearn.bounds._numeric import smallest_integer
 from replearn.bounds.heavy_accuracy import light_mass
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
-from replearn.guarantees._computations import labels_guaranteed
-from replearn.guarantees._design import HeavyStage
+from replearn.guarantees.design import HeavyStage
+from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.records.checks import check_fraction
+from replearn.records.search import bisect, smallest_integer
 
 # Share of rho that membership may take at most; the rest is for labels and votes, which share it.
 _MEMBERSHIP_SHARE = 0.6
@@ -194,14 +194,13 @@ def _stage(n: int, law: MembershipLaw, budget: float, goal: Goal) -> HeavyStage:
 
 def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
     """Scale of the Gumbels on label shares that keeps the flip budget; the less, the better."""
-    passing, failing = 0.0, clear * k  # beyond t = clear k the error bound no longer falls
-    if selection_flip_bound_sampled(failing, n_classes, k) <= budget:
-        passing = failing
-    while failing - passing > 1e-4 * failing:
-        middle = (passing + failing) / 2.0
-        good = selection_flip_bound_sampled(middle, n_classes, k) <= budget
-        passing, failing = (middle, failing) if good else (passing, middle)
-    return math.ceil(1e9 / max(passing, 1e-3)) / 1e9
+
+    def keeps_budget(t: float) -> bool:
+        return selection_flip_bound_sampled(t, n_classes, k) <= budget
+
+    largest = clear * k  # beyond t = clear k the error bound no longer falls
+    scale = largest if keeps_budget(largest) else bisect(keeps_budget, 0.0, largest, tolerance=1e-4)
+    return math.ceil(1e9 / max(scale, 1e-3)) / 1e9
 
 
 def _label_flip(stage: HeavyStage, goal: Goal) -> float:

@@ -10,10 +10,11 @@ from functools import cached_property, lru_cache
 
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
-from replearn.bounds._numeric import smallest_integer
-from replearn.guarantees._derivation import promised
-from replearn.guarantees._design import Design, HeavyStage
 from replearn.guarantees._wish import Wish
+from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.steps import Ledger
+from replearn.guarantees.votes import promised
+from replearn.records.search import bisect, smallest_integer
 
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
@@ -56,7 +57,7 @@ class Promise:
             shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )
-        rho, gamma = promised(design)
+        rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or wish.request.rho is None else gamma
 
     def meets(self, n_blocks: int, law: ThresholdLaw | None) -> bool:
@@ -122,15 +123,14 @@ class Promise:
         best = self._best(n_blocks)
         if not self.meets(n_blocks, best) or best.width is None:
             return best
-        failing, passing = 0.0, best.width
-        for _ in range(STEPS_TO_NARROWEST):
-            middle = (failing + passing) / 2
-            if self.meets(n_blocks, self._make(n_blocks, middle)):
-                passing = middle
-            else:
-                failing = middle
-        readable = self._make(n_blocks, min(1.0, math.ceil(passing * 1e4) / 1e4))
-        return readable if self.meets(n_blocks, readable) else self._make(n_blocks, passing)
+        width = bisect(
+            lambda narrower: self.meets(n_blocks, self._make(n_blocks, narrower)),
+            best.width,
+            0.0,
+            halvings=STEPS_TO_NARROWEST,
+        )
+        readable = self._make(n_blocks, min(1.0, math.ceil(width * 1e4) / 1e4))
+        return readable if self.meets(n_blocks, readable) else self._make(n_blocks, width)
 
     def _best(self, n_blocks: int) -> ThresholdLaw:
         """Return the law with the smallest bound (golden section in the arcsine scale)."""

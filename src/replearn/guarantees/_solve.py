@@ -10,17 +10,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds._numeric import smallest_integer
-from replearn.guarantees._computations import (
-    block_size_needed,
-    error_slack,
-    labels_guaranteed,
-)
-from replearn.guarantees._design import Design, Request
 from replearn.guarantees._policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
 from replearn.guarantees._promises import Promise
 from replearn.guarantees._wish import Wish
+from replearn.guarantees.design import Design, Request
+from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.guarantees.votes import block_size_needed, error_slack
 from replearn.randomness import ENCODING_VERSION
+from replearn.records.search import bisect, smallest_integer
 
 LARGEST_SAMPLE = 10**13
 ACCURACY_ITEMS = ("alpha", "beta", "d")
@@ -225,13 +222,14 @@ def _with_item(request: Request, name: str, value: Any) -> Request:
 
 def _smallest_fraction(fits: Callable[[float], bool]) -> float | None:
     """Return the smallest fraction that fits, to nine digits, on the fitting side."""
-    passing, failing = 1.0 - 1e-12, 0.0
-    if not fits(passing):
+    largest = 1.0 - 1e-12
+    if not fits(largest):
         return None
-    while passing - failing > 1e-9 * passing and passing > 1e-300:
-        # bisect the logarithm while the two are far apart: beta may be tiny
-        middle = (passing * failing) ** 0.5 if failing > 0 else passing / 4
-        if passing < 2 * failing:
-            middle = (passing + failing) / 2
-        passing, failing = (middle, failing) if fits(middle) else (passing, middle)
-    return passing
+    return bisect(fits, largest, 0.0, tolerance=1e-9, least_gap=1e-300, mean=_between)
+
+
+def _between(passing: float, failing: float) -> float:
+    """Bisect the logarithm while the two are far apart: beta may be tiny."""
+    if passing < 2 * failing:
+        return (passing + failing) / 2
+    return (passing * failing) ** 0.5 if failing > 0 else passing / 4

@@ -1,13 +1,20 @@
 """The arguments of ``plan``, checked: what is given, what is to be solved."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from replearn.bounds import ThresholdLaw
-from replearn.guarantees._design import NOTIONS, UNITS, VOTES, HeavyStage, Label, Request
+from replearn.guarantees._policy import MIN_BLOCK
+from replearn.guarantees.design import (
+    NOTIONS,
+    UNITS,
+    VOTES,
+    HeavyStage,
+    Label,
+    Request,
+    plain_labels,
+)
+from replearn.records.checks import check_choice, check_count, check_fraction, if_given
 
 LAWS = ("arcsine", "uniform", "programme")
 
@@ -54,46 +61,6 @@ class Wish:
         return self.min_block if self.block_size is None else self.block_size
 
 
-def check_number(name: str, value: Any, *, low: float = 0.0, high: float = 1.0) -> float | None:
-    """Return a float in (low, high], or None; the message names the parameter."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise TypeError(f"{name} must be a number, got {value!r}")
-    if not low < value <= high:
-        raise ValueError(f"{name} must lie in ({low:g}, {high:g}], got {value!r}")
-    return float(value)
-
-
-def check_count(name: str, value: Any, *, least: int = 1) -> int | None:
-    """Return an int of at least ``least``, or None; the message names the parameter."""
-    if value is None:
-        return None
-    if isinstance(value, bool) or not isinstance(value, int | np.integer):
-        raise TypeError(f"{name} must be a whole number, got {value!r}")
-    if value < least:
-        raise ValueError(f"{name} must be at least {least}, got {value!r}")
-    return int(value)
-
-
-def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
-    """Return a text that is one of the choices; the message names the parameter."""
-    if not isinstance(value, str) or value not in choices:
-        raise ValueError(f"{name} must be one of {', '.join(choices)}, got {value!r}")
-    return value
-
-
-def plain_labels(classes: Any) -> tuple[Label, ...] | None:
-    """Return class labels as JSON values: numpy scalars unpacked, other objects as text.
-
-    Examples
-    --------
-    >>> plain_labels(np.array([0, 1])), plain_labels(["no", "yes"])
-    ((0, 1), ('no', 'yes'))
-    """
-    if classes is None:
-        return None
-    return tuple(_plain_label(item) for item in classes)
 
 
 def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
@@ -104,11 +71,6 @@ def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
         return classes
 
 
-def _plain_label(label: Any) -> Label:
-    value = label.item() if isinstance(label, np.generic) else label
-    return value if isinstance(value, str | int | float | bool) else str(value)
-
-
 def make_request(
     notion: str,
     targets: dict[str, float | None],
@@ -117,12 +79,12 @@ def make_request(
     runs: int,
 ) -> Request:
     """Check the targets and put them together."""
-    checked = {name: check_number(name, value) for name, value in targets.items()}
+    checked = {name: if_given(check_fraction, name, value) for name, value in targets.items()}
     request = Request(
         notion=check_choice("notion", notion, NOTIONS),
-        d=check_count("d", d),
+        d=if_given(check_count, "d", d),
         realizable=bool(realizable),
-        runs=check_count("runs", runs, least=2) or 2,
+        runs=check_count("runs", runs, least=2),
         **checked,
     )
     if request.notion == "pointwise" and request.gamma is not None:
@@ -137,17 +99,42 @@ def make_request(
     return request
 
 
-def make_wish(request: Request, **given: Any) -> Wish:
+_OPTIONS: dict[str, Any] = {
+    "n_blocks": None,
+    "block_size": None,
+    "law": None,
+    "width": None,
+    "vote": "hard",
+    "n_partitions": None,
+    "max_fits": None,
+    "n_classes": None,
+    "classes": None,
+    "unit": "rows",
+    "decimals": None,
+    "atoms": 0.0,
+    "shared_rows": None,
+    "min_block": MIN_BLOCK,
+}
+
+
+def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: Any) -> Wish:
     """Check all other arguments of ``plan``."""
+    unknown = [name for name in options if name not in _OPTIONS]
+    if unknown:
+        takes = ", ".join((*_OPTIONS, "runs", "label_noise", "heavy"))
+        raise TypeError(
+            f"plan({request.notion!r}) does not take {unknown}; its options are {takes}"
+        )
+    given: dict[str, Any] = {**_OPTIONS, **options, "n": n, "heavy": heavy}
     given["classes"] = _in_order(plain_labels(given["classes"]))
     given["n_classes"] = _number_of_classes(given["n_classes"], given["classes"])
     for name in ("n", "n_blocks", "block_size", "n_partitions", "max_fits", "min_block"):
-        given[name] = check_count(name, given[name])
-    given["decimals"] = check_count("decimals", given["decimals"], least=0)
-    given["width"] = check_number("width", given["width"])
+        given[name] = if_given(check_count, name, given[name])
+    given["decimals"] = if_given(check_count, "decimals", given["decimals"], least=0)
+    given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    given["atoms"] = check_number("atoms", given["atoms"], low=-1e-300)
+    given["atoms"] = check_fraction("atoms", given["atoms"], zero=True)
     if given["shared_rows"] is None:
         atomic = given["atoms"] > 0 or given["heavy"] is not None
         given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
@@ -169,7 +156,7 @@ def _default_law(request: Request, width: float | None) -> tuple[str, float | No
 
 def _number_of_classes(n_classes: Any, classes: tuple[Label, ...] | None) -> int:
     if classes is None:
-        return check_count("n_classes", 2 if n_classes is None else n_classes, least=2) or 2
+        return check_count("n_classes", 2 if n_classes is None else n_classes, least=2)
     if len(set(classes)) != len(classes):
         raise ValueError(f"classes must be different from each other, got {classes}")
     found = max(2, len(classes))

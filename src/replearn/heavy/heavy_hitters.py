@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
-from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.heavy._counting import Counts, PointIndex, count_points
-from replearn.primitives._inputs import fraction
-from replearn.primitives._rule import below_levels
+from replearn.guarantees import Certificate, certify
+from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
+from replearn.heavy.counting import Counts, PointIndex, count_points
+from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -47,7 +47,7 @@ class HeavyHitters:
         Law of the thresholds outside the core.
     gamma_prime : float or None
         Level of the core (approximate notion).
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised.
     """
 
@@ -59,7 +59,7 @@ class HeavyHitters:
     n: int
     law: MembershipLaw
     gamma_prime: float | None
-    certificate: PrimitiveCertificate
+    certificate: Certificate
     _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -71,7 +71,7 @@ class HeavyHitters:
     @property
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
-        return _NOTIONS[TASKS.index(self.certificate.task)]
+        return _NOTIONS[HEAVY_TASKS.index(self.certificate.task)]
 
     @property
     def masses(self) -> NDArray[np.float64]:
@@ -101,7 +101,7 @@ def find_heavy_hitters(
     points: Any,
     nu: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     notion: str = "pointwise",
     rho: float | None = None,
     beta: float = 0.05,
@@ -117,7 +117,7 @@ def find_heavy_hitters(
         The sample.
     nu : float
         Points of this mass are heavy, in (0, 1].
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     notion : {"pointwise", "replicable", "approximate"}, default="pointwise"
         What two runs agree on: the membership of each fixed point (about 1/nu rows); the whole
@@ -142,31 +142,46 @@ def find_heavy_hitters(
     Examples
     --------
     >>> sample = [1] * 600 + [2] * 300 + list(range(10, 110))
-    >>> found = find_heavy_hitters(sample, 0.25, key=SharedKey("a"))
-    >>> found.values, found.counts.tolist()
+    >>> heavy = find_heavy_hitters(sample, 0.25, key="a")
+    >>> heavy.values, heavy.counts.tolist()
     ([1, 2], [600, 300])
     """
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
-        fraction(name, value)
-    fraction("rho", rho, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "rho", rho)
     if notion not in _NOTIONS:
         raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
+    key = SharedKey(key)
     single = _membership_law(law, nu)
     core_law = _core_law(notion, nu, gamma, rho)
     low = min(law.low for law in (single, core_law) if law is not None)
     if notion == "replicable":
         low = core_law.low
     counted = count_points(points, at_least=_least(points, low), decimals=decimals)
-    uniforms = key.child("membership").uniforms(counted.points)
+    member, uniforms = draw_members(counted.points, counted.counts, counted.n, single, key)
     core = np.zeros(len(counted.counts), dtype=bool)
     if core_law is not None:
         shared = key.child("core membership").uniforms(["one threshold for all points"])[0]
         core = counted.counts >= core_law.least_count(float(shared), counted.n)
-    # theorem: heavy-membership
-    member = below_levels(uniforms, single.table(counted.counts, counted.n))
     chosen = core if notion == "replicable" else core | member
     certificate = _certificate(notion, counted.n, single, core_law, rho, beta, gamma, key)
     return _result(counted, chosen, uniforms, core, single, core_law, certificate)
+
+
+def draw_members(
+    points: Points, counts: NDArray[np.int64], n: int, law: MembershipLaw, key: SharedKey
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which points are members, by one shared threshold for each, and the thresholds.
+
+    Examples
+    --------
+    >>> law = MembershipLaw("sqrt", 0.2, 0.3)
+    >>> draw_members(as_points([5, 6]), np.array([1, 9]), 10, law, SharedKey(0))[0]
+    array([False,  True])
+    """
+    uniforms = key.child("membership").uniforms(points)
+    # theorem: heavy-membership
+    return below_levels(uniforms, law.table(counts, n)), uniforms
 
 
 def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
@@ -201,7 +216,7 @@ def _certificate(
     beta: float,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
     if notion != "replicable":
         inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
@@ -209,8 +224,8 @@ def _certificate(
         inputs |= {"core_low": core.low, "core_high": core.high}
     if notion == "approximate":
         inputs["gamma"] = float(gamma)
-    task = TASKS[_NOTIONS.index(notion)]
-    return PrimitiveCertificate.issue(task, key.fingerprint, **inputs)
+    task = HEAVY_TASKS[_NOTIONS.index(notion)]
+    return certify(task, key.fingerprint, **inputs)
 
 
 def _result(
@@ -220,7 +235,7 @@ def _result(
     core: NDArray[np.bool_],
     law: MembershipLaw,
     core_law: Any,
-    certificate: PrimitiveCertificate,
+    certificate: Certificate,
 ) -> HeavyHitters:
     rows = np.flatnonzero(chosen)
     return HeavyHitters(
@@ -230,7 +245,7 @@ def _result(
         thresholds=uniforms[rows],
         core=core[rows],
         n=counted.n,
-        law=law if certificate.task != REPLICABLE else core_law,
+        law=law if certificate.task != HEAVY_TASKS[1] else core_law,
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
         certificate=certificate,
     )

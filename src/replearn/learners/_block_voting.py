@@ -13,7 +13,7 @@ from replearn.compat import fit_context
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import HeavyStage, Plan, heavy_stage
-from replearn.heavy._heavy_stage import fit_heavy
+from replearn.heavy import fit_heavy
 from replearn.learners._constant_blocks import PROBES, warn_if_constant
 from replearn.learners._followed_plan import check_followed
 from replearn.learners._foresight import foreseen_variance

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.guarantees import ChoicePlan
-from replearn.primitives._sample import sample_order
+from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 
 

@@ -14,8 +14,7 @@ from replearn.bounds.class_flips import (
     class_flip_limits,
 )
 from replearn.guarantees import Plan
-from replearn.heavy._heavy_labels import ManyLabels
-from replearn.heavy._heavy_view import HeavyView
+from replearn.heavy import HeavyView, ManyLabels
 from replearn.learners._explanation import ClassExplanation
 
 Floats = NDArray[np.float64]

@@ -15,7 +15,7 @@ from replearn.bounds import (
     flip_limits,
     flip_rate_limit,
 )
-from replearn.heavy._heavy_view import HeavyView
+from replearn.heavy import HeavyView
 
 __all__ = ["FlipRate", "average_flip_estimate", "flip_estimate", "flip_limits", "flip_rate"]
 

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.heavy._heavy_labels import TwoLabels, with_flips
+from replearn.heavy import TwoLabels, with_flips
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._explanation import ClassExplanation, Explanation
 from replearn.learners._flips import FlipRate, flip_estimate, flip_limits, flip_rate
 from replearn.learners._foresight import whole_votes
-from replearn.learners._inputs import check_probability
 from replearn.learners._vote_scores import Scores, VoteScores
+from replearn.records.checks import check_fraction
 
 
 class VotePredictions(VoteScores):
@@ -140,7 +140,7 @@ class VotePredictions(VoteScores):
         lower, upper : ndarray of shape (n,)
             Limits of each point's flip probability.
         """
-        check_probability("delta", delta)
+        check_fraction("delta", delta, one=False)
         X = self._check(X)
         if len(self.classes_) > 2:
             return self._class_votes(X, points).limits(self.plan_, delta)
@@ -166,7 +166,7 @@ class VotePredictions(VoteScores):
         FlipRate
             ``estimate`` and ``upper``.
         """
-        check_probability("delta", delta)
+        check_fraction("delta", delta, one=False)
         X = self._check(X, two_classes="flip_rate")
         votes = self._hard_votes(self._scores(X), "flip_rate")
         return flip_rate(self.plan_.law, votes, delta, self._heavy(X), joint=self.joint_variance_)
@@ -193,7 +193,7 @@ class VotePredictions(VoteScores):
             Labels, or ``abstain``. Whether a point is answered is itself an estimate from this
             sample: another run may abstain elsewhere.
         """
-        check_probability("max_flip", max_flip, ends=True)
+        check_fraction("max_flip", max_flip, zero=True)
         answers = self.predict(X, points=points).astype(object)
         answers[self.flip_probability(X, points=points) > max_flip] = abstain
         return answers

@@ -17,7 +17,7 @@ from replearn.execution.checkpoints import block_store
 from replearn.guarantees._choice_promises import CONDITIONS
 from replearn.guarantees._primitive_certificate import above_budget, derivation
 from replearn.guarantees._steps import Ledger
-from replearn.primitives._sample import sample_order
+from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 from replearn.records.text import rounded_up
 from replearn.tables import take_rows

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.execution.threads import side_by_side
 from replearn.execution.voting import FEWEST_ROWS_PER_TASK
-from replearn.heavy._heavy_view import HeavyView
+from replearn.heavy import HeavyView
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._inputs import check_features, check_points
 from replearn.learners._rule import hard_answers, law_values, mean_law

@@ -217,7 +217,7 @@ class FiniteRandomnessClassifier(
         answers = above(votes, thresholds[:, np.newaxis], self.n_blocks)
         errors = (answers != (codes[test] == 1)).mean(axis=1)
         t = math.log(self.n_candidates / self.beta) / self.alpha if self.t is None else self.t
-        chosen, _ = choose_by_errors(errors, np.arange(self.n_candidates), t=t, key=key)
+        chosen, _ = choose_by_errors(errors, np.arange(self.n_candidates), sharpness=t, key=key)
         return {
             "certificate_": self._certify(key, base, len(codes), len(test), float(t)),
             "estimators_": models,

@@ -31,9 +31,7 @@ from replearn.learners._folds import (
 from replearn.learners._inputs import check_features, check_labels, describe_learner
 from replearn.learners._single_rule import forget_fit, warn_if_not_certified
 from replearn.learners._trainings import cut_trainings, training_errors
-from replearn.primitives import choice_scale, choose_by_errors
-from replearn.primitives._candidates import names_digest
-from replearn.primitives._sample import sample_key
+from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -282,7 +280,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
             scale = choice_scale(len(names), n_splits, *asked)
             design = {"train_size": int(self.train_size), "n_trainings": n_splits}
         t = float(scale if self.t is None else self.t)
-        index, margin = choose_by_errors(1.0 - scores, names, t=t, key=key)
+        index, margin = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
         certificate = PrimitiveCertificate.issue(
             task,
             key.fingerprint,

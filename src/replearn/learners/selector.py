@@ -129,7 +129,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
             rho=self.rho,
             alpha=self.alpha,
             beta=self.beta,
-            t=self.t,
+            sharpness=self.t,
         )
         self.classes_ = classes
         self.selection_ = chosen

@@ -152,7 +152,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         if t is None:
             t = choice_scale(count, len(y), self.rho, alpha or self.alpha / 2, beta)
         chosen = select_hypothesis(
-            candidates, X, y, key=key, rho=self.rho, alpha=self.alpha, beta=self.beta, t=t
+            candidates, X, y, key=key, rho=self.rho, alpha=self.alpha, beta=self.beta, sharpness=t
         )
         certificate = PrimitiveCertificate.issue(
             "semi-replicable rule",

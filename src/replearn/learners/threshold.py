@@ -22,6 +22,7 @@ from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
+from replearn.records.search import bisect
 from replearn.records.text import rounded_up
 
 _HALVINGS = 60
@@ -199,7 +200,7 @@ def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[floa
     above = cuts.errors
     assert above is not None
     errors = np.array([above if side == ">" else 1.0 - above for side in directions])
-    level, place, rule = draw_level(cuts, t=t, key=key.child("threshold"), errors=errors)
+    level, place, rule = draw_level(cuts, sharpness=t, key=key.child("threshold"), errors=errors)
     return level, float(cuts.values[place]), directions[rule]
 
 
@@ -226,11 +227,12 @@ def level_scale(
     46.1
     """
     # theorem: thresholds-proper
-    stable, too_large = 0.0, 1e9
-    for _ in range(_HALVINGS):
-        middle = (stable + too_large) / 2
-        good = threshold_flip_bound(middle, n, gamma, n_directions) <= rho
-        stable, too_large = (middle, too_large) if good else (stable, middle)
+    stable = bisect(
+        lambda t: threshold_flip_bound(t, n, gamma, n_directions) <= rho,
+        0.0,
+        1e9,
+        halvings=_HALVINGS,
+    )
     if stable > 0 and threshold_error_tail(stable, n, alpha, n_directions) <= beta:
         return stable
     accurate = threshold_scale(n, alpha, beta, n_directions)

@@ -11,7 +11,7 @@ import numpy as np
 from scipy import sparse
 
 from replearn.execution import Panel
-from replearn.heavy._heavy_stage import HeavyPoints
+from replearn.heavy import HeavyPoints
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
