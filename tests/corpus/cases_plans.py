@@ -56,7 +56,7 @@ CHOICES = {
 }
 HEAVY = {
     "two classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1},
-    "realizable": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "label_noise": False},
+    "realizable": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "realizable": True},
     "paper": {"rho": 0.3, "alpha": 0.5, "beta": 0.1, "paper": True},
     "approximate": {"rho": 0.4, "alpha": 0.6, "beta": 0.1, "gamma": 0.5},
     "three classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1, "n_classes": 3},

@@ -50,7 +50,9 @@ def several_coins() -> Facts:
 def several_coins_with_names() -> Facts:
     names = ["a", "b", "c", "d", "e"]
     throws = 2 * tables.throws(90) - 1
-    return _coins(primitives.decide_coins(throws, -0.5, 0.1, key=SECRET, rho=0.3, beta=0.2, names=names))
+    return _coins(
+        primitives.decide_coins(throws, -0.5, 0.1, key=SECRET, rho=0.3, beta=0.2, names=names)
+    )
 
 
 def _signs(found: Any) -> Facts:
@@ -74,7 +76,9 @@ def signs_by_thresholds() -> Facts:
 
 def signs_together() -> Facts:
     throws = tables.throws(400, 24)
-    return _signs(primitives.estimate_signs(throws, 0.4, key=SECRET, method="joint", names=range(24)))
+    return _signs(
+        primitives.estimate_signs(throws, 0.4, key=SECRET, method="joint", names=range(24))
+    )
 
 
 def _heavy(found: Any) -> Facts:
@@ -113,7 +117,9 @@ def heavy_hitters_of_rounded_numbers() -> Facts:
 def one_heavy_hitter() -> Facts:
     facts: Facts = {}
     for nu, kappa in ((0.2, None), (0.05, None), (0.2, 3.0)):
-        found = heavy.find_one_heavy_hitter(tables.discrete().X, nu, key=SECRET, rho=0.4, kappa=kappa)
+        found = heavy.find_one_heavy_hitter(
+            tables.discrete().X, nu, key=SECRET, rho=0.4, kappa=kappa
+        )
         facts |= {
             f"{nu}, {kappa}: {name}": value
             for name, value in {
@@ -167,7 +173,9 @@ def first_good_candidate() -> Facts:
     matrix, y = _predictions()
     facts: Facts = {}
     for alpha in (0.1, 0.5):
-        found = primitives.learn_finite_class(matrix, None, y, key=KEY, names=NAMES, rho=0.5, alpha=alpha)
+        found = primitives.learn_finite_class(
+            matrix, None, y, key=KEY, names=NAMES, rho=0.5, alpha=alpha
+        )
         facts |= {
             f"{alpha}: chosen": found.name,
             f"{alpha}: place": found.index,
@@ -194,7 +202,9 @@ def first_good_candidate_amplified() -> Facts:
 def selected_hypothesis() -> Facts:
     matrix, y = _predictions()
     found = primitives.select_hypothesis(matrix, None, y, key=KEY, names=NAMES, rho=0.4, alpha=0.4)
-    other = primitives.select_hypothesis(matrix[:, 200:], None, y[200:], key=KEY, names=NAMES, sharpness=found.t)
+    other = primitives.select_hypothesis(
+        matrix[:, 200:], None, y[200:], key=KEY, names=NAMES, sharpness=found.sharpness
+    )
     return {
         "chosen": found.name,
         **choice_facts(found),
