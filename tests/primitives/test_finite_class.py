@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import (
+from replearn.bounds.finite_class import (
     amplified_error_tail,
     amplified_flip_bound,
     order_error_tail,

@@ -8,19 +8,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replearn.bounds import (
-    cover_distance,
-    finite_randomness_flip_bound,
-    log_growth,
-    selection_flip_bound_sampled,
-    selection_scale,
-    smallest_sample_amplified,
-    smallest_sample_order,
-    smallest_sample_realizable,
-    smallest_sample_search,
-    smallest_sample_selection,
-    smallest_sample_threshold,
-)
+from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
+from replearn.bounds.finite_class import smallest_sample_amplified, smallest_sample_order
+from replearn.bounds.finite_randomness import finite_randomness_flip_bound
+from replearn.bounds.realizable import cover_distance, smallest_sample_realizable
+from replearn.bounds.selection import selection_scale, smallest_sample_search
+from replearn.bounds.thresholds import smallest_sample_threshold
+from replearn.bounds.vc import log_growth
 from replearn.records.search import smallest_integer
 
 Number = int | float

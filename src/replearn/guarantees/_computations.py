@@ -2,8 +2,34 @@
 
 import math
 
-from replearn import bounds
-from replearn.bounds import ThresholdLaw
+from replearn.bounds import (
+    MembershipLaw,
+    ThresholdLaw,
+    agnostic_sample_size,
+    disagreement_bound,
+    disagreement_tail,
+    halves_supremum,
+    membership_flip_bound,
+    multiclass_flip_bound,
+    realizable_sample_size,
+)
+from replearn.bounds import (
+    error_factor as _error_factor,
+)
+from replearn.bounds import (
+    flip_bound as _flip_bound,
+)
+from replearn.bounds import (
+    runs_bound as _runs_bound,
+)
+from replearn.bounds.accuracy import light_point_slack
+from replearn.bounds.approximate import markov_gamma as _markov_gamma
+from replearn.bounds.approximate import markov_rho as _markov_rho
+from replearn.bounds.approximate_heavy import reuse_flip_bound
+from replearn.bounds.concentration import dkw_tail
+from replearn.bounds.flips import training_row_bound as _training_row_bound
+from replearn.bounds.selection import selection_flip_bound
+from replearn.bounds.signs import label_error_bound, label_flip_bound
 from replearn.records.checks import check_count
 
 
@@ -19,17 +45,17 @@ def n_used(block_size: int, n_blocks: int) -> int:
 
 def flip_bound_hard(law: ThresholdLaw) -> float:
     """Flip probability of hard votes."""
-    return bounds.flip_bound(law, vote="hard")  # theorem: pointwise-threshold
+    return _flip_bound(law, vote="hard")  # theorem: pointwise-threshold
 
 
 def flip_bound_soft(law: ThresholdLaw) -> float:
     """Flip probability of soft votes."""
-    return bounds.flip_bound(law, vote="soft")  # theorem: soft-votes
+    return _flip_bound(law, vote="soft")  # theorem: soft-votes
 
 
 def flip_bound_multiclass(n_blocks: int, n_classes: int) -> float:
     """Flip probability of labels drawn from vote shares."""
-    return bounds.multiclass_flip_bound(n_blocks, n_classes)  # theorem: multiclass-vote
+    return multiclass_flip_bound(n_blocks, n_classes)  # theorem: multiclass-vote
 
 
 def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
@@ -40,7 +66,7 @@ def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
 
 def runs_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
     """Probability that several runs do not all agree."""
-    return bounds.runs_bound(law, runs, vote)  # theorem: many-runs
+    return _runs_bound(law, runs, vote)  # theorem: many-runs
 
 
 def runs_bound_union(flip_bound: float, runs: int) -> float:
@@ -50,41 +76,41 @@ def runs_bound_union(flip_bound: float, runs: int) -> float:
 
 def halves_bound(law: ThresholdLaw) -> float:
     """Flip probability between two disjoint halves of one file."""
-    return bounds.halves_supremum(law)  # theorem: halves-of-one-file
+    return halves_supremum(law)  # theorem: halves-of-one-file
 
 
 def training_row_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
     """Probability that runs differ at a row on which one of them was trained."""
     # theorem: training-rows
-    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=False)
+    return _training_row_bound(law, vote=vote, runs=runs, repeated=False)
 
 
 def repeated_row_bound(law: ThresholdLaw, runs: int, vote: str) -> float:
     """Return the same for data in which equal rows occur."""
     # theorem: training-rows
-    return bounds.training_row_bound(law, vote=vote, runs=runs, repeated=True)
+    return _training_row_bound(law, vote=vote, runs=runs, repeated=True)
 
 
 def error_factor(law: ThresholdLaw) -> float:
     """Factor between the error and the mean error of the block models."""
-    return bounds.error_factor(law)  # theorem: accuracy-factor
+    return _error_factor(law)  # theorem: accuracy-factor
 
 
 def flip_bound_reuse(membership_flip: float, label_flip: float, flip_bound: float) -> float:
     """Flip probability of the three stages on one sample."""
     # theorem: sample-reuse
-    return bounds.reuse_flip_bound(membership_flip, label_flip, flip_bound)
+    return reuse_flip_bound(membership_flip, label_flip, flip_bound)
 
 
 def membership_flip(n: int, kind: str, low: float, high: float) -> float:
     """Probability that membership in the heavy set differs."""
-    law = bounds.MembershipLaw(kind=kind, low=low, high=high)
-    return bounds.membership_flip_bound(n, law)  # theorem: heavy-membership
+    law = MembershipLaw(kind=kind, low=low, high=high)
+    return membership_flip_bound(n, law)  # theorem: heavy-membership
 
 
 def label_flip(n_labels: int, band: float) -> float:
     """Flip probability of a heavy point's label."""
-    return bounds.label_flip_bound(n_labels, band)  # theorem: heavy-labels
+    return label_flip_bound(n_labels, band)  # theorem: heavy-labels
 
 
 def labels_guaranteed(n: int, low: float) -> int:
@@ -94,12 +120,12 @@ def labels_guaranteed(n: int, low: float) -> int:
 
 def label_error(n_labels: int, alpha: float, band: float) -> float:
     """Probability that a clear heavy label is wrong."""
-    return bounds.label_error_bound(n_labels, alpha, band)  # theorem: heavy-labels
+    return label_error_bound(n_labels, alpha, band)  # theorem: heavy-labels
 
 
 def error_slack(beta: float, atoms: float) -> float:
     """How far the error may exceed its mean over the thresholds: half of beta pays for it."""
-    return bounds.light_point_slack(beta / 2, atoms)  # theorem: light-point-deviation
+    return light_point_slack(beta / 2, atoms)  # theorem: light-point-deviation
 
 
 def direct_gamma(
@@ -107,7 +133,7 @@ def direct_gamma(
 ) -> float:
     """Disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows, vote=vote)
+    return disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows, vote=vote)
 
 
 def direct_rho(
@@ -115,27 +141,27 @@ def direct_rho(
 ) -> float:
     """Probability of a larger disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows, vote=vote)
+    return disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows, vote=vote)
 
 
 def markov_gamma(flip_bound: float, rho: float) -> float:
     """Disagreeing mass, by Markov's inequality."""
-    return bounds.markov_gamma(flip_bound, rho)  # theorem: approximate-markov
+    return _markov_gamma(flip_bound, rho)  # theorem: approximate-markov
 
 
 def markov_rho(flip_bound: float, gamma: float) -> float:
     """Probability of a larger disagreeing mass, by Markov's inequality."""
-    return bounds.markov_rho(flip_bound, gamma)  # theorem: approximate-markov
+    return _markov_rho(flip_bound, gamma)  # theorem: approximate-markov
 
 
 def selection_flip(t: float, deviation: float) -> float:
     """Probability that two selections differ."""
-    return bounds.selection_flip_bound(t, deviation)  # theorem: hypothesis-selection
+    return selection_flip_bound(t, deviation)  # theorem: hypothesis-selection
 
 
 def dkw(m: int, tau: float) -> float:
     """Probability of a large deviation of the empirical distribution function."""
-    return bounds.dkw_tail(m, tau)  # theorem: dkw
+    return dkw_tail(m, tau)  # theorem: dkw
 
 
 def block_size_needed(
@@ -156,5 +182,5 @@ def block_size_needed(
     if rest <= 0:
         return None
     share = beta if error_slack == 0 else beta / 2
-    size = bounds.realizable_sample_size if realizable else bounds.agnostic_sample_size
+    size = realizable_sample_size if realizable else agnostic_sample_size
     return size(d, rest, share / (n_blocks * n_partitions))  # theorem: vc-sample-size

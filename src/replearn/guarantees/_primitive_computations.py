@@ -2,15 +2,37 @@
 
 import math
 
-from replearn import bounds
-from replearn.bounds import ThresholdLaw, selection_flip_bound, some_missed_point_bound
+from replearn.bounds import MembershipLaw, ThresholdLaw, selection_flip_bound_sampled
+from replearn.bounds.accuracy import heavy_light_tail
+from replearn.bounds.approximate import vote_mean_and_spread
+from replearn.bounds.approximate_heavy import (
+    heavy_disagreement_bound,
+    heavy_disagreement_tail,
+    label_disagreement_tail,
+    membership_disagreement_tail,
+    membership_spread,
+)
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
+from replearn.bounds.completeness import false_members_below, found_from, some_missed_point_bound
 from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure
-from replearn.bounds.heavy_accuracy import heavy_light_tail
-from replearn.bounds.heavy_sets import SetLaw, false_members_below, found_from, set_flip_bound
-from replearn.bounds.membership import MembershipLaw
-from replearn.bounds.one_heavy import one_heavy_flip_bound, one_heavy_least_mass
-from replearn.bounds.signs import joint_sign_flip_bound, sign_error_bound, sign_flip_bound
+from replearn.bounds.heavy_sets import (
+    SetLaw,
+    one_heavy_flip_bound,
+    one_heavy_least_mass,
+    set_flip_bound,
+)
+from replearn.bounds.multiclass import (
+    class_disagreement_bound,
+    class_disagreement_tail,
+    class_mean_and_spread,
+)
+from replearn.bounds.selection import selection_error_tail_sampled, selection_flip_bound
+from replearn.bounds.signs import (
+    joint_sign_flip_bound,
+    label_law,
+    sign_error_bound,
+    sign_flip_bound,
+)
 
 
 def coin_flip(n: int, low: float, high: float) -> float:
@@ -122,9 +144,7 @@ def class_gamma(
 ) -> float:
     """Disagreeing mass of class votes, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.class_disagreement_bound(
-        n_blocks, n_classes, rho, atoms=atoms, shared_rows=shared_rows
-    )
+    return class_disagreement_bound(n_blocks, n_classes, rho, atoms=atoms, shared_rows=shared_rows)
 
 
 def class_rho(
@@ -132,33 +152,31 @@ def class_rho(
 ) -> float:
     """Probability of a larger disagreeing mass of class votes, by bounded differences."""
     # theorem: approximate-direct
-    return bounds.class_disagreement_tail(
-        n_blocks, n_classes, gamma, atoms=atoms, shared_rows=shared_rows
-    )
+    return class_disagreement_tail(n_blocks, n_classes, gamma, atoms=atoms, shared_rows=shared_rows)
 
 
 def vote_mean(law: ThresholdLaw, shared_rows: bool, vote: str) -> float:
     """Mean of the expected disagreement of the votes."""
     # theorem: approximate-direct
-    return bounds.vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[0]
+    return vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[0]
 
 
 def vote_spread(law: ThresholdLaw, shared_rows: bool, vote: str) -> float:
     """Spread of the expected disagreement of the votes, over the blocks."""
     # theorem: approximate-direct
-    return bounds.vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[1]
+    return vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)[1]
 
 
 def class_mean(n_blocks: int, n_classes: int, shared_rows: bool) -> float:
     """Mean of the expected disagreement of class votes."""
     # theorem: approximate-direct
-    return bounds.class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[0]
+    return class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[0]
 
 
 def class_spread(n_blocks: int, n_classes: int, shared_rows: bool) -> float:
     """Spread of the expected disagreement of class votes, over the blocks."""
     # theorem: approximate-direct
-    return bounds.class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[1]
+    return class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)[1]
 
 
 def heavy_gamma(
@@ -174,7 +192,7 @@ def heavy_gamma(
 ) -> float:
     """Disagreeing mass of models with a heavy stage."""
     # theorem: approximate-heavy
-    mass = bounds.heavy_disagreement_bound(
+    mass = heavy_disagreement_bound(
         (mean, spread),
         rho,
         n=n,
@@ -198,7 +216,7 @@ def heavy_rho(
 ) -> float:
     """Probability of a larger disagreeing mass of models with a heavy stage."""
     # theorem: approximate-heavy
-    return bounds.heavy_disagreement_tail(
+    return heavy_disagreement_tail(
         (mean, spread),
         gamma,
         n=n,
@@ -214,20 +232,20 @@ def set_rho(
     """Probability that two heavy sets differ on more than gamma."""
     law = MembershipLaw(kind, low, high)
     # theorem: approximate-heavy
-    return bounds.membership_disagreement_tail(n, law, membership_flip, gamma)
+    return membership_disagreement_tail(n, law, membership_flip, gamma)
 
 
 def labels_rho(n: int, low: float, high: float, label_flip: float, gamma: float) -> float:
     """Probability that labels outside the core differ on more than gamma."""
     # theorem: approximate-heavy
-    return bounds.label_disagreement_tail(n, SetLaw("power", low, high), label_flip, gamma)
+    return label_disagreement_tail(n, SetLaw("power", low, high), label_flip, gamma)
 
 
 # -- several classes -------------------------------------------------------------------------------
 def class_label_flip(n_labels: int, n_classes: int, band: float) -> float:
     """Flip probability of a heavy point's label among several classes."""
     # theorem: heavy-labels (section "more than two classes")
-    return bounds.selection_flip_bound_sampled(1.0 / band, n_classes, n_labels)
+    return selection_flip_bound_sampled(1.0 / band, n_classes, n_labels)
 
 
 def class_label_errors(
@@ -235,7 +253,7 @@ def class_label_errors(
 ) -> float:
     """Probability that any of so many labels errs by more than alpha beyond the best one."""
     # theorem: heavy-labels (section "more than two classes")
-    wrong = bounds.selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
+    wrong = selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
     return min(1.0, n_points * wrong)
 
 
@@ -261,10 +279,10 @@ def heavy_step(
     vote_step: float,
 ) -> float:
     """Flip probability of a learner with a heavy stage when one row changes."""
-    spread = bounds.membership_spread(n, MembershipLaw(kind, low, high), 0.5)
+    spread = membership_spread(n, MembershipLaw(kind, low, high), 0.5)
     member = math.sqrt(spread / n)
     if n_classes == 2:
-        label = bounds.label_law(n_labels, band).largest_step
+        label = label_law(n_labels, band).largest_step
     else:
         label = math.tanh(0.5 / (band * n_labels))
     # theorem: training-rows (section "heavy stage")

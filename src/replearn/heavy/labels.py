@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import SetLaw, label_disagreement_tail, label_law
-from replearn.bounds.signs import sign_width
+from replearn.bounds.approximate_heavy import label_disagreement_tail
+from replearn.bounds.heavy_sets import SetLaw
+from replearn.bounds.signs import label_law, sign_width
 from replearn.guarantees._label_promises import MANNERS
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy.heavy_hitters import HeavyHitters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds.one_heavy import one_heavy_power
+from replearn.bounds.heavy_sets import one_heavy_power
 from replearn.guarantees._heavy_promises import ONE
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.heavy._counting import count_points

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import best_ceiling
+from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.guarantees._choice_promises import CONDITIONS
 from replearn.guarantees._primitive_certificate import (

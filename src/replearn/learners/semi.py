@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import cover_distance
+from replearn.bounds.realizable import cover_distance
 from replearn.compat import Interval, fit_context, validate_data
 from replearn.guarantees._choice_promises import CONDITIONS
 from replearn.guarantees._primitive_certificate import (

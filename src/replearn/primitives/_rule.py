@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import LAW_BITS
+from replearn.bounds.laws import LAW_BITS
 
 _UNIFORM_BITS = 53
 

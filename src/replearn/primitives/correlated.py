@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._agreement import log_weight_agreement
+from replearn.bounds.multiclass import log_weight_agreement
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
 from replearn.guarantees._steps import Ledger
 from replearn.heavy._counting import PointIndex

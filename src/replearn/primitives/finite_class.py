@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import (
+from replearn.bounds import smallest_sample_selection
+from replearn.bounds.finite_class import (
     order_width,
     smallest_sample_amplified,
     smallest_sample_order,
-    smallest_sample_selection,
 )
 from replearn.guarantees._choice_promises import same_and_good
 from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
