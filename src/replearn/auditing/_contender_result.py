@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome
-from replearn.bounds import agreement_probability, halves_supremum
+from replearn.bounds import halves_supremum
+from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
 
 Floats = NDArray[np.float64]
