@@ -1,17 +1,7 @@
 """Replicable learning: retrain on a fresh sample, keep the answers."""
 
 from replearn._version import __version__
-from replearn.auditing import (
-    AccuracyFlipsDisplay,
-    AuditResult,
-    FlipReliabilityDisplay,
-    FlipsByBlocksDisplay,
-    GroupFlipsDisplay,
-    RowFlipsDisplay,
-    audit,
-    compare,
-    extrapolate,
-)
+from replearn.auditing import audit, compare
 from replearn.exceptions import (
     CertificateError,
     ConstantBlocksWarning,
@@ -20,13 +10,10 @@ from replearn.exceptions import (
     UnsupportedValueError,
 )
 from replearn.guarantees import (
-    BlocksDisplay,
     Certificate,
     ChoicePlan,
     Claim,
-    FlipCurveDisplay,
     Plan,
-    PromiseDisplay,
     plan,
     plan_choice,
 )
@@ -63,10 +50,7 @@ from replearn.primitives import (
 from replearn.randomness import SharedKey, as_points
 
 __all__ = [
-    "AccuracyFlipsDisplay",
     "ApproximatelyReplicableClassifier",
-    "AuditResult",
-    "BlocksDisplay",
     "Boxes",
     "Certificate",
     "CertificateError",
@@ -76,10 +60,6 @@ __all__ = [
     "ConstantBlocksWarning",
     "FiniteClass",
     "FiniteRandomnessClassifier",
-    "FlipCurveDisplay",
-    "FlipReliabilityDisplay",
-    "FlipsByBlocksDisplay",
-    "GroupFlipsDisplay",
     "Halfspaces",
     "Intervals",
     "ModelFileError",
@@ -87,12 +67,10 @@ __all__ = [
     "Plan",
     "PointwiseReplicableClassifier",
     "PreprocessingWarning",
-    "PromiseDisplay",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
-    "RowFlipsDisplay",
     "SemiReplicableClassifier",
     "SharedKey",
     "Stumps",
@@ -105,7 +83,6 @@ __all__ = [
     "decide_coin",
     "decide_coins",
     "estimate_signs",
-    "extrapolate",
     "find_heavy_hitters",
     "find_one_heavy_hitter",
     "label_heavy_hitters",

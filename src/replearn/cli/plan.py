@@ -68,7 +68,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--law", choices=("arcsine", "uniform", "programme"))
     parser.add_argument("--vote", choices=("hard", "soft"))
     parser.add_argument("--decimals", type=int, help="round numbers before they key thresholds")
-    parser.add_argument("--groups", action="store_true", help="n counts groups (fit --together)")
+    parser.add_argument("--groups", action="store_true", help="n counts groups (fit --group-by)")
     choice = parser.add_argument_group("plans of a replicable choice")
     tasks = [task.replace(" ", "-") for task in TASKS]
     choice.add_argument("--choice", choices=tasks, help="what chooses; replearn.plan_choice")

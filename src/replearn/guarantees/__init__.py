@@ -8,7 +8,6 @@ from replearn.guarantees._columns import Columns
 from replearn.guarantees._comparison import Comparison
 from replearn.guarantees._derivation import Derivation, derive, promised
 from replearn.guarantees._design import Design, HeavyStage, Request
-from replearn.guarantees._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 from replearn.guarantees._heavy import heavy_rows_needed, heavy_stage
 from replearn.guarantees._plan import Plan
 from replearn.guarantees._planner import plan
@@ -20,7 +19,6 @@ __all__ = [
     "ASSUMPTIONS",
     "THEOREMS",
     "Assumption",
-    "BlocksDisplay",
     "Certificate",
     "ChoicePlan",
     "Claim",
@@ -28,11 +26,9 @@ __all__ = [
     "Comparison",
     "Derivation",
     "Design",
-    "FlipCurveDisplay",
     "HeavyStage",
     "Plan",
     "PrimitiveCertificate",
-    "PromiseDisplay",
     "Request",
     "Step",
     "Theorem",

@@ -21,7 +21,6 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.auditing._store import data_digest
 from replearn.execution.checkpoints import block_store
 from replearn.learners._inputs import describe_learner
 from replearn.persistence._parts import check_foreign
@@ -35,6 +34,7 @@ from replearn.records.files import (
     write_bytes_atomically,
 )
 from replearn.records.json import digest_of
+from replearn.tables import data_digest
 
 MANIFEST = "fit.json"
 TRAINING = "training.json"
