@@ -29,9 +29,8 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts, voting
-from replearn.execution.threads import one_thread
-from replearn.execution.voters import LoopVoter
+from replearn.execution import ConstantVote, Panel, one_thread, soft_scores, vote_counts, voting
+from replearn.execution.voting import LoopVoter
 from replearn.fastpaths.bit_trees import BitTrees, join_tables, node_tables
 
 N_TRAIN, N_TEST = 90, 1500

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution.threads import one_thread
+from replearn.execution import one_thread
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows

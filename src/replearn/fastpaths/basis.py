@@ -227,8 +227,8 @@ def _slots_of_cells(cells: list[Any], places: _Places) -> Iterator[Slot]:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
         yield np.where(missing, places.missing, -1), everywhere
     if places.levels:
-        found = map(places.levels.get, cells, repeat(-1))
-        yield np.fromiter(found, dtype=np.intp, count=len(cells)), everywhere
+        at = map(places.levels.get, cells, repeat(-1))
+        yield np.fromiter(at, dtype=np.intp, count=len(cells)), everywhere
 
 
 def _is_missing(cell: Any) -> bool:

@@ -84,8 +84,8 @@ class BitTrees:
         for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
             terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
             terms[0] = self._baseline
-            found = terms[1:].reshape(n_trees, stop - start)
-            self._values.take(self._places(ranks[:, start:stop]), out=found, mode="clip")
+            leaves = terms[1:].reshape(n_trees, stop - start)
+            self._values.take(self._places(ranks[:, start:stop]), out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
             if terms[0].size == 1:
@@ -158,15 +158,6 @@ def node_tables(model: Any) -> list[NDArray[Any]]:
     -------
     list of structured ndarray
         Private to scikit-learn: check them with `is_expected`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from replearn.fastpaths.bit_trees import node_tables
-    >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
-    >>> len(node_tables(HistGradientBoostingClassifier(max_iter=3).fit(X, y)))
-    3
     """
     return [tree.nodes for iteration in model._predictors for tree in iteration]
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution import fit_blocks
-from replearn.execution.checkpoints import block_store
+from replearn.execution import block_store, fit_blocks
 from replearn.guarantees._choice_promises import CONDITIONS
 from replearn.guarantees._primitive_certificate import above_budget, derivation
 from replearn.guarantees._steps import Ledger

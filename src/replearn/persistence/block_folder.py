@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.auditing._store import data_digest
-from replearn.execution.checkpoints import block_store
+from replearn.execution import block_store
 from replearn.learners._inputs import describe_learner
 from replearn.persistence._parts import check_foreign
 from replearn.persistence._trust import check_types, dump, load_trusted

@@ -25,7 +25,7 @@ def table_features(encoder: TableEncoder) -> list[Sum]:
     Examples
     --------
     >>> import pandas as pd
-    >>> from replearn.fastpaths.folding_tables import table_features
+    >>> from replearn.fastpaths.table_rules import table_features
     >>> from replearn.tables.encoder import TableEncoder
     >>> towns = pd.DataFrame({"town": ["Ulm", "Rom", "Ulm"]})
     >>> len(table_features(TableEncoder().fit(towns)))

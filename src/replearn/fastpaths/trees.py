@@ -14,7 +14,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, add_codes
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.voting import add_codes
 from replearn.tables import is_sparse, n_rows, row_chunks, take_rows
 
 TREES = frozenset({DecisionTreeClassifier, ExtraTreeClassifier})
@@ -25,7 +26,7 @@ ROWS_PER_CHUNK = 2048
 """Rows sent through all trees before the next ones: they stay in the cache."""
 
 
-class TreeVoter:
+class TreeVoter(Voter):
     """Trees and forests that vote on one converted table.
 
     Parameters
@@ -37,8 +38,8 @@ class TreeVoter:
     --------
     >>> import numpy as np
     >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution.voters import Member
-    >>> from replearn.fastpaths.voting_trees import TreeVoter
+    >>> from replearn.execution.plugins import Member
+    >>> from replearn.fastpaths.trees import TreeVoter
     >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
     >>> voter = TreeVoter([Member(DecisionTreeClassifier().fit(X, y), 0, np.array([0, 1]))])
     >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
