@@ -60,21 +60,7 @@ PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 
 @dataclass(frozen=True)
 class Block:
-    """What one worker needs to fit one block.
-
-    Parameters
-    ----------
-    X : container of rows
-        The block's rows, in keyed order.
-    y : ndarray
-        Their labels.
-    seeds : dict of str to int
-        A seed for each random_state of the base learner.
-    name : str
-        How an error names the block.
-    keep : callable or None, default=None
-        Called with the fitted model, where it was fitted.
-    """
+    """What one worker needs to fit one block."""
 
     X: Any
     y: NDArray[Any]
@@ -161,30 +147,7 @@ def fit_blocks(
 
 
 def fit_one_block(estimator: Any, block: Block, faster: Sequence[FitFunction] = ()) -> Any:
-    """Fit a clone of the base learner on one block.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The base learner; it is not changed.
-    block : Block
-        Rows, labels and seeds.
-    faster : sequence of callable, default=()
-        Functions of plug-ins that may fit the model in place of its own method.
-
-    Returns
-    -------
-    classifier
-        Fitted; a `ConstantVote` where the block has one class only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.execution.fitting import Block, fit_one_block
-    >>> fit_one_block(GaussianNB(), Block(np.zeros((3, 1)), np.array([1, 1, 1]), {}, "block 0"))
-    ConstantVote(np.int64(1))
-    """
+    """Fit a clone of the base learner on one block."""
     if (block.y == block.y[0]).all():
         return ConstantVote(block.y[0])
     try:

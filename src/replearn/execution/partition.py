@@ -95,18 +95,6 @@ def make_partitions(
 ) -> list[NDArray[np.intp]]:
     """Cut the rows several times; the cells of the points are encoded once for all.
 
-    Parameters
-    ----------
-    key, points, y, n_blocks, block_size, groups
-        See `make_blocks`.
-    n_partitions : int, default=1
-        Number of partitions.
-
-    Returns
-    -------
-    list of ndarray of intp
-        The blocks, partition by partition.
-
     Examples
     --------
     >>> import numpy as np

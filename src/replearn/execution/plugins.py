@@ -26,31 +26,15 @@ from replearn.tables import is_sparse
 
 @dataclass(frozen=True)
 class Member:
-    """One model of the panel, and where its votes go.
-
-    Parameters
-    ----------
-    model : fitted classifier
-        Any classifier with ``classes_``.
-    partition : int
-        Its partition.
-    codes : ndarray of intp
-        Positions of ``model.classes_`` in the list of all classes.
-    """
+    """One model of the panel, and where its votes go."""
 
     model: Any
     partition: int
-    codes: NDArray[np.intp]
+    codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
 
 
 class Voter:
-    """A group of models that vote together; each row's votes are a function of the row alone.
-
-    Parameters
-    ----------
-    members : list of Member
-        Models that `recognises` accepts.
-    """
+    """A group of models that vote together; each row's votes are a function of the row alone."""
 
     def __init__(self, members: list[Member]) -> None:
         self.members = members
@@ -131,13 +115,7 @@ switched_off: frozenset[str] = frozenset()
 
 
 def register(*plugins: Plugin) -> None:
-    """Add plug-ins; the first that takes a model has it.
-
-    Parameters
-    ----------
-    *plugins : Plugin
-        In order. One that is there already, by name, is replaced in its place.
-    """
+    """Add plug-ins; the first that takes a model has it."""
     _plugins.update({plugin.name: plugin for plugin in plugins})
 
 
@@ -158,11 +136,11 @@ def use_fastpaths(enabled: bool = True, *names: str) -> None:
 
     Examples
     --------
-    >>> from replearn.execution import plugins
-    >>> plugins.use_fastpaths(False)
+    >>> from replearn.execution import plugins, use_fastpaths
+    >>> use_fastpaths(False)
     >>> plugins.active()
     []
-    >>> plugins.use_fastpaths()
+    >>> use_fastpaths()
     """
     global switched_off
     unknown = sorted(set(names) - set(_plugins))
@@ -213,22 +191,7 @@ def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], boo
 
 
 def seat_members(members: list[Member], soft: bool) -> tuple[list[Voter], list[Member]]:
-    """Put members into the groups of plug-ins.
-
-    Parameters
-    ----------
-    members : list of Member
-        All models of a panel.
-    soft : bool
-        Whether probabilities will be asked for, or votes.
-
-    Returns
-    -------
-    list of Voter
-        The groups.
-    list of Member
-        Those that no plug-in took, in their order.
-    """
+    """Put members into the groups of plug-ins."""
     voters: list[Voter] = []
     for plugin in active():
         voter, members = _seat(plugin, members, soft)

@@ -35,19 +35,7 @@ _controllers: dict[int, ThreadpoolController] = {}
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
-    """Run numerical libraries on one thread.
-
-    Yields
-    ------
-    None
-        While the context is open.
-
-    Examples
-    --------
-    >>> from replearn.execution import one_thread
-    >>> with one_thread():
-    ...     pass
-    """
+    """Run numerical libraries on one thread."""
     with _controller().limit(limits=1):
         yield
 
@@ -134,13 +122,7 @@ class Progress:
         self._said_something = False
 
     def advance(self, steps: int = 1) -> None:
-        """Count finished steps and say so when it is time.
-
-        Parameters
-        ----------
-        steps : int, default=1
-            How many more are done.
-        """
+        """Count finished steps and say so when it is time."""
         self.done += steps
         elapsed = self._clock() - self._start
         finished = self.done >= self.total
@@ -210,20 +192,7 @@ _ACTIVE: ContextVar[BlockStore | None] = ContextVar("replearn_block_store", defa
 
 @contextlib.contextmanager
 def block_store(store: BlockStore | None) -> Iterator[None]:
-    """Keep the blocks of the fit inside; None: nothing is kept.
-
-    Parameters
-    ----------
-    store : BlockStore or None
-        Where finished blocks go.
-
-    Examples
-    --------
-    >>> from replearn.execution.runtime import active_store, block_store
-    >>> with block_store(None):
-    ...     print(active_store())
-    None
-    """
+    """Keep the blocks of the fit inside; None: nothing is kept."""
     token = _ACTIVE.set(store)
     try:
         yield

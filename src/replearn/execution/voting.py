@@ -54,20 +54,7 @@ class LoopVoter(Voter):
 
 
 def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
-    """Ask a model, and translate its labels to positions in the list of all classes.
-
-    Parameters
-    ----------
-    member : Member
-        The model.
-    X : container of rows
-        The rows.
-
-    Returns
-    -------
-    ndarray of intp
-        One code per row.
-    """
+    """Ask a model, and translate its labels to positions in the list of all classes."""
     labels = np.asarray(member.model.predict(X))
     codes = np.full(len(labels), -1, dtype=np.intp)
     for label, code in zip(member.model.classes_, member.codes, strict=True):
@@ -81,17 +68,7 @@ def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
 
 
 def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
-    """Add one model's votes.
-
-    Parameters
-    ----------
-    counts : ndarray of int32, shape (rows, n_partitions, n_classes)
-        Changed in place.
-    member : Member
-        The model.
-    codes : ndarray of intp
-        Its answers; those beyond the rows of ``counts`` belong to padding.
-    """
+    """Add one model's votes."""
     codes = codes[: len(counts)]
     if counts.shape[2] == 2:
         counts[:, member.partition, 1] += codes
@@ -101,28 +78,7 @@ def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]
 
 
 def group_members(members: list[Member], *, soft: bool = False) -> list[Voter]:
-    """Put models into groups that vote together; the plain loop takes what no plug-in takes.
-
-    Parameters
-    ----------
-    members : list of Member
-        All models of a panel.
-    soft : bool, default=False
-        Whether probabilities will be asked for, or votes.
-
-    Returns
-    -------
-    list of Voter
-        Every member is in exactly one of them.
-
-    Examples
-    --------
-    >>> from sklearn.neighbors import KNeighborsClassifier
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.execution.voting import group_members
-    >>> group_members([Member(KNeighborsClassifier(), 0, [0, 1])])[0].__class__.__name__
-    'LoopVoter'
-    """
+    """Put models into groups that vote together; the plain loop takes what no plug-in takes."""
     voters, others = plugins.seat_members(members, soft)
     return [*voters, LoopVoter(others)] if others else voters
 

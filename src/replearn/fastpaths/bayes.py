@@ -31,26 +31,7 @@ EPSILON = float(np.finfo(float).eps)
 
 
 class GaussianVoter(Voter):
-    """Gaussian naive Bayes models that vote together.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.fastpaths.bayes import GaussianVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = GaussianVoter([Member(GaussianNB().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+    """Gaussian naive Bayes models that vote together."""
 
     def __init__(self, members: list[Member]) -> None:
         # First classes of all binary models, then their second classes, then everybody else's.

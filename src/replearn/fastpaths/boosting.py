@@ -31,27 +31,7 @@ FEWEST_ROWS = 1024
 
 
 class BoostingVoter(Voter):
-    """Histogram boosting models that vote on one table of ranks.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.fastpaths.boosting import BoostingVoter
-    >>> X, y = np.arange(1200.0)[:, np.newaxis], np.arange(1200) // 600
-    >>> model = HistGradientBoostingClassifier(max_iter=2).fit(X, y)
-    >>> voter = BoostingVoter([Member(model, 0, np.array([0, 1]))])
-    >>> counts = np.zeros((1200, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[[3, 700], 0, 1]
-    array([0, 1], dtype=int32)
-    """
+    """Histogram boosting models that vote on one table of ranks."""
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:

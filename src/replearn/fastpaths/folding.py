@@ -57,30 +57,7 @@ class Folded:
 
 
 def fold(pipeline: Pipeline) -> Folded | None:
-    """Fold a fitted pipeline that ends with a linear model.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Its last step has ``coef_`` and ``intercept_``.
-
-    Returns
-    -------
-    Folded or None
-        None if some step is not surely a weighted sum of terms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import MaxAbsScaler
-    >>> from replearn.fastpaths.folding import fold
-    >>> X, y = np.array([[0.0], [2.0], [4.0], [8.0]]), np.array([0, 0, 1, 1])
-    >>> model = make_pipeline(MaxAbsScaler(), LogisticRegression()).fit(X, y)
-    >>> bool(fold(model).weights[0, 0] == model[-1].coef_[0, 0] / 8)
-    True
-    """
+    """Fold a fitted pipeline that ends with a linear model."""
     features = encoded_features(pipeline)
     if features is None or any(map(_keeps_missing_codes, features.sums)):
         return None
@@ -104,28 +81,7 @@ def fold(pipeline: Pipeline) -> Folded | None:
 
 
 def encoded_features(pipeline: Pipeline) -> Features | None:
-    """Return what reaches the last step of a pipeline as sums of terms.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted.
-
-    Returns
-    -------
-    Features or None
-        None if some step is not surely a weighted sum of terms.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.fastpaths.folding import encoded_features
-    >>> model = make_pipeline(PCA(1), DecisionTreeClassifier()).fit([[0, 1], [1, 0]], [0, 1])
-    >>> encoded_features(model) is None
-    True
-    """
+    """Return what reaches the last step of a pipeline as sums of terms."""
     steps = [step for _, step in pipeline.steps[:-1]]
     try:
         names, features = columns_of(steps)

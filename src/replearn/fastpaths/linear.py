@@ -52,28 +52,7 @@ Form = tuple[NDArray[np.float64], NDArray[np.float64]]
 
 
 class LinearVoter(Voter):
-    """Linear models that vote together.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-    forms : list of Form, optional
-        Their weights and intercepts, if they are not the models' own.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.fastpaths.linear import LinearVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = LinearVoter([Member(LogisticRegression().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+    """Linear models that vote together."""
 
     def __init__(self, members: list[Member], forms: list[Form] | None = None) -> None:
         forms = forms or [_own_form(member.model) for member in members]
@@ -143,13 +122,6 @@ class Tally:
     """Count the answers of models with two classes, as a product of small whole numbers.
 
     They are exact in float32, and so is their sum in any order.
-
-    Parameters
-    ----------
-    members : list of Member
-        Models with two classes.
-    shape : tuple of int
-        Number of partitions and of classes.
     """
 
     def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
@@ -164,15 +136,7 @@ class Tally:
         self._moves = (second - first)[..., 1:].reshape(len(members), shape[0] * (shape[1] - 1))
 
     def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
-        """Add a vote for the second class where the answer is true, else for the first.
-
-        Parameters
-        ----------
-        answers : ndarray of bool, shape (rows, members)
-            The answers.
-        counts : ndarray of int32, shape (rows, n_partitions, n_classes)
-            Changed in place.
-        """
+        """Add a vote for the second class where the answer is true, else for the first."""
         moved = (answers.astype(np.float32) @ self._moves).astype(np.int32)
         others = moved.reshape(counts[..., 1:].shape)
         counts += self._if_nobody
@@ -184,20 +148,6 @@ def checked_table(model: Any, X: Any, **options: Any) -> Any:
     """Validate a table as ``model`` would, unless nothing is left to check but finite numbers.
 
     The learner has checked the shape and the names; a plain table of numbers needs no copy.
-
-    Parameters
-    ----------
-    model : fitted classifier
-        Whose table it is.
-    X : array-like, frame or sparse matrix
-        The table.
-    **options
-        Of scikit-learn's ``validate_data``.
-
-    Returns
-    -------
-    ndarray or sparse matrix
-        Of float64, row by row in memory.
     """
     is_plain = (
         type(X) is np.ndarray

@@ -38,31 +38,10 @@ def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
 
     A pipeline that ends with one is fitted, too: its transformers by scikit-learn.
 
-    Parameters
-    ----------
-    model : classifier
-        Not fitted; any classifier.
-    X : container of rows
-        Rows of one block.
-    y : ndarray
-        Their labels.
-
     Returns
     -------
     bool
         Whether it was done; if not, ``model`` is as it was.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from replearn.fastpaths.logistic import fit_plain_logistic
-    >>> X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 0, 1, 1])
-    >>> model = LogisticRegression()
-    >>> fit_plain_logistic(model, X, y)
-    True
-    >>> np.array_equal(model.coef_, LogisticRegression().fit(X, y).coef_)
-    True
     """
     if type(model) is Pipeline:
         return _is_plain_pipeline(model, y) and _fit_pipeline(model, X, y)

@@ -35,32 +35,7 @@ CELLS_AT_ONCE = 2**18
 
 
 class PipelineVoter(Voter):
-    """Pipelines whose transformers treat each row on its own; the last step votes by its kind.
-
-    Parameters
-    ----------
-    members : list of Member
-        Pipelines that `recognises` accepts.
-    recognised : list
-        What it said of them.
-    soft : bool
-        Whether probabilities will be asked for.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.fastpaths.pipelines import PipelineVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> model = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, y)
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> PipelineVoter([Member(model, 0, np.array([0, 1]))], [True], False).add_votes(X, counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+    """Pipelines whose transformers treat each row on its own; the last step votes by its kind."""
 
     def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
         super().__init__(members)
@@ -133,17 +108,7 @@ class TermsVoter(PipelineVoter):
 
 
 class FoldedVoter(TermsVoter):
-    """Pipelines folded into linear models of terms.
-
-    Parameters
-    ----------
-    members : list of Member
-        Pipelines that `recognises` accepts.
-    recognised : list of Folded
-        What they are folded into.
-    soft : bool
-        Whether probabilities will be asked for.
-    """
+    """Pipelines folded into linear models of terms."""
 
     def __init__(self, members: list[Member], recognised: list[Folded], soft: bool) -> None:
         super().__init__(members, recognised, soft)
@@ -165,17 +130,7 @@ class FoldedVoter(TermsVoter):
 
 
 class EncodedVoter(TermsVoter):
-    """Pipelines of exact encoders and trees.
-
-    Parameters
-    ----------
-    members : list of Member
-        Pipelines that `recognises` accepts.
-    recognised : list of Features
-        What reaches their last steps.
-    soft : bool
-        Whether probabilities will be asked for.
-    """
+    """Pipelines of exact encoders and trees."""
 
     def __init__(self, members: list[Member], recognised: list[Features], soft: bool) -> None:
         super().__init__(members, recognised, soft)

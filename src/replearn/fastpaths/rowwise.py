@@ -69,26 +69,7 @@ ROWWISE_TRANSFORMERS = frozenset(
 
 
 def is_rowwise_transformer(step: Any) -> bool:
-    """Tell whether a fitted transformer treats each row on its own.
-
-    Parameters
-    ----------
-    step : transformer or str or None
-        A step of a pipeline; "passthrough" and "drop" count as transformers.
-
-    Returns
-    -------
-    bool
-        False when in doubt.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from replearn.fastpaths.rowwise import is_rowwise_transformer
-    >>> is_rowwise_transformer(StandardScaler()), is_rowwise_transformer(PCA())
-    (True, False)
-    """
+    """Tell whether a fitted transformer treats each row on its own."""
     if step is None or isinstance(step, str):
         return True
     if type(step) in ROWWISE_TRANSFORMERS:

@@ -27,26 +27,7 @@ ROWS_PER_CHUNK = 2048
 
 
 class TreeVoter(Voter):
-    """Trees and forests that vote on one converted table.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution.plugins import Member
-    >>> from replearn.fastpaths.trees import TreeVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = TreeVoter([Member(DecisionTreeClassifier().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+    """Trees and forests that vote on one converted table."""
 
     def __init__(self, members: list[Member]) -> None:
         self.members = members
