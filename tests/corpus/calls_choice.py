@@ -110,7 +110,7 @@ def choice_facts(chosen: Any) -> Facts:
         "chosen place": chosen.index,
         "margin": close(chosen.margin),
         "errors": chosen.errors,
-        "scale": close(chosen.t),
+        "scale": close(chosen.sharpness),
     }
 
 

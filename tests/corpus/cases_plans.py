@@ -24,7 +24,7 @@ POINTWISE = {
     "groups": {"n": 900, "rho": 0.2, "unit": "groups", "decimals": 3},
     "larger blocks": {"n": 2000, "rho": 0.2, "min_block": 100},
     "accurate": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "d": 10},
-    "accurate, realizable": {"rho": 0.2, "alpha": 0.1, "beta": 0.1, "d": 3, "realizable": True},
+    "accurate, realizable": {"rho": 0.2, "alpha": 0.1, "beta": 0.1, "d": 3, "label_noise": False},
     "alpha solved": {"n": 10**6, "rho": 0.1, "beta": 0.05, "d": 10},
     "beta solved": {"n": 10**6, "rho": 0.1, "alpha": 0.3, "d": 10},
 }
@@ -56,7 +56,7 @@ CHOICES = {
 }
 HEAVY = {
     "two classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1},
-    "realizable": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "realizable": True},
+    "realizable": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "label_noise": False},
     "paper": {"rho": 0.3, "alpha": 0.5, "beta": 0.1, "paper": True},
     "approximate": {"rho": 0.4, "alpha": 0.6, "beta": 0.1, "gamma": 0.5},
     "three classes": {"rho": 0.2, "alpha": 0.5, "beta": 0.1, "n_classes": 3},

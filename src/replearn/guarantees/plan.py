@@ -265,6 +265,12 @@ class Plan:
         return guarantee(self.task).learners
 
     @property
+    def theorem(self) -> str:
+        """Key of the theorem that the promise mainly rests on."""
+        own = None if self.design else needed_for(self.task, self.inputs).theorem
+        return own or guarantee(self.task).theorem
+
+    @property
     def settings(self) -> dict[str, Any]:
         """Parameters of the learner that follows a plan of another task than a vote."""
         if self.design is not None:

@@ -9,19 +9,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
+from replearn import learners
 from replearn.execution import Panel
 from replearn.heavy import HeavyPoints
-from replearn.learners import (
-    ApproximatelyReplicableClassifier,
-    FiniteRandomnessClassifier,
-    PointwiseReplicableClassifier,
-    RealizableReplicableClassifier,
-    ReplicableSearchCV,
-    ReplicableSelector,
-    ReplicableThresholdClassifier,
-    SemiReplicableClassifier,
-)
 from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
@@ -29,17 +21,9 @@ from replearn.primitives import Selection
 from replearn.randomness import SharedKey, as_points
 
 LEARNERS = {
-    kind.__name__: kind
-    for kind in (
-        ApproximatelyReplicableClassifier,
-        FiniteRandomnessClassifier,
-        PointwiseReplicableClassifier,
-        RealizableReplicableClassifier,
-        ReplicableSearchCV,
-        ReplicableSelector,
-        ReplicableThresholdClassifier,
-        SemiReplicableClassifier,
-    )
+    name: kind
+    for name in learners.__all__
+    if isinstance(kind := getattr(learners, name), type) and issubclass(kind, BaseEstimator)
 }
 """Learners that have model files. Whoever adds one: what it fits must hold nothing of the key."""
 
@@ -98,7 +82,7 @@ def _written(model: Any) -> dict[str, Any]:
     heavy = values.get(_HEAVY)
     if isinstance(heavy, HeavyPoints):
         values[_HEAVY] = _heavy_state(heavy, model.plan_.decimals)
-    if isinstance(model, ReplicableSelector) and "selection_" in values:
+    if isinstance(model, learners.ReplicableSelector) and "selection_" in values:
         values["candidates"] = dict(model.candidates)
         # The chosen model is one of the candidates; it is not written twice.
         values["selection_"] = replace(values["selection_"], candidate=None)
@@ -161,10 +145,10 @@ def _derive(model: Any, key: SharedKey) -> None:
     """Rebuild what follows from the state."""
     if isinstance(model, BlockVotingClassifier):
         _derive_votes(model, key)
-    elif isinstance(model, FiniteRandomnessClassifier):
+    elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)
         model._panel = Panel(model.estimators_, np.arange(2))
-    elif isinstance(model, ReplicableSelector):
+    elif isinstance(model, learners.ReplicableSelector):
         model.selected_ = model.candidates[model.selected_name_]
         model.selection_ = replace(model.selection_, candidate=model.selected_)
 

@@ -18,20 +18,36 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
-class _BlockLearner(ClassifierMixin, BaseEstimator):
-    """Answer every point alike, by a rule that a subclass applies to the block."""
+class _Learner(ClassifierMixin, BaseEstimator):
+    """A base learner with the labels 0 and 1, by two functions of a subclass."""
 
-    def fit(self, X: Any, y: Any) -> _BlockLearner:
-        """Apply the rule to the block."""
+    def fit(self, X: Any, y: Any) -> _Learner:
+        """Fit on one block."""
         self.classes_ = np.array([0, 1])
-        self.answer_ = int(self._rule(np.asarray(X), np.asarray(y)))
+        self._learn(np.asarray(X), np.asarray(y))
         return self
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Give the block's answer to every point."""
+        """Predict labels."""
+        return self._answers(np.asarray(X))
+
+    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
+        raise NotImplementedError
+
+
+class _ConstantVote(_Learner):
+    """Predict one label for every point, by a rule that a subclass applies to the block."""
+
+    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
+        self.answer_ = int(self._rule(y))
+
+    def _rule(self, y: NDArray[np.intp]) -> int:
+        raise NotImplementedError
+
+    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
         return np.full(len(X), self.answer_, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -41,82 +57,70 @@ class _BlockLearner(ClassifierMixin, BaseEstimator):
         return tags
 
 
-class FirstRowLearner(_BlockLearner):
+class FirstRowLearner(_ConstantVote):
     """Vote by the label of the first row: the least stable learner there is."""
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _rule(self, y: NDArray[np.intp]) -> int:
         return y[0]
 
 
-class ParityLearner(_BlockLearner):
+class ParityLearner(_ConstantVote):
     """Vote by the parity of the labels: every row of the block can turn the vote."""
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _rule(self, y: NDArray[np.intp]) -> int:
         return y.sum() % 2
 
 
-class MajorityLearner(_BlockLearner):
+class MajorityLearner(_ConstantVote):
     """Vote by the majority of the labels, ties by the first row."""
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _rule(self, y: NDArray[np.intp]) -> int:
         return y[0] if 2 * y.sum() == len(y) else 2 * y.sum() > len(y)
 
 
-class CoinLearner(_BlockLearner):
-    """Ignore the data and throw a coin with the given seed."""
-
-    def __init__(self, random_state: int | None = None):
-        self.random_state = random_state
-
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
-        return int(np.random.default_rng(self.random_state).integers(2))
-
-
-class SeededRowLearner(_BlockLearner):
+class SeededRowLearner(_ConstantVote):
     """Vote by the label of a row that the seed picks."""
 
     def __init__(self, random_state: int | None = None):
         self.random_state = random_state
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _rule(self, y: NDArray[np.intp]) -> int:
         return y[np.random.default_rng(self.random_state).integers(len(y))]
 
 
-class ConstantLearner(_BlockLearner):
-    """Ignore the data and always answer 1."""
+class CoinLearner(SeededRowLearner):
+    """Ignore the data and throw a coin with the given seed."""
 
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+    def _rule(self, y: NDArray[np.intp]) -> int:
+        return int(np.random.default_rng(self.random_state).integers(2))
+
+
+class ConstantLearner(_ConstantVote):
+    """Ignore the data and always vote for 1."""
+
+    def _rule(self, y: NDArray[np.intp]) -> int:
         return 1
 
 
-class NearestRowLearner(ClassifierMixin, BaseEstimator):
-    """Answer by the label of the nearest row (first feature)."""
+class NearestRowLearner(_Learner):
+    """Predict the label of the nearest row (first feature)."""
 
-    def fit(self, X: Any, y: Any) -> NearestRowLearner:
-        """Keep the rows."""
-        self.classes_ = np.array([0, 1])
-        self.rows_, self.labels_ = np.asarray(X)[:, 0], np.asarray(y)
-        return self
+    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
+        self.rows_, self.labels_ = X[:, 0], y
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Answer by the nearest row."""
-        distance = np.abs(np.asarray(X)[:, :1] - self.rows_)
-        return self.labels_[np.argmin(distance, axis=1)]
+    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
+        return self.labels_[np.argmin(np.abs(X[:, :1] - self.rows_), axis=1)]
 
 
-class StumpLearner(ClassifierMixin, BaseEstimator):
-    """Answer 1 above the median of the rows with label 1 (first feature)."""
+class StumpLearner(_Learner):
+    """Predict 1 above the median of the rows with label 1 (first feature)."""
 
-    def fit(self, X: Any, y: Any) -> StumpLearner:
-        """Find the cut."""
-        self.classes_ = np.array([0, 1])
-        ones = np.asarray(X)[np.asarray(y) == 1, 0]
+    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
+        ones = X[y == 1, 0]
         self.cut_ = float(np.median(ones)) if len(ones) else np.inf
-        return self
 
-    def predict(self, X: Any) -> NDArray[np.intp]:
-        """Compare with the cut."""
-        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
+    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
+        return (X[:, 0] > self.cut_).astype(np.intp)
 
 
 @dataclass(frozen=True)
