@@ -22,13 +22,10 @@ from replearn.exceptions import (
 from replearn.guarantees import (
     BlocksDisplay,
     Certificate,
-    ChoicePlan,
-    Claim,
     FlipCurveDisplay,
     Plan,
     PromiseDisplay,
     plan,
-    plan_choice,
 )
 from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
 from replearn.hypotheses import (
@@ -70,8 +67,6 @@ __all__ = [
     "Boxes",
     "Certificate",
     "CertificateError",
-    "ChoicePlan",
-    "Claim",
     "Conjunctions",
     "ConstantBlocksWarning",
     "FiniteClass",
@@ -112,7 +107,6 @@ __all__ = [
     "learn_finite_class",
     "load",
     "plan",
-    "plan_choice",
     "quantile_grid",
     "sample_correlated",
     "save",

@@ -120,7 +120,7 @@ def _not_certified(result: AuditResult) -> list[str]:
 
 def _way_out(certificate: Certificate) -> str:
     """Why it is not certified, and where possible which n would do."""
-    if certificate.claim.notion != "pointwise":
+    if certificate.task != "pointwise":
         return certificate.reason
     wish = plan(
         n=certificate.n,

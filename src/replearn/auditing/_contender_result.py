@@ -121,13 +121,13 @@ class ContenderResult:
         rho (theorem: halves-of-one-file).
         """
         found = self.certificate
-        if found is None or found.claim.notion != "pointwise" or found.claim.runs != 2:
+        if found is None or found.task != "pointwise" or found.design.request.runs != 2:
             return None
         if design.sample == "bootstrap" or design.independent_pairs:
-            return found.claim.rho
+            return found.rho
         if found.law is None or found.design.heavy is not None:
             return None  # halves of one file: no limit is known
-        return max(found.claim.rho, halves_supremum(found.law, found.vote))
+        return max(found.rho, halves_supremum(found.design.law, found.design.vote))
 
 
 def gather(

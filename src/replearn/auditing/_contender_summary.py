@@ -199,23 +199,23 @@ def _certificate(result: AuditResult, c: ContenderResult) -> dict[str, Any] | No
     found = c.certificate
     if found is None:
         return None
-    claim = found.claim
+    design = found.design
     return {
         "certified": found.certified,
         "reason": found.reason,
-        "promise": claim.sentence(),
-        "notion": claim.notion,
-        "rho": claim.rho,
-        "gamma": claim.gamma,
+        "promise": found.promises[0],
+        "notion": found.task,
+        "rho": found.rho,
+        "gamma": found.gamma,
         "limit_for_these_pairs": c.promise(result.design),
         "n": found.n,
-        "unit": found.unit,
-        "n_blocks": found.n_blocks,
-        "block_size": found.block_size,
-        "n_partitions": found.n_partitions,
+        "unit": design.unit,
+        "n_blocks": design.n_blocks,
+        "block_size": design.block_size,
+        "n_partitions": design.n_partitions,
         "key_fingerprint": found.key_fingerprint,
         "digest": found.digest,
-        "assumptions": [item.text for item in claim.assumptions],
+        "assumptions": [item.text for item in found.assumptions],
         "void_because": list(c.incomparable)
         + [f"{name} in front of the replicable learner" for name in c.in_front],
     }

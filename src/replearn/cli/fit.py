@@ -126,7 +126,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
             "columns": sample.columns,
             "remarks": list(sample.remarks),
             "certified": certificate.certified,
-            "rho": certificate.claim.rho,
+            "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
         }

@@ -28,7 +28,7 @@ class Columns:
     Examples
     --------
     >>> print(Columns((("blocks T", "64", "20000", "not stated"),)))
-              this plan  paper, read literally  paper, rate*       
+              this plan  paper, read literally  paper, rate*
     --------  ---------  ---------------------  ------------
     blocks T  64         20000                  not stated
     * rate with constant 1 and without logarithms: an orientation, not a bound.

@@ -61,8 +61,6 @@ class Wish:
         return self.min_block if self.block_size is None else self.block_size
 
 
-
-
 def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:
     """Sort the classes, as every learner does: labs may list them in any order."""
     try:

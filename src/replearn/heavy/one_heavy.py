@@ -90,7 +90,13 @@ def find_one_heavy_hitter(
     # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
     drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
     certificate = certify(
-        "one heavy point", key.fingerprint, n=counted.n, nu=float(nu), kappa=power, rho=rho, beta=float(beta)
+        "one heavy point",
+        key.fingerprint,
+        n=counted.n,
+        nu=float(nu),
+        kappa=power,
+        rho=rho,
+        beta=float(beta),
     )
     value = take_rows(counted.values, np.array([drawn]))
     return OneHeavyHitter(value, int(counted.counts[drawn]), counted.n, certificate)

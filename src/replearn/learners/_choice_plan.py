@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.guarantees import ChoicePlan
+from replearn.guarantees import Plan
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 
@@ -22,7 +22,7 @@ class FollowsChoicePlan:
     shared_key: Any
 
     @classmethod
-    def from_plan(cls, plan: ChoicePlan, *args: Any, **params: Any):
+    def from_plan(cls, plan: Plan, *args: Any, **params: Any):
         """Build a learner that follows a plan shared between labs.
 
         Every lab fits it on ``plan.n`` rows: a lab with more leaves the surplus out by key, a lab
@@ -30,8 +30,8 @@ class FollowsChoicePlan:
 
         Parameters
         ----------
-        plan : ChoicePlan
-            From `replearn.guarantees.plan_choice`; fixes rho, alpha, beta, the number of rows and the
+        plan : Plan
+            From `replearn.plan`; fixes rho, alpha, beta, the number of rows and the
             rest of the design.
         *args
             What the learner takes first: an estimator, hypotheses, candidates.
@@ -43,8 +43,10 @@ class FollowsChoicePlan:
         object
             The learner, not yet fitted.
         """
-        if plan.learner != cls.__name__:
-            raise ValueError(f"this plan is for {plan.learner}, not for {cls.__name__}.")
+        if cls.__name__ not in plan.learners:
+            raise ValueError(
+                f"this plan is for {' or '.join(plan.learners)}, not for {cls.__name__}."
+            )
         settings = {**plan.settings, "sample_size": plan.n}
         fixed = [name for name in params if name in settings]
         if fixed:

@@ -40,10 +40,8 @@ def check_followed(learner: Any, available: int, unit: str, classes: NDArray[Any
         if name not in FREE and not _same(value, defaults[name].default)
     }
     refuse_planned(type(learner), changed)
-    if made.claim.notion != learner._notion:
-        raise ValueError(
-            f"plan is for the {made.claim.notion} notion, not for {type(learner).__name__}."
-        )
+    if made.task != learner._notion:
+        raise ValueError(f"plan is for the {made.task} notion, not for {type(learner).__name__}.")
     if made.unit == "groups" and unit == "rows":
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if available < made.n:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.execution import ConstantVote, random_state_names
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import above_budget, derivation
-from replearn.guarantees._steps import Ledger
 from replearn.randomness import SharedKey, as_points
-from replearn.records.text import rounded_up
 from replearn.tables import n_rows, take_rows
 
 THRESHOLD_BITS = 30
@@ -88,18 +83,6 @@ def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
     return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
 
 
-def blocks_needed(n_candidates: int, t: float, rho: float, gamma: float | None) -> int:
-    """Return about how many blocks a promise needs, however many rows are held out.
-
-    Examples
-    --------
-    >>> blocks_needed(8, 50.0, 0.1, 0.1)
-    2495550
-    """
-    cost = n_candidates * ((1.0 if gamma is None else 1.0 / gamma) + t / 2.0)
-    return math.ceil((cost / rho) ** 2 / math.pi)
-
-
 def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, Any]:
     """Return the number of shared random bits by purpose, and their sum.
 
@@ -117,36 +100,3 @@ def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, Any]:
         "seeds": SEED_BITS * seeds * n_blocks,
     }
     return {"random_bits_": bits, "n_random_bits_": sum(bits.values())}
-
-
-@derivation("finite randomness")
-def _derive(
-    ledger: Ledger,
-    n_test: int,
-    n_blocks: int,
-    n_candidates: int,
-    t: float,
-    rho: float,
-    gamma: float | None,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": t, "m": n_test}
-    flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=None, **data)
-    promises = [
-        "Two models answer one fixed point differently with probability at most "
-        f"{rounded_up(flip)}.",
-        CONDITIONS,
-    ]
-    if gamma is not None:
-        flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=gamma, **data)
-        promises.insert(
-            1,
-            f"Two models differ on a mass above {gamma:g} with probability at most "
-            f"{rounded_up(flip)}.",
-        )
-    needed = blocks_needed(n_candidates, t, rho, gamma)
-    reasons = [
-        f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
-        for text in above_budget("rho", flip, rho)
-    ]
-    return promises, reasons

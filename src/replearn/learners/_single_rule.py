@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import validate_data
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._inputs import check_labels
 
@@ -108,9 +108,9 @@ def forget_fit(learner: Any) -> None:
         delattr(learner, name)
 
 
-def warn_if_not_certified(certificate: PrimitiveCertificate, *, depth: int) -> None:
+def warn_if_not_certified(certificate: Certificate, *, depth: int) -> None:
     """Say plainly that the sample is too small for the promise; depth: calls above this one."""
     if not certificate.certified:
-        hint = "replearn.guarantees.plan_choice tells how many rows a promise needs"
+        hint = "replearn.plan tells how many rows a promise needs"
         text = f"{certificate.reason}; {hint}"
         warnings.warn(text, NotCertifiedWarning, stacklevel=depth + 1)

@@ -260,6 +260,6 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
 
 def _closer(other: Plan, made: Plan) -> bool:
     """Whether a plan that fails as well comes closer: first accuracy, then gamma."""
-    if (other.claim.alpha is None) != (made.claim.alpha is None):
-        return made.claim.alpha is None
+    if (other.alpha is None) != (made.alpha is None):
+        return made.alpha is None
     return (other.gamma or 1.0) < (made.gamma or 1.0)

@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import Certificate, certify
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._constant_blocks import warn_if_constant
 from replearn.learners._global_thresholds import (
@@ -88,7 +88,7 @@ class FiniteRandomnessClassifier(
         Errors of the candidates on the rows held out.
     estimators_ : list of classifier
         The fitted base learners.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised; at practical sizes "not certified".
     classes_ : ndarray
         The labels.
@@ -229,17 +229,15 @@ class FiniteRandomnessClassifier(
             "_units": int(thresholds[chosen]),
         }
 
-    def _certify(
-        self, key: SharedKey, base: Any, n: int, n_test: int, t: float
-    ) -> PrimitiveCertificate:
-        return PrimitiveCertificate.issue(
+    def _certify(self, key: SharedKey, base: Any, n: int, n_test: int, t: float) -> Certificate:
+        return certify(
             "finite randomness",
             key.fingerprint,
             n=n,
             n_test=n_test,
             n_blocks=int(self.n_blocks),
             n_candidates=int(self.n_candidates),
-            t=t,
+            sharpness=t,
             rho=float(self.rho),
             gamma=None if self.gamma is None else float(self.gamma),
             learner=describe_learner(base)[1],

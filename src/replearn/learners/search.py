@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import certify
 from replearn.learners._choice_plan import FollowsChoicePlan
 from replearn.learners._constant_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.learners._folds import (
@@ -102,7 +102,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         The scale in force.
     margin_ : float
         How far the next configuration was behind, in units of ``t * error - Gumbel``.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised.
     classes_ : ndarray
         The labels.
@@ -271,17 +271,17 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         scores = results["mean_test_score"]
         asked = (float(self.rho), float(self.alpha), float(self.beta))
         if self.train_size is None:
-            task, n_test = "search over configurations", n // self.cv
+            task, n_test = "search by folds", n // self.cv
             scale = search_scale(len(names), n_test, *asked, self.drift)
             drift = None if self.drift is None else float(self.drift)
             design = {"n_test": n_test, "n_repeats": int(self.n_repeats), "drift": drift}
         else:
-            task = "search over configurations by many trainings"
+            task = "search"
             scale = choice_scale(len(names), n_splits, *asked)
             design = {"train_size": int(self.train_size), "n_trainings": n_splits}
         t = float(scale if self.t is None else self.t)
         index, margin = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
-        certificate = PrimitiveCertificate.issue(
+        certificate = certify(
             task,
             key.fingerprint,
             n=n,

@@ -61,7 +61,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         Its name.
     selection_ : Selection
         Errors of all candidates, scale and margin.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels of the evaluation sample.

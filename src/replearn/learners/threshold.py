@@ -11,19 +11,12 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions, fit_context
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners._single_rule import SingleRuleClassifier
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
 from replearn.records.search import bisect
-from replearn.records.text import rounded_up
 
 _HALVINGS = 60
 
@@ -66,7 +59,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         The cut: a value of the sample, or -inf.
     level_ : float
         The shared level that it was rounded from.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels.
@@ -153,11 +146,11 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         key = SharedKey(self.shared_key)
         cuts = cuts_of_sample(X[:, feature], y)
         level, value, direction = draw_cut(cuts, t, self.direction, key)
-        certificate = PrimitiveCertificate.issue(
-            "replicable threshold",
+        certificate = certify(
+            "thresholds",
             key.fingerprint,
             n=len(y),
-            t=float(t),
+            sharpness=float(t),
             n_directions=n_directions,
             feature=feature,
             rho=float(self.rho),
@@ -237,28 +230,3 @@ def level_scale(
         return stable
     accurate = threshold_scale(n, alpha, beta, n_directions)
     return math.log(4.0 / (alpha * beta)) / alpha if accurate is None else accurate
-
-
-@derivation("replicable threshold")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    t: float,
-    n_directions: int,
-    rho: float,
-    gamma: float,
-    alpha: float,
-    beta: float,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n": n, "n_directions": n_directions}
-    flip = ledger.add("threshold_flip", "thresholds-proper", gamma=gamma, **data)
-    tail = ledger.add("threshold_error", "thresholds-proper", alpha=alpha, **data)
-    promises = [
-        f"The rules of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} with "
-        f"probability at most {rounded_up(flip)}, ties or not.",
-        f"The error exceeds that of the best threshold by more than {alpha:g} with probability at "
-        f"most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

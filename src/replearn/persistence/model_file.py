@@ -18,7 +18,6 @@ from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted
-from replearn.primitives import PrimitiveCertificate
 from replearn.randomness import ENCODING_VERSION, SharedKey
 from replearn.records.files import write_bytes_atomically
 
@@ -31,7 +30,7 @@ class ModelDescription:
     ----------
     learner : str
         Name of the learner's class.
-    certificate : Certificate or PrimitiveCertificate
+    certificate : Certificate
         What is guaranteed; its numbers were computed again.
     key_fingerprint : str
         Identifies the shared key of the model.
@@ -44,7 +43,7 @@ class ModelDescription:
     """
 
     learner: str
-    certificate: Certificate | PrimitiveCertificate
+    certificate: Certificate
     key_fingerprint: str
     includes_key: bool
     library_version: str
@@ -248,6 +247,6 @@ def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
         values = {item: read_document(content) for item, content in manifest["documents"].items()}
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{name} is refused: {error}") from error
-    if not isinstance(values.get("certificate_"), Certificate | PrimitiveCertificate):
+    if not isinstance(values.get("certificate_"), Certificate):
         raise ModelFileError(f"{name} has no certificate.")
     return values

@@ -133,5 +133,3 @@ def named_pair(
         scores[string, seen] = kappa * np.log(counts[string, seen]) + gumbels
     best, index = divmod(int(np.argmax(scores)), scores.shape[1])
     return best, index, counts[best]
-
-

@@ -52,8 +52,6 @@ class CoinDecision:
     certificate: Certificate
 
 
-
-
 def below_levels(uniforms: NDArray[np.float64], levels: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Whether ``u < level / 2**30``: the same bits on every machine.
 

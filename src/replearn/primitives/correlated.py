@@ -49,8 +49,6 @@ class CorrelatedDraw:
     certificate: Certificate
 
 
-
-
 def sample_correlated(
     candidates: Any,
     log_weights: ArrayLike,
@@ -136,9 +134,7 @@ def sample_correlated_stream(
         offset += len(scores)
     if index < 0:
         raise ValueError("log_weights must be finite for at least one candidate.")
-    certificate = certify(
-        "correlated sampling", key.fingerprint, deviation=deviation
-    )
+    certificate = certify("correlated sampling", key.fingerprint, deviation=deviation)
     return CorrelatedDraw(index, value, best, best - second, certificate)
 
 

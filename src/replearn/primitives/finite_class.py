@@ -150,5 +150,3 @@ def _amplified(
     )
     item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
     return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)
-
-

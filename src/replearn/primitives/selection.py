@@ -77,8 +77,6 @@ class Selection(Choice):
         return selection_agreement(self.sharpness, self.errors, other.errors)
 
 
-
-
 def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
     """Return the sharpness of the selection, from the request and the number of rows alone.
 

@@ -51,8 +51,6 @@ class Signs:
     certificate: Certificate
 
 
-
-
 def estimate_signs(
     flips: Any,
     alpha: float,

@@ -1,0 +1,182 @@
+"""Every call of the library that needs a name of its interface; cases use only these functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import replearn as rl
+from replearn.planning import heavy_rows_needed, heavy_stage
+
+from .fingerprint import close
+from .tables import Table
+
+KEY = "corpus"
+WARNINGS = {
+    rl.NotCertifiedWarning: "not certified",
+    rl.ConstantBlocksWarning: "constant blocks",
+    rl.PreprocessingWarning: "preprocessing",
+}
+
+Facts = dict[str, Any]
+
+
+# -- learners whose blocks vote --------------------------------------------------------------------
+def fit_pointwise(table: Table, base: Any = None, *, groups: Any = None, **settings: Any) -> Any:
+    settings = {"shared_key": KEY, **settings}
+    return rl.PointwiseReplicableClassifier(base, **settings).fit(table.X, table.y, groups=groups)
+
+
+def fit_approximate(table: Table, base: Any = None, **settings: Any) -> Any:
+    settings = {"shared_key": KEY, **settings}
+    return rl.ApproximatelyReplicableClassifier(base, **settings).fit(table.X, table.y)
+
+
+def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:
+    kind = rl.ApproximatelyReplicableClassifier if approximate else rl.PointwiseReplicableClassifier
+    return kind.from_plan(made, base, shared_key=KEY).fit(table.X, table.y)
+
+
+def promised_vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
+    """Answers, plan and certificate of a learner whose blocks vote."""
+    return {
+        **vote_facts(model, new, points=points),
+        **plan_facts(model.plan_),
+        **certificate_facts(model.certificate_),
+    }
+
+
+def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
+    """Everything that a learner whose blocks vote can be asked about rows."""
+    ids = {} if points is None else {"points": points}
+    shares, told = model.predict_proba(new), model.explain(new, **ids)
+    facts = {
+        "answers": model.predict(new, **ids),
+        "labels": model.classes_,
+        "answered by": told.stage,
+        "margins": close(told.margin),
+        "flip probabilities": close(model.flip_probability(new, **ids)),
+        "answers or none": model.predict_or_abstain(new, 0.05, **ids),
+        "trained models": len(model.estimators_),
+        "variance of all partitions": close(model.joint_variance_),
+    }
+    hard = model.plan_.vote == "hard"
+    if not hard:
+        facts["vote shares"] = close(shares)
+    else:
+        votes = shares * model.plan_.n_blocks * model.plan_.n_partitions
+        facts["votes"] = np.rint(votes).astype(np.int64)
+        lower, upper = model.flip_limits(new, **ids)
+        facts |= {"lower flip limits": close(lower), "upper flip limits": close(upper)}
+    if len(model.classes_) == 2:
+        facts |= {"thresholds": told.threshold, "values of the law": close(told.law_value)}
+        if hard:
+            rate = model.flip_rate(new)
+            facts |= {"mean flips": close(rate.estimate), "limit of flips": close(rate.upper)}
+    else:
+        facts["next answers"] = told.runner_up
+    return facts | heavy_facts(model.heavy_)
+
+
+def heavy_facts(heavy: Any) -> Facts:
+    if heavy is None:
+        return {}
+    return {
+        "heavy points": np.asarray(heavy.points),
+        "heavy masses": heavy.masses,
+        "heavy labels": heavy.labels,
+        "heavy shares": heavy.shares,
+        "heavy labels used": heavy.n_labels,
+    }
+
+
+# -- plans and certificates ------------------------------------------------------------------------
+def plan(*notion: str, **wishes: Any) -> Any:
+    return rl.plan(*notion, **wishes)
+
+
+def plan_heavy(n: int, rho: float, **wishes: Any) -> Any:
+    stage = {name: wishes.pop(name) for name in ("alpha", "beta")}
+    n_classes = wishes.get("n_classes", 2)
+    return plan(n=n, rho=rho, heavy=heavy_stage(n=n, rho=rho, n_classes=n_classes, **stage))
+
+
+def rows_for_heavy(**wishes: Any) -> int | None:
+    return heavy_rows_needed(**wishes)
+
+
+def plan_facts(made: Any) -> Facts:
+    return {
+        "rows": made.n,
+        "rows used": made.n_used,
+        "blocks": made.n_blocks,
+        "rows of a block": made.block_size,
+        "partitions": made.n_partitions,
+        "width": made.width,
+        "law digest": made.law_digest,
+    }
+
+
+def solved_facts(made: Any) -> Facts:
+    """What the planner solved, for a plan that no learner has followed yet."""
+    return {
+        **plan_facts(made),
+        **promise_facts(made),
+        "reachable rho": made.reachable_rho,
+        "reachable gamma": made.reachable_gamma,
+        "rows needed": made.needed_n,
+        "blocks needed": made.needed_blocks,
+        "steps": _steps(made),
+        "survives JSON": type(made).from_json(made.to_json()) == made,
+    }
+
+
+def compared_plan(made: Any) -> list[tuple[str, ...]]:
+    return list(made.compare().rows)
+
+
+def promise_facts(promised: Any) -> Facts:
+    claim = promised.claim
+    return {
+        "certified": promised.certified,
+        "rho": claim.rho,
+        "gamma": claim.gamma,
+        "alpha": claim.alpha,
+        "beta": claim.beta,
+        "runs": claim.runs,
+        "conditions": np.array([item.code for item in claim.assumptions]),
+    }
+
+
+def certificate_facts(certificate: Any) -> Facts:
+    """The promise and every number behind it, for both kinds of certificates."""
+    certificate.check()
+    facts = {"certified": certificate.certified, "steps": _steps(certificate)}
+    return facts | (promise_facts(certificate) if hasattr(certificate, "claim") else {})
+
+
+def _steps(promised: Any) -> list[tuple[Any, ...]]:
+    return [(step.name, step.theorem, step.value) for step in promised.steps]
+
+
+def plan_choice(what: str, **wishes: Any) -> Any:
+    return rl.plan_choice(what, **wishes)
+
+
+def _values(items: Any) -> list[float]:
+    """The numbers among named items, by size: the names belong to the interface."""
+    return sorted(float(value) for value in items.values() if isinstance(value, int | float))
+
+
+def choice_plan_facts(made: Any) -> Facts:
+    return {
+        "rows": made.n,
+        "rows needed": made.needed_n,
+        "certified": made.certified,
+        "theorem": made.theorem,
+        "rate": made.paper_rate,
+        "details": _values(made.details),
+        "settings": _values(made.settings),
+        "survives JSON": type(made).from_json(made.to_json()) == made,
+    }
