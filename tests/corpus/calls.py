@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
-from replearn.planning import heavy_rows_needed, heavy_stage
+from replearn.guarantees import ASSUMPTIONS, heavy_rows_needed, heavy_stage
 
 from .fingerprint import close
 from .tables import Table
@@ -20,6 +20,7 @@ WARNINGS = {
 }
 
 Facts = dict[str, Any]
+CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresholds"}
 
 
 # -- learners whose blocks vote --------------------------------------------------------------------
@@ -109,12 +110,12 @@ def rows_for_heavy(**wishes: Any) -> int | None:
 def plan_facts(made: Any) -> Facts:
     return {
         "rows": made.n,
-        "rows used": made.n_used,
+        "rows used": made.design.n_used,
         "blocks": made.n_blocks,
         "rows of a block": made.block_size,
         "partitions": made.n_partitions,
-        "width": made.width,
-        "law digest": made.law_digest,
+        "width": None if made.law is None else made.law.width,
+        "law digest": None if made.law is None else made.law.digest,
     }
 
 
@@ -123,8 +124,8 @@ def solved_facts(made: Any) -> Facts:
     return {
         **plan_facts(made),
         **promise_facts(made),
-        "reachable rho": made.reachable_rho,
-        "reachable gamma": made.reachable_gamma,
+        "reachable rho": made.reachable.get("rho"),
+        "reachable gamma": made.reachable.get("gamma"),
         "rows needed": made.needed_n,
         "blocks needed": made.needed_blocks,
         "steps": _steps(made),
@@ -133,19 +134,21 @@ def solved_facts(made: Any) -> Facts:
 
 
 def compared_plan(made: Any) -> list[tuple[str, ...]]:
-    return list(made.compare().rows)
+    return list(made.paper_constants().rows)
 
 
 def promise_facts(promised: Any) -> Facts:
-    claim = promised.claim
+    codes = getattr(promised, "assumptions", None)
+    if codes is None:
+        codes = [ASSUMPTIONS[code] for code in promised._conclusion.assumptions]
     return {
         "certified": promised.certified,
-        "rho": claim.rho,
-        "gamma": claim.gamma,
-        "alpha": claim.alpha,
-        "beta": claim.beta,
-        "runs": claim.runs,
-        "conditions": np.array([item.code for item in claim.assumptions]),
+        "rho": promised.rho,
+        "gamma": promised.gamma,
+        "alpha": promised.alpha,
+        "beta": promised.beta,
+        "runs": promised.design.request.runs,
+        "conditions": np.array([item.code for item in codes]),
     }
 
 
@@ -153,15 +156,18 @@ def certificate_facts(certificate: Any) -> Facts:
     """The promise and every number behind it, for both kinds of certificates."""
     certificate.check()
     facts = {"certified": certificate.certified, "steps": _steps(certificate)}
-    return facts | (promise_facts(certificate) if hasattr(certificate, "claim") else {})
+    return facts | (promise_facts(certificate) if certificate.design else {})
 
 
-def _steps(promised: Any) -> list[tuple[Any, ...]]:
-    return [(step.name, step.theorem, step.value) for step in promised.steps]
+def _steps(promised: Any) -> list[float]:
+    """The different numbers behind a promise, by size: their names belong to the interface."""
+    values = [step.value for step in promised.steps if step.name != "n_used"]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else [value])]
+    return sorted({float(part) for part in parts if part is not None})
 
 
 def plan_choice(what: str, **wishes: Any) -> Any:
-    return rl.plan_choice(what, **wishes)
+    return rl.plan(CHOICES.get(what, what), **wishes)
 
 
 def _values(items: Any) -> list[float]:
@@ -175,7 +181,7 @@ def choice_plan_facts(made: Any) -> Facts:
         "rows needed": made.needed_n,
         "certified": made.certified,
         "theorem": made.theorem,
-        "rate": made.paper_rate,
+        "rate": int(made.paper_constants().rows[0][3]),
         "details": _values(made.details),
         "settings": _values(made.settings),
         "survives JSON": type(made).from_json(made.to_json()) == made,

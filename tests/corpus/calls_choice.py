@@ -110,7 +110,7 @@ def choice_facts(chosen: Any) -> Facts:
         "chosen place": chosen.index,
         "margin": close(chosen.margin),
         "errors": chosen.errors,
-        "scale": close(chosen.t),
+        "scale": close(chosen.sharpness),
     }
 
 
@@ -152,16 +152,16 @@ def audit_facts(result: Any) -> Facts:
         "test rows": result.test,
         "findings": [(item.code, item.status) for item in result.findings],
     }
-    for contender in result.contenders:
-        rows = result.row_flips(contender.name)
+    for place, contender in enumerate(result.contenders):
+        rows, name = result.row_flips(contender.name), f"contender {place}"
         facts |= {
-            f"{contender.name}: answers": contender.answers,
-            f"{contender.name}: flip rate": estimate(result.flip_rate(contender.name)),
-            f"{contender.name}: flips of rows": close(rows["frequency"]),
-            f"{contender.name}: lower limits": close(rows["lower"]),
-            f"{contender.name}: upper limits": close(rows["upper"]),
-            f"{contender.name}: right": close(contender.right),
-            f"{contender.name}: promise": contender.promise(result.design),
+            f"{name}: answers": contender.answers,
+            f"{name}: flip rate": estimate(result.flip_rate(contender.name)),
+            f"{name}: flips of rows": close(rows["frequency"]),
+            f"{name}: lower limits": close(rows["lower"]),
+            f"{name}: upper limits": close(rows["upper"]),
+            f"{name}: right": close(contender.right),
+            f"{name}: promise": contender.promise(result.design),
         }
     return facts
 
@@ -186,6 +186,6 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
 
 def extrapolated(smaller: Any, larger: Any) -> Facts:
     return {
-        guess.contender: close([guess.n, *guess.measured, guess.exponent or 0.0])
-        for guess in rl.extrapolate(smaller, larger)
+        f"contender {place}": close([guess.n, *guess.measured, guess.exponent or 0.0])
+        for place, guess in enumerate(rl.extrapolate(smaller, larger))
     }

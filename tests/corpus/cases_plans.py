@@ -24,7 +24,7 @@ POINTWISE = {
     "groups": {"n": 900, "rho": 0.2, "unit": "groups", "decimals": 3},
     "larger blocks": {"n": 2000, "rho": 0.2, "min_block": 100},
     "accurate": {"rho": 0.1, "alpha": 0.1, "beta": 0.05, "d": 10},
-    "accurate, realizable": {"rho": 0.2, "alpha": 0.1, "beta": 0.1, "d": 3, "realizable": True},
+    "accurate, realizable": {"rho": 0.2, "alpha": 0.1, "beta": 0.1, "d": 3, "label_noise": False},
     "alpha solved": {"n": 10**6, "rho": 0.1, "beta": 0.05, "d": 10},
     "beta solved": {"n": 10**6, "rho": 0.1, "alpha": 0.3, "d": 10},
 }

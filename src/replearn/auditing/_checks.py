@@ -124,7 +124,7 @@ def _way_out(certificate: Certificate) -> str:
         return certificate.reason
     wish = plan(
         n=certificate.n,
-        rho=certificate.requested_rho,
+        rho=certificate.design.request.rho,
         n_classes=certificate.n_classes,
         vote=certificate.vote,
         unit=certificate.unit,

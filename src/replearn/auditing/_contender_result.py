@@ -125,7 +125,7 @@ class ContenderResult:
             return None
         if design.sample == "bootstrap" or design.independent_pairs:
             return found.rho
-        if found.law is None or found.design.heavy is not None:
+        if found.design.law is None or found.design.heavy is not None:
             return None  # halves of one file: no limit is known
         return max(found.rho, halves_supremum(found.design.law, found.design.vote))
 

@@ -112,7 +112,7 @@ def heavy_disagreement_bound(
     # Powers of 2, so that searches over rho look the mass up.
     found = _surely_found(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
     if found is None:
-        return math.inf
+        return 1.0
     mass, missed = found
     rest = (rho - 2.0 * missed) * (1.0 - 1e-12)
     spread = membership_spread(n, law, mass)
@@ -122,7 +122,7 @@ def heavy_disagreement_bound(
         # theorem: approximate-heavy
         total = label_flip / (share * rest) + crowd_bound(*votes, mass, part)
         best = min(best, total + crowd_bound(membership_flip, spread, mass, part))
-    return round_up(best)
+    return min(1.0, round_up(best))
 
 
 @theorem("approximate-heavy")

@@ -1,16 +1,16 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
-from replearn.guarantees._columns import Columns
 from replearn.guarantees._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
-from replearn.guarantees._heavy import heavy_rows_needed, heavy_stage
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.comparison import Comparison, differing
 from replearn.guarantees.design import Design, HeavyStage, Request
 from replearn.guarantees.guarantee import Conclusion, Guarantee
 from replearn.guarantees.identity import Identity
+from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
+from replearn.guarantees.stage_plan import heavy_rows_needed, heavy_stage
 from replearn.guarantees.steps import Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem

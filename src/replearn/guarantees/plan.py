@@ -8,13 +8,13 @@ from typing import Any
 
 from replearn.bounds import ThresholdLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees._columns import Columns, columns_of
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import conclude_choice, needed_for, paper_rows
 from replearn.guarantees.describe import design_rows, input_rows, number_rows
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label, plain_labels
 from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.identity import Identity
+from replearn.guarantees.paper import Columns, columns_of
 from replearn.guarantees.steps import Step
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.files import write_atomically
@@ -263,6 +263,12 @@ class Plan:
     def learners(self) -> tuple[str, ...]:
         """Names of the learners that follow this plan."""
         return guarantee(self.task).learners
+
+    @property
+    def theorem(self) -> str:
+        """Key of the theorem that the promise mainly rests on."""
+        own = None if self.design else needed_for(self.task, self.inputs).theorem
+        return own or guarantee(self.task).theorem
 
     @property
     def settings(self) -> dict[str, Any]:

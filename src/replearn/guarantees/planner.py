@@ -3,14 +3,14 @@
 import dataclasses
 from typing import Any
 
-from replearn.guarantees._heavy import heavy_rows_needed, heavy_stage
-from replearn.guarantees._promises import Promise
-from replearn.guarantees._solve import design_for, needed_sample, solve
-from replearn.guarantees._wish import Wish, make_request, make_wish
 from replearn.guarantees.choices import choice_inputs, needed_for
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage
+from replearn.guarantees.law_search import Promise
 from replearn.guarantees.plan import Plan
+from replearn.guarantees.solve import design_for, needed_sample, solve
+from replearn.guarantees.stage_plan import heavy_rows_needed, heavy_stage
 from replearn.guarantees.tasks import GUARANTEES
+from replearn.guarantees.wish import Wish, make_request, make_wish
 from replearn.records.checks import check_choice
 
 _HEAVY = ("auto", "paper", "off")

@@ -1,4 +1,4 @@
-"""Find the points that carry much mass: point by point, or as a whole set."""
+"""Find the points that occur often: point by point, or as a whole set."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.guarantees import Certificate, certify
 from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
-from replearn.heavy.counting import Counts, PointIndex, count_points
+from replearn.heavy.counting import PointIndex, count_points
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_fraction, if_given
@@ -43,8 +43,8 @@ class HeavyHitters:
         pointwise notion, all True for the replicable one.
     n : int
         Rows of the sample.
-    law : MembershipLaw
-        Law of the thresholds outside the core.
+    law : MembershipLaw or SetLaw
+        Law of the thresholds outside the core; replicable notion: of the one threshold.
     gamma_prime : float or None
         Level of the core (approximate notion).
     certificate : Certificate
@@ -57,7 +57,7 @@ class HeavyHitters:
     thresholds: NDArray[np.float64]
     core: NDArray[np.bool_]
     n: int
-    law: MembershipLaw
+    law: MembershipLaw | SetLaw
     gamma_prime: float | None
     certificate: Certificate
     _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
@@ -72,6 +72,11 @@ class HeavyHitters:
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
         return _NOTIONS[HEAVY_TASKS.index(self.certificate.task)]
+
+    @property
+    def core_law(self) -> SetLaw | None:
+        """Law of the one threshold of the core, where there is a core."""
+        return None if self.gamma_prime is None else SetLaw.standard(self.gamma_prime)
 
     @property
     def masses(self) -> NDArray[np.float64]:
@@ -152,20 +157,29 @@ def find_heavy_hitters(
     if notion not in _NOTIONS:
         raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
     key = SharedKey(key)
-    single = _membership_law(law, nu)
-    core_law = _core_law(notion, nu, gamma, rho)
-    low = min(law.low for law in (single, core_law) if law is not None)
-    if notion == "replicable":
-        low = core_law.low
-    counted = count_points(points, at_least=_least(points, low), decimals=decimals)
+    single, core_law = _membership_law(law, nu), _core_law(notion, nu, gamma, rho)
+    # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.
+    both = (None if notion == "replicable" else single, core_law)
+    laws = [law for law in both if law is not None]
+    least = _least(points, min(law.low for law in laws))
+    counted = count_points(points, at_least=least, decimals=decimals)
     member, uniforms = draw_members(counted.points, counted.counts, counted.n, single, key)
     core = np.zeros(len(counted.counts), dtype=bool)
     if core_law is not None:
         shared = key.child("core membership").uniforms(["one threshold for all points"])[0]
         core = counted.counts >= core_law.least_count(float(shared), counted.n)
-    chosen = core if notion == "replicable" else core | member
-    certificate = _certificate(notion, counted.n, single, core_law, rho, beta, gamma, key)
-    return _result(counted, chosen, uniforms, core, single, core_law, certificate)
+    rows = np.flatnonzero(core if notion == "replicable" else core | member)
+    return HeavyHitters(
+        values=take_rows(counted.values, rows),
+        points=counted.points.take(rows),
+        counts=counted.counts[rows],
+        thresholds=uniforms[rows],
+        core=core[rows],
+        n=counted.n,
+        law=laws[0],
+        gamma_prime=None if core_law is None else 2.0 * core_law.low,
+        certificate=_certificate(notion, counted.n, single, core_law, rho, beta, gamma, key),
+    )
 
 
 def draw_members(
@@ -194,7 +208,7 @@ def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
     raise ValueError(f'law={law!r} must be "standard", "paper" or a MembershipLaw.')
 
 
-def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> Any:
+def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> SetLaw | None:
     if notion == "pointwise":
         return None
     if notion == "replicable":
@@ -211,7 +225,7 @@ def _certificate(
     notion: str,
     n: int,
     law: MembershipLaw,
-    core: Any,
+    core: SetLaw | None,
     rho: float | None,
     beta: float,
     gamma: float,
@@ -226,26 +240,3 @@ def _certificate(
         inputs["gamma"] = float(gamma)
     task = HEAVY_TASKS[_NOTIONS.index(notion)]
     return certify(task, key.fingerprint, **inputs)
-
-
-def _result(
-    counted: Counts,
-    chosen: NDArray[np.bool_],
-    uniforms: NDArray[np.float64],
-    core: NDArray[np.bool_],
-    law: MembershipLaw,
-    core_law: Any,
-    certificate: Certificate,
-) -> HeavyHitters:
-    rows = np.flatnonzero(chosen)
-    return HeavyHitters(
-        values=take_rows(counted.values, rows),
-        points=counted.points.take(rows),
-        counts=counted.counts[rows],
-        thresholds=uniforms[rows],
-        core=core[rows],
-        n=counted.n,
-        law=law if certificate.task != HEAVY_TASKS[1] else core_law,
-        gamma_prime=None if core_law is None else 2.0 * core_law.low,
-        certificate=certificate,
-    )

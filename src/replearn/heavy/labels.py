@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,6 +21,14 @@ from replearn.records.search import bisect
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
 
 _HALVINGS = 12
+
+
+class _Design(NamedTuple):
+    """Labels in use of each member, half-width of the threshold, largest number of members."""
+
+    k: int
+    band: float
+    most: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,25 +135,23 @@ def label_heavy_hitters(  # noqa: PLR0913
     designs = _designs(heavy, rho, gamma, n_labels)
     # The last design is that of the core, where there is one.
     which = np.where(heavy.core, len(designs) - 1, 0)
-    used = np.array([k for k, _, _ in designs], dtype=np.int64)[which]
+    used = np.array([design.k for design in designs], dtype=np.int64)[which]
     tallies = first_labels(sample, codes, heavy.locate(sample), used, key)
     uniforms, answers = np.empty(len(heavy)), np.empty(len(heavy), dtype=np.intp)
-    for number, (k, band, _) in enumerate(designs):
+    for number, design in enumerate(designs):
         at = which == number
-        rule = label_points(heavy.points.take(at), tallies[at], k, band, names, key)
+        members = heavy.points.take(at)
+        rule = label_points(members, tallies[at], design.k, design.band, names, key)
         uniforms[at], answers[at] = rule.noise, rule.answers
     certificate = _certificate(heavy, designs, clear, rho, beta, gamma, key)
     return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
 
 
-def _designs(
-    heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None
-) -> list[tuple[int, float, int]]:
-    """Labels used, half-width and most members: for single members, and for the core."""
-    n, low = heavy.n, heavy.law.low
-    if heavy.notion != "approximate":
+def _designs(heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None) -> list[_Design]:
+    """Return the design for single members and, in the approximate notion, that for the core."""
+    n, low, core = heavy.n, heavy.law.low, heavy.core_law
+    if heavy.notion != "approximate" or core is None:
         return [_design(n, low, rho, n_labels, together=heavy.notion == "replicable")]
-    core = SetLaw.standard(heavy.gamma_prime or 1.0)
     return [
         _design(n, low, _label_budget(n, core, rho / 2.0, gamma), n_labels, together=False),
         _design(n, core.low, rho / 2.0, n_labels, together=True),
@@ -163,9 +169,7 @@ def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
     )
 
 
-def _design(
-    n: int, low: float, rho: float, n_labels: int | None, *, together: bool
-) -> tuple[int, float, int]:
+def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
     surely = max(1, math.ceil(n * low * (1.0 - 1e-12)))
     k = surely if n_labels is None else int(n_labels)
     if not 1 <= k <= surely:
@@ -173,7 +177,8 @@ def _design(
             f"n_labels={n_labels!r} must lie between 1 and {surely}, which every member has."
         )
     most = math.floor((1.0 + 1e-12) / low)
-    return k, sign_width(k, most if together else 1, rho, joint=False) or 1.0, most
+    width = sign_width(k, most if together else 1, rho, joint=False) or 1.0
+    return _Design(k, width, most)
 
 
 def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
@@ -188,19 +193,19 @@ def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDA
 
 def _certificate(
     heavy: HeavyHitters,
-    designs: list[tuple[int, float, int]],
+    designs: list[_Design],
     alpha: float,
     rho: float,
     beta: float | None,
     gamma: float,
     key: SharedKey,
 ) -> Certificate:
-    (k, band, most), *core = designs
-    inputs: dict[str, Any] = {"k": k, "band": band, "n_points": most, "alpha": alpha}
-    inputs |= {"rho": float(rho), "beta": beta}
-    if core:
-        inputs |= {"core_k": core[0][0], "core_band": core[0][1], "core_points": core[0][2]}
-        law = SetLaw.standard(heavy.gamma_prime or 1.0)
+    single, *core = designs
+    inputs: dict[str, Any] = {"k": single.k, "band": single.band, "n_points": single.most}
+    inputs |= {"alpha": alpha, "rho": float(rho), "beta": beta}
+    law = heavy.core_law
+    if core and law is not None:
+        inputs |= {"core_k": core[0].k, "core_band": core[0].band, "core_points": core[0].most}
         inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
     return certify(
         heavy.certificate.task.replace("heavy", "heavy labels"), key.fingerprint, **inputs

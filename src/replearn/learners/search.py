@@ -287,7 +287,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
             n=n,
             **design,
             n_hypotheses=len(names),
-            t=t,
+            sharpness=t,
             **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
             candidates=names_digest(names, len(names)),
             learner=describe_learner(self.estimator)[1],

@@ -115,7 +115,7 @@ def decide_coins(
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
         Ends of the gap on the scale from -1 to 1; between them either answer is right.
     key : SharedKey, str, bytes or int
@@ -181,7 +181,7 @@ def decide_coin(
     Parameters
     ----------
     flips : array-like of shape (n,)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float, default=-1, 1
         Ends of the gap; the default is for a coin that shows one side only.
     key, rho, beta
@@ -197,7 +197,7 @@ def decide_coin(
     Examples
     --------
     >>> result = decide_coin([1] * 20, key="a")
-    >>> result.decisions.tolist(), result.certificate.value("coin_error")
+    >>> result.decisions.tolist(), result.certificate.value("coin_error_bound")
     ([1], 0.0)
     """
     throws = np.asarray(flips)

@@ -66,7 +66,7 @@ def estimate_signs(
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     alpha : float
         Coins whose mean is closer to 0 may get either sign, in (0, 1].
     key : SharedKey, str, bytes or int

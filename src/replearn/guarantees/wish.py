@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.bounds import ThresholdLaw
-from replearn.guarantees._policy import MIN_BLOCK
 from replearn.guarantees.design import (
     NOTIONS,
     UNITS,
@@ -14,6 +13,7 @@ from replearn.guarantees.design import (
     Request,
     plain_labels,
 )
+from replearn.guarantees.policy import MIN_BLOCK
 from replearn.records.checks import check_choice, check_count, check_fraction, if_given
 
 LAWS = ("arcsine", "uniform", "programme")

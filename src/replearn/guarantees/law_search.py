@@ -10,10 +10,10 @@ from functools import cached_property, lru_cache
 
 from replearn import bounds
 from replearn.bounds import ThresholdLaw
-from replearn.guarantees._wish import Wish
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
+from replearn.guarantees.wish import Wish
 from replearn.records.search import bisect, smallest_integer
 
 GOLDEN = (math.sqrt(5) - 1) / 2

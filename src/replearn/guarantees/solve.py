@@ -10,12 +10,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.guarantees._policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
-from replearn.guarantees._promises import Promise
-from replearn.guarantees._wish import Wish
 from replearn.guarantees.design import Design, Request
 from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.guarantees.law_search import Promise
+from replearn.guarantees.policy import MAX_BLOCKS_UNASKED, partitions_for, preferred_blocks
 from replearn.guarantees.votes import block_size_needed, error_slack
+from replearn.guarantees.wish import Wish
 from replearn.randomness import ENCODING_VERSION
 from replearn.records.search import bisect, smallest_integer
 
