@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    MembershipLaw,
+from replearn.bounds import MembershipLaw
+from replearn.bounds.completeness import (
     false_member_bound,
     missed_point_bound,
     smallest_sample_complete,

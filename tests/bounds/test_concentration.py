@@ -6,9 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
+from replearn.bounds import binomial_limits
+from replearn.bounds.concentration import (
     bernoulli_divergence,
-    binomial_limits,
     dkw_tail,
     kl_lower,
     kl_upper,

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
+from replearn.bounds import multiclass_flip_bound
+from replearn.bounds.flips import central_binomial
+from replearn.bounds.multiclass import (
     agreement_probability,
-    central_binomial,
     mean_difference,
-    multiclass_flip_bound,
     smallest_blocks_multiclass,
 )
 

@@ -11,13 +11,12 @@ from replearn.bounds import (
     flip_bound,
     flip_curve,
     flip_supremum,
-    programme_law,
+    optimal_law,
     runs_bound,
-    runs_curve,
-    runs_supremum,
     table_law,
     uniform_law,
 )
+from replearn.bounds.flips import runs_curve, runs_supremum
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -101,4 +100,4 @@ def test_wrong_values_are_named():
     with pytest.raises(TypeError, match="runs must be a whole number"):
         runs_curve(uniform_law(4), [0.5], 2.5)
     with pytest.raises(ValueError, match="continuous law"):
-        runs_bound(programme_law(18, 0.1), 3, "soft")
+        runs_bound(optimal_law(18, 0.1), 3, "soft")

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
+from replearn.auditing import extrapolate
 
 from .calls import KEY, Facts, certificate_facts
 from .fingerprint import Close, close
@@ -187,5 +188,5 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
 def extrapolated(smaller: Any, larger: Any) -> Facts:
     return {
         f"contender {place}": close([guess.n, *guess.measured, guess.exponent or 0.0])
-        for place, guess in enumerate(rl.extrapolate(smaller, larger))
+        for place, guess in enumerate(extrapolate(smaller, larger))
     }

@@ -5,14 +5,14 @@ import warnings
 
 import numpy as np
 import pytest
+from replearn.guarantees._choice_tasks import TASKS
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from sklearn.naive_bayes import GaussianNB
 
 import replearn
 from replearn import NotCertifiedWarning
 from replearn.exceptions import CertificateError
 from replearn.guarantees import ChoicePlan, plan_choice
-from replearn.guarantees._choice_tasks import TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
     FiniteRandomnessClassifier,
@@ -224,9 +224,10 @@ def test_the_table_can_be_read():
 
 
 def test_every_task_has_a_page_and_a_learner():
+    from replearn.guarantees.registry import THEOREMS
+
     import replearn.learners
     import replearn.primitives
-    from replearn.guarantees.registry import THEOREMS
 
     for entry in TASKS.values():
         assert entry.theorem in THEOREMS

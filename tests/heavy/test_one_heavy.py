@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.one_heavy import (
+from replearn.bounds.heavy_sets import (
     _relative_change,
     one_heavy_flip_bound,
     one_heavy_least_mass,

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from replearn.guarantees.registry import theorem
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
-from replearn.bounds import smallest_sample_search
-from replearn.guarantees.registry import theorem
+from replearn.bounds.selection import smallest_sample_search
 from replearn.learners import ReplicableSearchCV
 from replearn.learners._trainings import GROUP, cut_trainings, training_errors
 from replearn.primitives import sample_key

@@ -8,12 +8,12 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import (
+from replearn.bounds import smallest_sample_selection
+from replearn.bounds.finite_randomness import finite_randomness_flip_bound
+from replearn.bounds.realizable import (
     cover_distance,
-    finite_randomness_flip_bound,
     realizable_flip_bound,
     smallest_sample_realizable,
-    smallest_sample_selection,
 )
 from replearn.hypotheses import Boxes, Stumps, Thresholds
 from replearn.learners import (

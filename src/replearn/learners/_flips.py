@@ -7,14 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import (
-    ThresholdLaw,
-    average_flip_estimate,
-    block_disagreement,
-    flip_estimate,
-    flip_limits,
-    flip_rate_limit,
-)
+from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits, flip_rate_limit
+from replearn.bounds.foreseen import average_flip_estimate
+from replearn.bounds.fresh import block_disagreement
 from replearn.heavy import HeavyView
 
 __all__ = ["FlipRate", "average_flip_estimate", "flip_estimate", "flip_limits", "flip_rate"]

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.bounds import selection_scale, stable_scale
+from replearn.bounds.selection import selection_scale, stable_scale
 from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.guarantees.search import folds_error
 from replearn.randomness import SharedKey, as_points

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import joint_variance
+from replearn.bounds.foreseen import joint_variance
 from replearn.execution import Panel
 from replearn.guarantees import Plan
 

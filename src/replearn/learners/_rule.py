@@ -10,7 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import LAW_BITS, ThresholdLaw
+from replearn.bounds import ThresholdLaw
+from replearn.bounds.laws import LAW_BITS
 
 _UNIFORM_BITS = 53
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import best_ceiling
+from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.guarantees import certify
 from replearn.hypotheses import Constant, HypothesisClass, Stumps

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions, fit_context
 from replearn.guarantees import certify
 from replearn.hypotheses import Hypothesis, make_box

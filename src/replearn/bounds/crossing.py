@@ -7,11 +7,11 @@ million points cost little more than the distinct vote counts among them.
 from collections.abc import Iterator
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy import special
 
-from replearn.bounds._binomial import binomial_masses, log_choose
-from replearn.bounds._numeric import Floats, binomial_sf
+from replearn.bounds.numeric import Floats, binomial_sf
+from replearn.bounds.suprema import binomial_masses, log_choose
 
 Integers = NDArray[np.intp]
 
@@ -130,3 +130,38 @@ def _hinge_bound(levels: Floats, above: Floats, rows: Integers, thresholds: Floa
         bound = excess[rows, usable] / gap
     safe: Floats = np.where((best >= 0) & (gap > 0), bound, 1.0)
     return safe
+
+
+def as_columns(votes: ArrayLike, n_blocks: int) -> Integers:
+    """Votes as a matrix with one column per partition, checked to lie between 0 and T."""
+    counts = np.asarray(votes)
+    if counts.ndim == 1:
+        counts = counts[:, None]
+    if counts.ndim != 2 or counts.shape[1] < 1 or not np.issubdtype(counts.dtype, np.integer):
+        raise ValueError("votes must be whole numbers of shape (points,) or (points, partitions).")
+    if counts.size and (counts.min() < 0 or counts.max() > n_blocks):
+        raise ValueError(f"votes must lie between 0 and n_blocks={n_blocks}.")
+    return counts.astype(np.intp, copy=False)
+
+
+def checked_thresholds(thresholds: ArrayLike, n_points: int) -> Floats:
+    """One threshold in [0, 1) for each point."""
+    u = np.asarray(thresholds, float)
+    if u.shape != (n_points,):
+        raise ValueError(f"thresholds must have one value per point, got shape {u.shape}.")
+    if u.size and not (u.min() >= 0.0 and u.max() < 1.0):
+        raise ValueError("thresholds must lie in [0, 1).")
+    return u
+
+
+def mean_distance(levels: Floats, matrix: Floats, rows: Integers, seen: Floats) -> Floats:
+    """E|G(B) - seen| for B with the probabilities of its row."""
+    split = np.searchsorted(levels, seen, side="right")
+    mass = np.zeros((matrix.shape[0], len(levels) + 1))
+    moment = np.zeros_like(mass)
+    np.cumsum(matrix, axis=1, out=mass[:, 1:])
+    np.cumsum(matrix * levels, axis=1, out=moment[:, 1:])
+    mass_below, moment_below = mass[rows, split], moment[rows, split]
+    mass_above, moment_above = mass[rows, -1] - mass_below, moment[rows, -1] - moment_below
+    distance: Floats = seen * (mass_below - mass_above) - moment_below + moment_above
+    return np.maximum(distance, 0.0)

@@ -1,4 +1,4 @@
-"""From two sample sizes to a third one: a guess, and marked as such."""
+"""Extrapolate the flip rate from two sample sizes to a third one."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.auditing._result import AuditResult
-from replearn.auditing._statistics import Estimate, mean_limits
+from replearn.auditing._measurement import Measurement
+from replearn.auditing._statistics import Estimate
 
 
 @dataclass(frozen=True)
@@ -17,9 +17,9 @@ class Extrapolation:
     Parameters
     ----------
     contender : str
-        Whose.
+        Its name.
     n : int
-        Sample size asked for.
+        Sample size requested.
     sizes : tuple of int
         The two sample sizes that were measured.
     measured : tuple of float
@@ -27,8 +27,8 @@ class Extrapolation:
     exponent : float or None
         Of the power law through both; None when nothing flips at one of them.
     rate : Estimate or None
-        The extrapolated rate. The limits carry the errors of measurement only, not the error of
-        the power law.
+        The extrapolated rate. The limits cover errors of measurement only, not the error of the
+        power law.
     """
 
     contender: str
@@ -37,11 +37,6 @@ class Extrapolation:
     measured: tuple[float, float]
     exponent: float | None
     rate: Estimate | None
-
-    @property
-    def is_extrapolation(self) -> bool:
-        """Always true: nobody has measured this."""
-        return True
 
     def __str__(self) -> str:
         seen = " and ".join(
@@ -52,8 +47,7 @@ class Extrapolation:
             return f"{self.contender}: measured {seen}; too few flips to extrapolate"
         return (
             f"{self.contender}: measured {seen}; extrapolated to n = {self.n}: "
-            f"{self.rate.value:.2%} ({self.rate.lower:.2%} to {self.rate.upper:.2%} if a power "
-            "law holds)"
+            f"{self.rate} if a power law holds"
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -70,7 +64,7 @@ class Extrapolation:
 
 
 def extrapolate(
-    smaller: AuditResult, larger: AuditResult, n: int | None = None
+    smaller: Measurement, larger: Measurement, n: int | None = None
 ) -> tuple[Extrapolation, ...]:
     """Extrapolate the flip rate from two audits of different ``train_size``.
 
@@ -95,10 +89,11 @@ def extrapolate(
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn.auditing import audit, extrapolate
     >>> X, y = make_classification(2000, flip_y=0.2, random_state=0)
-    >>> results = [audit({"nb": GaussianNB()}, X, y, train_size=m, n_pairs=5) for m in (300, 600)]
+    >>> designs = [{"train_size": 300}, {"train_size": 600}]
+    >>> results = [audit({"nb": GaussianNB()}, X, y, n_pairs=5, design=d) for d in designs]
     >>> guess, = extrapolate(*results)
-    >>> guess.n, guess.is_extrapolation, guess.rate.lower < guess.rate.value < guess.rate.upper
-    (1200, True, True)
+    >>> guess.n, guess.rate.lower < guess.rate.value < guess.rate.upper
+    (1200, True)
     """
     sizes = smaller.design.train_size, larger.design.train_size
     if sizes[0] >= sizes[1]:
@@ -112,12 +107,11 @@ def extrapolate(
     return tuple(_extrapolate(name, smaller, larger, target) for name in names)
 
 
-def _extrapolate(name: str, smaller: AuditResult, larger: AuditResult, n: int) -> Extrapolation:
+def _extrapolate(name: str, smaller: Measurement, larger: Measurement, n: int) -> Extrapolation:
     sizes = smaller.design.train_size, larger.design.train_size
     # Half of delta for each measurement: together they fail with probability delta.
     few, many = (
-        mean_limits(result[name].flips, larger.delta / 2, result.clusters)
-        for result in (smaller, larger)
+        result.mean(result[name].flips, delta=larger.delta / 2) for result in (smaller, larger)
     )
     exponent, rate = None, None
     if min(few.lower, many.lower) > 0:

@@ -5,8 +5,9 @@ import sys
 import numpy as np
 import pytest
 
+from replearn.auditing import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 from replearn.bounds import arcsine_law, uniform_law
-from replearn.guarantees import BlocksDisplay, FlipCurveDisplay, PromiseDisplay, plan
+from replearn.guarantees import plan
 
 
 @pytest.fixture

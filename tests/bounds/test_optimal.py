@@ -6,10 +6,10 @@ from replearn.bounds import (
     arcsine_law,
     flip_curve,
     flip_supremum,
-    programme_law,
+    optimal_law,
     smallest_width,
-    tightest_law,
 )
+from replearn.bounds.optimal import tightest_law
 
 
 def mean_distance(law):
@@ -22,7 +22,7 @@ def mean_distance(law):
     ("n_blocks", "rho"), [(1, 0.5), (2, 0.4), (16, 0.1), (33, 0.1), (64, 0.05), (200, 0.1)]
 )
 def test_a_programme_law_is_certified_within_its_budget_and_uses_it(n_blocks, rho):
-    law = programme_law(n_blocks, rho)
+    law = optimal_law(n_blocks, rho)
     assert law.is_symmetric
     assert flip_supremum(law) <= rho
     assert n_blocks <= 2 or flip_supremum(law) >= 0.98 * rho
@@ -31,7 +31,7 @@ def test_a_programme_law_is_certified_within_its_budget_and_uses_it(n_blocks, rh
 @pytest.mark.parametrize("n_blocks", [32, 64, 128])
 def test_it_is_one_or_two_per_cent_nearer_to_a_majority_than_the_arcsine_law(n_blocks):
     arcsine = arcsine_law(n_blocks, smallest_width(0.1, n_blocks))
-    ratio = mean_distance(programme_law(n_blocks, 0.1)) / mean_distance(arcsine)
+    ratio = mean_distance(optimal_law(n_blocks, 0.1)) / mean_distance(arcsine)
     assert 0.97 < ratio < 0.99
 
 
@@ -51,14 +51,14 @@ def test_no_other_law_has_a_smaller_worst_case(n_blocks):
 
 
 def test_it_has_atoms_and_large_steps():
-    law = programme_law(128, 0.1)
+    law = optimal_law(128, 0.1)
     assert np.count_nonzero(law.steps) < 30
     assert law.largest_step > 3 * arcsine_law(128, 0.4794).largest_step
 
 
 def test_too_small_budgets_and_too_many_blocks_are_refused():
     with pytest.raises(ValueError, match="smallest rho"):
-        programme_law(15, 0.1)
-    for build in (tightest_law, lambda n_blocks: programme_law(n_blocks, 0.1)):
+        optimal_law(15, 0.1)
+    for build in (tightest_law, lambda n_blocks: optimal_law(n_blocks, 0.1)):
         with pytest.raises(ValueError, match="at most 2000 blocks"):
             build(2001)

@@ -2,28 +2,30 @@
 
 ``F_k(q) = P(Bin(T, q) <= k)`` and ``phi(x) = 1 - x^r - (1 - x)^r``, the chance that r runs are not
 all equal (``2 x (1 - x)`` for two). On a cell [a, b] of q two upper bounds hold, and the smaller
-one is used; cells that could still exceed the best value found are divided.
+one is used; cells that could still exceed the best value so far are divided.
 
 First order: F_k falls in q, so F_k lies in [F_k(b), F_k(a)], and phi is concave around 1/2.
 Second order: a function with second derivative >= -M on the cell is at most the larger end value
 plus M (b - a)^2 / 8; M is bounded by interval arithmetic.
+
+Outside ``|k - T q| <= window_radius(T)`` a binomial variable has mass at most `NEGLECTED` on each
+side (Hoeffding), so T = 10^7 costs no more than its few ten thousand relevant counts.
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
 
-from replearn.bounds._binomial import (
-    NEGLECTED,
-    Floats,
-    binomial_masses,
-    mean_difference_limit,
-    window_radius,
-    windows,
-)
+from replearn.bounds.laws import ROUNDING, portable_arcsine
+from replearn.bounds.numeric import Floats
+
+NEGLECTED = 1e-18
+"""Mass that may lie outside a window, on each side."""
 
 MOST_BLOCKS_BY_CELLS = 20_000
 """Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over."""
@@ -36,6 +38,63 @@ FLOAT_SLACK = 5e-10
 
 LARGEST_BATCH = 400_000
 """Numbers held per array: keeps the memory of one pass to a few megabytes."""
+
+MATRIX_SIZE = 4_000_000
+"""Most entries of a matrix of levels."""
+
+
+def window_radius(n_blocks: int) -> int:
+    """Radius around T q outside which Bin(T, q) and Bin(T - 1, q) have mass `NEGLECTED` a side."""
+    # Hoeffding: P(B <= T q - h) <= exp(-2 h^2 / T); one more for the shift between T and T - 1.
+    return math.ceil(math.sqrt(-math.log(NEGLECTED) * n_blocks / 2.0)) + 1
+
+
+@lru_cache(maxsize=16)
+def log_choose(n: int) -> Floats:
+    """Logarithms of the binomial coefficients C(n, 0), ..., C(n, n)."""
+    factorials = special.gammaln(np.arange(n + 1) + 1.0)
+    values: Floats = factorials[-1] - factorials - factorials[::-1]
+    values.flags.writeable = False
+    return values
+
+
+def binomial_masses(n: int, q: Floats, k: NDArray[np.intp]) -> Floats:
+    """P(Bin(n, q) = k) row by row: q of shape (rows,), k of shape (rows, columns), 0 beyond n."""
+    inside = np.minimum(k, n)
+    q = np.clip(q, 1e-300, 1.0)[:, np.newaxis]
+    logs = log_choose(n)[inside] + inside * np.log(q) + special.xlog1py(n - inside, -q)
+    masses: Floats = np.exp(logs)
+    masses[k > n] = 0.0
+    return masses
+
+
+def windows(n_blocks: int, low: Floats, high: Floats) -> NDArray[np.intp]:
+    """Return the counts k < T (and padding beyond) that matter for any q in [low, high]."""
+    radius = window_radius(n_blocks)
+    first = np.maximum(np.floor(n_blocks * low).astype(np.intp) - radius, 0)
+    last = np.minimum(np.ceil(n_blocks * high).astype(np.intp) + radius, n_blocks - 1)
+    columns = int((last - first).max()) + 1
+    return first[:, np.newaxis] + np.arange(columns)
+
+
+def distribution_functions(n_blocks: int, q: Floats, k: NDArray[np.intp]) -> Floats:
+    """F_k(q) = P(Bin(T, q) <= k) row by row, for consecutive k that start below the window."""
+    return np.minimum(np.cumsum(binomial_masses(n_blocks, q, k), axis=1), 1.0)
+
+
+def mean_difference_limit(n_blocks: int, q: Floats) -> Floats:
+    """Return an upper bound of E|B1 - B2| for independent B1, B2 ~ Bin(T, q).
+
+    With s = 2 q (1 - q) and e(s) = P(two binomials of T - 1 are equal), E|B1 - B2| is the integral
+    of T e over [0, s], and e(s) <= exp(-(T-1) s) I_0((T-1) s); tight up to a factor 1 + O(1 / T).
+    """
+    spread = 2.0 * q * (1.0 - q)
+    if n_blocks == 1:
+        return spread
+    z = (n_blocks - 1) * spread
+    factor = n_blocks / (n_blocks - 1) * (1.0 + 1e-12)
+    bound: Floats = factor * z * (special.i0e(z) + special.i1e(z))
+    return bound
 
 
 @dataclass(frozen=True)
@@ -217,3 +276,33 @@ def not_all_equal(x: Floats, runs: int) -> Floats:
     if runs == 2:
         return 2.0 * x * (1.0 - x)
     return 1.0 - x**runs - (1.0 - x) ** runs
+
+
+def level_matrix(n_blocks: int, q: Floats, runs: int = 2) -> Floats:
+    """Return 1 - F_k(q)^runs - (1 - F_k(q))^runs: one row per q, one column per count k < T."""
+    matrix = np.zeros((len(q), n_blocks))
+    for row, chance in enumerate(q):
+        k = windows(n_blocks, np.array([chance]), np.array([chance]))
+        matrix[row, k[0]] = not_all_equal(distribution_functions(n_blocks, q[[row]], k), runs)[0]
+    return matrix
+
+
+class GridEstimate:
+    """Largest H over a grid of q, for many widths at once: never above the supremum."""
+
+    def __init__(self, n_blocks: int, law: str, runs: int, density: int = 64) -> None:
+        count = int(min(density * math.sqrt(n_blocks) + 64, MATRIX_SIZE / n_blocks))
+        grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
+        self.n_blocks = n_blocks
+        self.levels = level_matrix(n_blocks, grid, runs)
+        self.scale: Callable[[Floats], Floats] = (
+            portable_arcsine if law == "arcsine" else np.positive
+        )
+        self.position = self.scale(2.0 * np.arange(n_blocks + 1) / n_blocks - 1.0)
+
+    def largest_flips(self, widths: Floats, every: int = 1) -> Floats:
+        """Return the largest H on (a part of) the grid for each width, with an unrounded table."""
+        reach = 2.0 * self.scale(np.minimum(widths, 1.0))
+        values = np.clip(0.5 + self.position / reach[:, np.newaxis], 0.0, 1.0)
+        largest: Floats = (np.diff(values, axis=1) @ self.levels[::every].T).max(axis=1)
+        return largest - ROUNDING

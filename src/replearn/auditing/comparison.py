@@ -1,14 +1,15 @@
-"""Two models that exist: champion and challenger on the same rows."""
+"""Compare the predictions of two fitted models on the same rows."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
+from replearn.auditing._certificates import comparability
 from replearn.auditing._columns import make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._statistics import Estimate
@@ -23,98 +24,78 @@ class ModelComparison:
 
     Parameters
     ----------
-    answers_a, answers_b : ndarray
-        Answers to each row.
+    predictions_a, predictions_b : ndarray
+        Predictions of both models for each row.
     flips : Estimate
-        Share of rows that are answered differently; exact limits over rows.
+        Share of rows with different predictions; exact limits over rows.
     right_to_wrong, wrong_to_right : Estimate or None
         Shares of rows that change for the worse and for the better, when the truth is known.
     wrong_to_wrong : float or None
-        Share of rows with two different wrong answers.
+        Share of rows with two different wrong predictions.
     accuracy_a, accuracy_b : float or None
-        Shares of right answers.
-    chance : float or None
-        Probability of so unequal numbers of good and bad flips if both models were equally good
-        (McNemar's exact test).
+        Accuracy of both models.
+    p_value : float or None
+        Of McNemar's exact test: both models are equally accurate.
     by_subgroup : tuple of dict
         Flips by subgroup, with exact limits.
-    promise : str
-        Whether both models belong to one promise of replicability.
+    comparable : str
+        Whether the certificates of both models are those of comparable runs.
     expected_flips : float or None
-        For two models of one promise: flips averaged over keys (thresholds integrated out).
+        For comparable runs: flips averaged over keys (thresholds integrated out).
     delta : float
         Each pair of limits fails with probability at most delta.
     """
 
-    answers_a: NDArray[Any]
-    answers_b: NDArray[Any]
+    predictions_a: NDArray[Any]
+    predictions_b: NDArray[Any]
     flips: Estimate
     right_to_wrong: Estimate | None
     wrong_to_right: Estimate | None
     wrong_to_wrong: float | None
     accuracy_a: float | None
     accuracy_b: float | None
-    chance: float | None
+    p_value: float | None
     by_subgroup: tuple[dict[str, Any], ...]
-    promise: str
+    comparable: str
     expected_flips: float | None
     delta: float
 
     @property
     def flipped(self) -> NDArray[np.intp]:
-        """Positions of the rows that are answered differently."""
-        return np.flatnonzero(self.answers_a != self.answers_b)
+        """Positions of the rows with different predictions."""
+        return np.flatnonzero(self.predictions_a != self.predictions_b)
 
     def frame(self) -> Any:
-        """Return a pandas DataFrame of the rows that are answered differently."""
+        """Return a pandas DataFrame of the rows with different predictions."""
         import pandas as pd
 
         rows = self.flipped
-        return pd.DataFrame({"row": rows, "a": self.answers_a[rows], "b": self.answers_b[rows]})
+        return pd.DataFrame(
+            {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        return {
-            "rows": len(self.answers_a),
-            "flips": self.flips.to_dict(),
-            "right_to_wrong": None
-            if self.right_to_wrong is None
-            else self.right_to_wrong.to_dict(),
-            "wrong_to_right": None
-            if self.wrong_to_right is None
-            else self.wrong_to_right.to_dict(),
-            "wrong_to_wrong": self.wrong_to_wrong,
-            "accuracy_a": self.accuracy_a,
-            "accuracy_b": self.accuracy_b,
-            "chance": self.chance,
-            "by_subgroup": [dict(line) for line in self.by_subgroup],
-            "promise": self.promise,
-            "expected_flips": self.expected_flips,
-            "delta": self.delta,
-        }
+        items = {f.name: getattr(self, f.name) for f in fields(self)}
+        del items["predictions_a"], items["predictions_b"]
+        items["by_subgroup"] = [dict(line) for line in self.by_subgroup]
+        estimates = {k: v.to_dict() for k, v in items.items() if isinstance(v, Estimate)}
+        return {"rows": len(self.predictions_a), **items, **estimates}
 
     def __repr__(self) -> str:
-        return f"ModelComparison({len(self.flipped)} of {len(self.answers_a)} rows flip)"
+        return f"ModelComparison({len(self.flipped)} of {len(self.predictions_a)} rows flip)"
 
     def __str__(self) -> str:
-        lines = [("flips", _in_words(self.flips))]
-        if self.right_to_wrong is not None and self.wrong_to_right is not None:
+        lines = [("flips", str(self.flips))]
+        if self.right_to_wrong is not None:
             lines += [
-                ("right to wrong", _in_words(self.right_to_wrong)),
-                ("wrong to right", _in_words(self.wrong_to_right)),
+                ("right to wrong", str(self.right_to_wrong)),
+                ("wrong to right", str(self.wrong_to_right)),
                 ("accuracy", f"{self.accuracy_a:.2%} and {self.accuracy_b:.2%}"),
             ]
         if self.expected_flips is not None:
             lines.append(("over all keys", f"{self.expected_flips:.2%}"))
-        return two_columns([*lines, ("promise", self.promise)])
-
-
-def _plain(estimate: Estimate | None) -> dict[str, float] | None:
-    return None if estimate is None else estimate.to_dict()
-
-
-def _in_words(estimate: Estimate) -> str:
-    return f"{estimate.value:.2%} ({estimate.lower:.2%} to {estimate.upper:.2%})"
+        return two_columns([*lines, ("comparable", self.comparable)])
 
 
 def compare(
@@ -135,17 +116,17 @@ def compare(
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         Rows that neither model has learned from.
     y : array-like of shape (n,), default=None
-        The truth, where it is known.
+        True labels, where they are known.
     subgroups : "auto", None, list of column names, or dict of name to labels, default=None
-        Flips are told for each.
+        Flips are reported for each.
     delta : float, default=0.05
         Each pair of limits fails with probability at most delta.
 
     Returns
     -------
     ModelComparison
-        The limits are about other rows of the same population, for these two models; about other
-        trainings they say nothing (that is what `audit` measures).
+        The limits are about other rows of the same population, for these two models; they say
+        nothing about other trainings (that is what `audit` measures).
 
     Examples
     --------
@@ -154,20 +135,20 @@ def compare(
     >>> from replearn.auditing import compare
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> one, two = GaussianNB().fit(X[:500], y[:500]), GaussianNB().fit(X[500:1000], y[500:1000])
-    >>> found = compare(one, two, X[1000:], y[1000:])
-    >>> 0.02 < found.flips.lower < found.flips.value < found.flips.upper < 0.1
+    >>> flips = compare(one, two, X[1000:], y[1000:]).flips
+    >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
-    answers_a, answers_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
-    differ = answers_a != answers_b
-    promise, same = _promise(model_a, model_b)
+    predictions_a, predictions_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
+    differ = predictions_a != predictions_b
+    verdict, same = comparability(model_a, model_b)
     return ModelComparison(
-        answers_a=answers_a,
-        answers_b=answers_b,
+        predictions_a=predictions_a,
+        predictions_b=predictions_b,
         flips=_share(differ, delta),
-        **_against_truth(answers_a, answers_b, y, delta),
+        **_against_truth(predictions_a, predictions_b, y, delta),
         by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
-        promise=promise,
+        comparable=verdict,
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
         delta=delta,
     )
@@ -179,24 +160,24 @@ def _share(which: NDArray[np.bool_], delta: float) -> Estimate:
 
 
 def _against_truth(
-    answers_a: NDArray[Any], answers_b: NDArray[Any], y: ArrayLike | None, delta: float
+    predictions_a: NDArray[Any], predictions_b: NDArray[Any], y: ArrayLike | None, delta: float
 ) -> dict[str, Any]:
     names = ("right_to_wrong", "wrong_to_right", "wrong_to_wrong")
     if y is None:
-        return dict.fromkeys((*names, "accuracy_a", "accuracy_b", "chance"))
+        return dict.fromkeys((*names, "accuracy_a", "accuracy_b", "p_value"))
     truth = np.asarray(y)
-    if truth.shape != answers_a.shape:
-        raise ValueError(f"y has shape {truth.shape}, but X has {len(answers_a)} rows.")
-    right_a, right_b = answers_a == truth, answers_b == truth
+    if truth.shape != predictions_a.shape:
+        raise ValueError(f"y has shape {truth.shape}, but X has {len(predictions_a)} rows.")
+    right_a, right_b = predictions_a == truth, predictions_b == truth
     worse, better = right_a & ~right_b, ~right_a & right_b
     changed = int(worse.sum() + better.sum())
     return {
         "right_to_wrong": _share(worse, delta),
         "wrong_to_right": _share(better, delta),
-        "wrong_to_wrong": float((~right_a & ~right_b & (answers_a != answers_b)).mean()),
+        "wrong_to_wrong": float((~right_a & ~right_b & (predictions_a != predictions_b)).mean()),
         "accuracy_a": float(right_a.mean()),
         "accuracy_b": float(right_b.mean()),
-        "chance": float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
+        "p_value": float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
     }
 
 
@@ -210,13 +191,6 @@ def _by_subgroup(X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float) -
                 "rows": int(here.sum()),
                 **_share(differ[here], delta).to_dict(),
             }
-
-
-def _promise(model_a: Any, model_b: Any) -> tuple[str, bool]:
-    if not (hasattr(model_a, "certificate_") and hasattr(model_b, "certificate_")):
-        return "none: not both models have a certificate", False
-    compared = model_a.certificate_.comparable(model_b.certificate_)
-    return str(compared), bool(compared)
 
 
 def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:

@@ -12,13 +12,13 @@ from typing import TypeVar
 import numpy as np
 from scipy import optimize
 
-from replearn.bounds._binomial import Floats
-from replearn.bounds._grid import level_matrix
 from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
 from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import level_matrix
 from replearn.records.checks import check_count, check_fraction
 
-MOST_BLOCKS_OF_PROGRAMME = 2_000
+MOST_BLOCKS_OF_OPTIMAL_LAW = 2_000
 POINTS_PER_DEVIATION = 6
 ROUNDS = 12
 
@@ -29,7 +29,7 @@ Found = TypeVar("Found")
 
 
 @lru_cache(maxsize=64)
-def programme_law(n_blocks: int, rho: float) -> ThresholdLaw:
+def optimal_law(n_blocks: int, rho: float) -> ThresholdLaw:
     """Return the law nearest to a plain majority whose flips stay within a budget.
 
     Among all symmetric laws with H(q) <= rho it minimises the mean distance of the threshold from
@@ -50,7 +50,7 @@ def programme_law(n_blocks: int, rho: float) -> ThresholdLaw:
     Examples
     --------
     >>> from replearn.bounds import flip_supremum
-    >>> flip_supremum(programme_law(16, 0.1)) <= 0.1
+    >>> flip_supremum(optimal_law(16, 0.1)) <= 0.1
     True
     """
     rho = check_fraction("rho", rho)
@@ -109,9 +109,9 @@ def tightest_law(n_blocks: int) -> ThresholdLaw:
 
 def _checked_size(n_blocks: int) -> None:
     """Raise if the programme would be too large to solve."""
-    if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_PROGRAMME:
+    if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_OPTIMAL_LAW:
         raise ValueError(
-            f"a programme law takes at most {MOST_BLOCKS_OF_PROGRAMME} blocks, got {n_blocks}: "
+            f"a programme law takes at most {MOST_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
             "use the arcsine law"
         )
 

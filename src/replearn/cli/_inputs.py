@@ -1,10 +1,12 @@
-"""From a file and a few options to features, labels, ids and groups."""
+"""From options to what a command works with: tables, keys, base learners, models."""
 
 from __future__ import annotations
 
 import argparse
 import difflib
+import importlib
 import json
+import sys
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -13,17 +15,36 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
+from replearn.auditing import is_replicable
+from replearn.persistence import describe, load
 from replearn.randomness import SharedKey
+from replearn.tables.encoder import TableEncoder
 from replearn.tables.files import Table, TableFileError, read_table
 from replearn.tables.kinds import ID, NUMBER, is_date
 
 MOST_CLASSES = 50
+NAMED = {
+    "logreg": (lambda: LogisticRegression(max_iter=1000), False),
+    "hgb": (HistGradientBoostingClassifier, True),
+    "forest": (RandomForestClassifier, True),
+    "tree": (lambda: DecisionTreeClassifier(min_samples_leaf=5), True),
+}
+"""Base learners by name: a factory, and whether it is made of trees."""
+
+MODEL_HELP = (
+    "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
+    "file as they are, any other classifier gets them encoded (default: logreg)"
+)
 
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """What is learned from.
+    """The training data that the options describe.
 
     Parameters
     ----------
@@ -38,7 +59,7 @@ class Sample:
     groups : ndarray or None
         Group of each row.
     remarks : tuple of str
-        What the person should know.
+        Notes for standard error.
     """
 
     X: Any
@@ -50,48 +71,63 @@ class Sample:
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is learned from."""
+    """Add the options that describe the training data."""
     parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather")
-    parser.add_argument("--target", required=True, metavar="COLUMN", help="the label to predict")
     parser.add_argument(
-        "--id", metavar="COLUMN", help="names the person: not learned from, keys the threshold"
+        "--target", required=True, metavar="COLUMN", help="column with the labels to predict"
     )
     parser.add_argument(
-        "--together", metavar="COLUMN", help="rows that share its value stay in one block"
+        "--id",
+        metavar="COLUMN",
+        help="identifies a row: not a feature; its threshold is derived from it",
     )
     parser.add_argument(
-        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (repeat at will)"
+        "--group-by", metavar="COLUMN", help="rows with the same value stay in one block"
+    )
+    parser.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (may be repeated)"
     )
     parser.add_argument(
         "--columns",
         metavar="FILE",
-        help="kinds of the columns, from fit --save-columns or from the other lab's model file",
+        help="take the kinds of the columns from this file: fit --save-columns, or a model file",
     )
     add_encoding(parser)
 
 
 def add_encoding(parser: argparse.ArgumentParser) -> None:
     """Add the option for text files that are not UTF-8."""
-    parser.add_argument("--encoding", help="of text files, as latin-1 (default: utf-8)")
+    parser.add_argument("--encoding", help="of text files, such as latin-1 (default: utf-8)")
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the option for types of other packages inside a model file."""
+    parser.add_argument(
+        "--trust",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="type outside scikit-learn that may be loaded (may be repeated)",
+    )
 
 
 def read_sample(args: argparse.Namespace) -> Sample:
-    """Read the file and take it apart as the options say."""
+    """Read the file and split it into features, labels and groups."""
     kinds = None
     if args.columns is not None:
-        named = {name: ID for name in (args.id, args.together) if name is not None}
+        named = {name: ID for name in (args.id, args.group_by) if name is not None}
         kinds = {**named, **read_columns(args.columns)}
     table = read_table(args.data, kinds, encoding=args.encoding)
-    for option in (args.target, args.id, args.together, *args.drop):
+    for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
             _check_column(option, table, args.data)
     labels, kept, remarks = _labels(table, args.target, args.data)
-    aside = {args.target, args.id, args.together, *args.drop}
+    aside = {args.target, args.id, args.group_by, *args.drop}
     columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
     if not columns:
         raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
     frame = table.frame.filter(kept)
-    groups = None if args.together is None else _groups(frame[args.together], args)
+    groups = None if args.group_by is None else _groups(frame[args.group_by], args)
     about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in aside if n)]
     return Sample(
         X=frame.select(list(columns)),
@@ -127,19 +163,19 @@ def _labels(table: Table, target: str, path: str) -> tuple[NDArray[Any], Any, li
 
 
 def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
-    found = column.n_unique()
-    if found == 0:
+    n_values = column.n_unique()
+    if n_values == 0:
         problem = "has no known value"
     elif is_date(kind):
         problem = "holds dates, which are no classes"
-    elif found == 1:
+    elif n_values == 1:
         problem = f"has one class only ({column[0]!r}); there is nothing to predict"
     elif kind == NUMBER and not bool((column == column.floor()).all()):
         problem = "holds numbers that are not whole: a quantity, not classes; cut it into classes"
-    elif found > MOST_CLASSES:
+    elif n_values > MOST_CLASSES:
         problem = (
-            f"has {found} different values; a classifier needs few (at most {MOST_CLASSES}). Is it "
-            "a quantity, or an id?"
+            f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
+            "Is it a quantity, or an id?"
         )
     else:
         return
@@ -148,7 +184,7 @@ def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
 
 def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
     if column.null_count():
-        raise TableFileError(f"{args.data}: column {args.together!r} has rows without a value.")
+        raise TableFileError(f"{args.data}: column {args.group_by!r} has rows without a value.")
     return np.array([str(value) for value in column.to_list()])
 
 
@@ -167,13 +203,22 @@ def read_columns(path: str) -> dict[str, str]:
 
 
 def _columns_of_model(path: str) -> dict[str, str]:
-    from replearn.persistence import describe  # only here: it loads scikit-learn's trees
+    notes = _notes_of_model(path)
+    named = {} if notes.get("id") is None else {notes["id"]: ID}
+    return {**notes["columns"], notes["target"]: notes["target_kind"], **named}
 
+
+def _notes_of_model(path: str) -> Mapping[str, Any]:
     notes = describe(path).notes
     if "columns" not in notes:
         raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
-    named = {} if notes.get("id") is None else {notes["id"]: ID}
-    return {**notes["columns"], notes["target"]: notes["target_kind"], **named}
+    return notes
+
+
+def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
+    """Load a model that ``replearn fit`` has written, and its notes about the table."""
+    notes = _notes_of_model(path)
+    return load(path, read_key(key_file), trusted=trust), notes
 
 
 def read_key(path: str | None) -> SharedKey | None:
@@ -190,7 +235,7 @@ def read_key(path: str | None) -> SharedKey | None:
 
 
 def to_pandas(frame: Any) -> Any:
-    """Hand a frame to somebody's own pipeline: as pandas where it is installed."""
+    """Return a frame for a user's own pipeline: as pandas where it is installed."""
     try:
         import pandas as pd
     except ModuleNotFoundError:
@@ -206,7 +251,7 @@ def _pandas_column(column: Any) -> Any:
 def read_points(
     path: str, notes: Mapping[str, Any], encoding: str | None
 ) -> tuple[Any, list[str] | None, tuple[str, ...]]:
-    """Read the rows to be answered, as a model's notes say: features, ids, remarks."""
+    """Read the rows to predict, as a model's notes say: features, ids, remarks."""
     wanted = dict(notes["columns"])
     name = notes.get("id")
     if name is not None:
@@ -219,12 +264,14 @@ def read_points(
     ids = table.frame[name]
     if ids.null_count():
         row = int(ids.is_null().arg_true()[0]) + 1
-        raise TableFileError(f"{path}: row {row} has no {name!r}, which keys its threshold.")
+        raise TableFileError(
+            f"{path}: row {row} has no {name!r}, from which its threshold is derived."
+        )
     return X, ids.to_list(), table.remarks
 
 
 def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArray[Any] | None:
-    """Read the target of a file; None where it has none, or not for every row."""
+    """Read the target of a file; None if it is missing, or missing in some row."""
     try:
         column = read_table(path, {target: kind}, encoding=encoding).frame[target]
     except TableFileError:
@@ -233,3 +280,59 @@ def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArr
         return None
     values = column.to_numpy()
     return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
+
+
+def base_model(name: str, columns: Mapping[str, str]) -> Any:
+    """Return the base learner, with everything that learns from data inside.
+
+    Parameters
+    ----------
+    name : str
+        One of ``NAMED``, or ``module:object``.
+    columns : mapping of str to str
+        Kinds of the feature columns.
+
+    Returns
+    -------
+    classifier
+        Takes a frame with these columns.
+
+    Examples
+    --------
+    >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
+    ['TableEncoder', 'DecisionTreeClassifier']
+    """
+    if name in NAMED:
+        factory, for_trees = NAMED[name]
+        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), factory())
+    model = _imported(name)
+    if isinstance(model, Pipeline) or is_replicable(model):
+        return model
+    return make_pipeline(TableEncoder(dict(columns)), model)
+
+
+def takes_columns_itself(model: Any) -> bool:
+    """Tell whether a base learner is a user's own pipeline, which may expect pandas."""
+    steps = getattr(model, "steps", None)
+    return steps is None or not isinstance(steps[0][1], TableEncoder)
+
+
+def _imported(name: str) -> Any:
+    module_name, colon, path = name.partition(":")
+    if not colon or not module_name or not path:
+        raise ValueError(f"model {name!r} is not one of {', '.join(NAMED)}, nor module:object.")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        model: Any = importlib.import_module(module_name)
+        for part in path.split("."):
+            model = getattr(model, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"model {name!r} cannot be imported: {error}") from None
+    finally:
+        sys.path.remove(here)
+    if isinstance(model, type) or (callable(model) and not hasattr(model, "fit")):
+        model = model()
+    if not (hasattr(model, "fit") and hasattr(model, "predict")):
+        raise ValueError(f"model {name!r} is {model!r:.80}, which has no fit and predict.")
+    return model
