@@ -154,7 +154,7 @@ class TrainingFolder:
 
 
 def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
-    """Write a fitted block to its file; a learner that could not be read back is refused at once."""
+    """Write a fitted block to its file; refuse a learner that could not be read back."""
     models = dump(model)
     check_types(models, trusted, "a block of this learner, which shall be kept,")
     write_bytes_atomically(path, sha256(models).digest() + models)
