@@ -12,11 +12,11 @@ from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import conclude_choice, needed_for, paper_rows
 from replearn.guarantees.describe import design_rows, input_rows, number_rows
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label, plain_labels
-from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.steps import Step
-from replearn.guarantees.tasks import derive, guarantee
+from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
+from replearn.guarantees.tasks import guarantee
+from replearn.guarantees.votes import conclude
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -76,10 +76,12 @@ class Plan:
 
     # -- the promise -----------------------------------------------------------------------------
     @cached_property
-    def _derived(self) -> tuple[tuple[Step, ...], Conclusion]:
-        if self.task in NOTIONS:
-            return derive(self.task, self.inputs)
-        return (), conclude_choice(self.task, self.inputs)
+    def _derived(self) -> Derived:
+        if self.design is None:
+            return (), conclude_choice(self.task, self.inputs)
+        ledger = Ledger()
+        conclusion = conclude(ledger, self.design)
+        return tuple(ledger.steps), conclusion
 
     @property
     def _conclusion(self) -> Conclusion:
@@ -255,8 +257,9 @@ class Plan:
             self.classes if labels is None else labels,
             self.n if n_available is None else n_available,
         )
-        inputs = self.inputs if unit is None else {**self.inputs, "unit": unit}
-        return Certificate.issue(self.task, inputs, identity)
+        if unit in (None, self.unit):
+            return Certificate.issue(self.task, self.inputs, identity, self._derived)
+        return Certificate.issue(self.task, {**self.inputs, "unit": unit}, identity)
 
     # -- other tasks -----------------------------------------------------------------------------
     @property

@@ -18,14 +18,13 @@ from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
-from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.heavy_stage import (
     stage_accuracy,
     stage_flip,
     stage_step,
     too_few_labels,
 )
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.steps import Conclusion, Ledger
 from replearn.records.text import rounded_up
 
 
