@@ -124,6 +124,9 @@ def selector_facts(model: Any, new: Any) -> Facts:
     }
 
 
+DRAWN = ("train_size", "test_size", "sample")
+
+
 # -- model files, audits ---------------------------------------------------------------------------
 def saved_and_loaded(model: Any, path: Any) -> Any:
     rl.save(model, path)
@@ -131,7 +134,9 @@ def saved_and_loaded(model: Any, path: Any) -> Any:
 
 
 def audit(models: Any, table: Table, **settings: Any) -> Any:
-    return rl.audit(models, table.X, table.y, **{"shared_key": KEY, "verbose": -1, **settings})
+    drawn = {name: settings.pop(name) for name in DRAWN if name in settings}
+    settings = {"shared_key": KEY, "verbose": -1, "design": drawn or None, **settings}
+    return rl.audit(models, table.X, table.y, **settings)
 
 
 def estimate(found: Any) -> Close | None:
@@ -156,7 +161,7 @@ def audit_facts(result: Any) -> Facts:
     for place, contender in enumerate(result.contenders):
         rows, name = result.row_flips(contender.name), f"contender {place}"
         facts |= {
-            f"{name}: answers": contender.answers,
+            f"{name}: answers": contender.predictions,
             f"{name}: flip rate": estimate(result.flip_rate(contender.name)),
             f"{name}: flips of rows": close(rows["frequency"]),
             f"{name}: lower limits": close(rows["lower"]),
@@ -176,7 +181,7 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
         "wrong to right": estimate(found.wrong_to_right),
         "wrong to wrong": close(found.wrong_to_wrong),
         "accuracies": close([found.accuracy_a, found.accuracy_b]),
-        "chance": close(found.chance),
+        "chance": close(found.p_value),
         "over all keys": None if found.expected_flips is None else close(found.expected_flips),
         "subgroups": [
             (line["subgroup"], line["level"], line["rows"], line["estimate"])
