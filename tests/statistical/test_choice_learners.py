@@ -21,7 +21,7 @@ from replearn.learners import (
     ReplicableSelector,
     SemiReplicableClassifier,
 )
-from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.learners.finite_randomness import above, shared_thresholds
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
 
@@ -123,7 +123,7 @@ def test_an_unshared_limit_breaks_the_realizable_learner():
                 X = rng.random((2000, 1))
                 y = (X[:, 0] > 0.5) ^ (rng.random(2000) < 0.05)
                 model = RealizableReplicableClassifier(
-                    Thresholds(">"), ceiling=0.1, shared_key=f"{pair} {run}"
+                    Thresholds(">"), max_error_limit=0.1, shared_key=f"{pair} {run}"
                 )
                 answers.append(model.fit(X, y).predict(new))
             far += np.mean(answers[0] != answers[1]) > 0.3

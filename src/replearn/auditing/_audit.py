@@ -21,7 +21,7 @@ from replearn.auditing._measure import Work, measure
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Question
 from replearn.auditing._store import Store, data_digest
-from replearn.learners._inputs import check_groups, check_labels, describe_learner
+from replearn.learners.inputs import check_groups, check_labels, describe_learner
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows
 

@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners.planning import wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
@@ -51,7 +52,7 @@ class Contender:
 
         A heavy stage decides by several thresholds: it is judged by its answers, like any other.
         """
-        return is_replicable(self.estimator) and not _has_heavy_stage(self.estimator)
+        return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
@@ -66,16 +67,6 @@ class Contender:
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
     return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
-
-
-def _has_heavy_stage(estimator: Any) -> bool:
-    plan = getattr(estimator, "plan", None)
-    if plan is not None:
-        return plan.design.heavy is not None
-    return (
-        getattr(estimator, "alpha", None) is not None
-        and getattr(estimator, "heavy", "off") != "off"
-    )
 
 
 def make_contenders(
@@ -149,7 +140,7 @@ def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) 
             f"{made.n_partitions}, with the same promise and fewer flips."
         )
     ours = PointwiseReplicableClassifier(
-        base, rho=rho, shared_key=shared_key, n_partitions=partitions, verbose=-1
+        base, rho=rho, shared_key=shared_key, plan={"n_partitions": partitions}, verbose=-1
     )
     return Contender(REPLICABLE, ours, remark)
 

@@ -13,7 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.learners import PointwiseReplicableClassifier
 from replearn.tables.encoder import TableEncoder
 
 NAMED = {
@@ -54,7 +54,7 @@ def base_model(name: str, columns: Mapping[str, str]) -> Any:
         maker, for_trees = NAMED[name]
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), maker())
     model = _imported(name)
-    if isinstance(model, Pipeline | BlockVotingClassifier):
+    if isinstance(model, Pipeline | PointwiseReplicableClassifier):
         return model
     return make_pipeline(TableEncoder(dict(columns)), model)
 

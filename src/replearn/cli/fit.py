@@ -12,7 +12,6 @@ from replearn.cli._data import Sample, add_sample_arguments, read_key, read_samp
 from replearn.cli._models import HELP, base_model, takes_columns_itself
 from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
-from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence import resumable, save
 from replearn.persistence._parts import check_foreign
 from replearn.records.files import write_atomically
@@ -48,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     sample = read_sample(args)
     say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
     base = base_model(args.model, sample.columns)
-    if isinstance(base, BlockVotingClassifier):
+    if isinstance(base, PointwiseReplicableClassifier):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_foreign(base, f"model {args.model!r}")  # what cannot be saved is told before training
     own = takes_columns_itself(base)

@@ -128,7 +128,7 @@ def _threshold(rho: float, gamma: float, alpha: float, beta: float, n_directions
 def _realizable(rho: float, gamma: float, alpha: float, beta: float, d: int) -> Needed:
     n, ceiling = smallest_sample_realizable(rho, gamma, alpha, beta, d)
     rate = (d + math.log(1 / min(rho, beta))) / (rho**2 * min(alpha, gamma))
-    return Needed(n, {"ceiling of the shared limit": ceiling}, {"ceiling": ceiling}, rate)
+    return Needed(n, {"ceiling of the shared limit": ceiling}, {"max_error_limit": ceiling}, rate)
 
 
 def _semi(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -> Needed:

@@ -12,7 +12,6 @@ from scipy import sparse
 import replearn.learners
 from replearn.execution import Panel
 from replearn.heavy._heavy_stage import HeavyPoints
-from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import Codec, as_document
 from replearn.randomness import SharedKey, as_points
@@ -117,7 +116,7 @@ def _codec(key: SharedKey) -> Codec:
 
 def _derive(model: Any, key: SharedKey) -> None:
     """Rebuild what follows from the state."""
-    if isinstance(model, BlockVotingClassifier):
+    if isinstance(model, replearn.learners.PointwiseReplicableClassifier):
         made = model.plan_
         _check_count(model.estimators_, made.n_blocks, made.n_partitions)
         labels = np.arange(max(2, len(model.classes_)))
