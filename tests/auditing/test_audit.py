@@ -29,9 +29,18 @@ def data():
     return make_classification(1600, 6, n_informative=3, flip_y=0.2, random_state=0)
 
 
+def planned(params):
+    """Put what is no parameter of the learner into ``plan``."""
+    own = {
+        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
+    }
+    rest = {name: params[name] for name in params if name not in own}
+    return {"plan": rest, **{name: params[name] for name in own}}
+
+
 def ours(base=None, **params):
     params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "audit tests"} | params
-    return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **params)
+    return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **planned(params))
 
 
 OPTIONS = {"n_pairs": 3, "design": {"test_size": 200}, "shared_key": "tests"}

@@ -8,13 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    disagreement_bound,
-    disagreement_tail,
-    flip_bound,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, disagreement_bound, disagreement_tail, flip_bound, uniform_law
 from replearn.bounds.approximate import markov_gamma, markov_rho, smallest_blocks_approximate
 
 

@@ -6,16 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    flip_supremum,
-    optimal_law,
-    runs_bound,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, table_law, uniform_law
 from replearn.bounds.flips import runs_curve, runs_supremum
 
 

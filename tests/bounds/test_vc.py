@@ -9,13 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from replearn.bounds import agnostic_sample_size, realizable_sample_size, vc
-from replearn.bounds.vc import (
-    agnostic_sample_size_finite,
-    agnostic_tail,
-    log_growth,
-    realizable_sample_size_finite,
-    realizable_tail,
-)
+from replearn.bounds.vc import agnostic_sample_size_finite, agnostic_tail, log_growth, realizable_sample_size_finite, realizable_tail
 
 
 @given(st.integers(0, 30), st.integers(0, 60))

@@ -97,7 +97,7 @@ def search_facts(model: Any, new: Any) -> Facts:
         "scores": model.cv_results_["mean_test_score"],
         "ranks": model.cv_results_["rank_test_score"],
         "splits": model.n_splits_,
-        "scale": close(model.t_),
+        "scale": close(model.sharpness_),
         "margin": close(model.margin_),
         **certificate_facts(model.certificate_),
     }

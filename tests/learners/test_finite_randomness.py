@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.learners import FiniteRandomnessClassifier
 from replearn.learners import finite_randomness as room
-from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.learners.finite_randomness import above, shared_thresholds
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 

@@ -228,11 +228,8 @@ def test_accuracy_with_high_probability(route, alpha, gamma, n):
             FirstRowLearner(),
             rho=0.5,
             gamma=gamma,
-            alpha=alpha,
-            beta=beta,
-            route=route,
+            plan={"alpha": alpha, "beta": beta, "route": route, "n_partitions": 1},
             n_blocks=40,
-            n_partitions=1,
             classes=[0, 1],
             shared_key=key,
         ).fit(*population.draw(rng, n))

@@ -21,7 +21,7 @@ from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._findings import Finding, checked_codes, find
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._runs import Store, Task, run_pairs
-from replearn.learners._inputs import (
+from replearn.learners.inputs import (
     check_groups,
     check_labels,
     describe_learner,

@@ -1,4 +1,4 @@
-"""Why a point got its answer, and how far it was from the other one."""
+"""What prediction methods return beside arrays: explanations and flip rates."""
 
 from __future__ import annotations
 
@@ -131,6 +131,33 @@ class ClassExplanation(InWords):
                 "fresh training sample would answer differently with probability about "
                 f"{self.flip_probability[row]:.2g}."
             )
+
+
+@dataclass(frozen=True)
+class FlipRate:
+    """Share of points that two fresh training samples would answer differently.
+
+    Parameters
+    ----------
+    estimate : float
+        Estimate from one fit, averaged over thresholds.
+    upper : float
+        Upper confidence limit.
+    delta : float
+        The limit fails with probability at most delta.
+
+    Examples
+    --------
+    >>> print(FlipRate(0.0362, 0.078, 0.05))
+    flip rate 3.62% (at most 7.80%, 95%)
+    """
+
+    estimate: float
+    upper: float
+    delta: float
+
+    def __str__(self) -> str:
+        return f"flip rate {self.estimate:.2%} (at most {self.upper:.2%}, {1 - self.delta:.0%})"
 
 
 def _probability_in_words(probability: float) -> str:

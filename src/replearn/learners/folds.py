@@ -125,8 +125,8 @@ def results_of_errors(grid: list[dict[str, Any]], errors: NDArray[np.float64]) -
     Examples
     --------
     >>> import numpy as np
-    >>> found = results_of_errors([{"C": 1}, {"C": 2}], np.array([0.3, 0.2]))
-    >>> found["rank_test_score"].tolist(), found["param_C"].tolist()
+    >>> table = results_of_errors([{"C": 1}, {"C": 2}], np.array([0.3, 0.2]))
+    >>> table["rank_test_score"].tolist(), table["param_C"].tolist()
     ([2, 1], [1, 2])
     """
     columns: dict[str, Any] = {}
