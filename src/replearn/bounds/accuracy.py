@@ -76,17 +76,7 @@ def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: flo
 def light_point_tail(t: float, atoms: float) -> float:
     """Probability that the error exceeds its mean over the thresholds by more than ``t``.
 
-    Parameters
-    ----------
-    t : float
-        Excess, positive.
-    atoms : float
-        Sum of squared masses of the light points, in [0, 1].
-
-    Returns
-    -------
-    float
-        ``exp(-2 t^2 / atoms)``, rounded up.
+    ``exp(-2 t^2 / atoms)``, rounded up.
 
     Examples
     --------
@@ -127,46 +117,10 @@ def light_point_slack(beta: float, atoms: float) -> float:
     return round_up(math.sqrt(atoms * (-math.log(beta) + 1e-11) / 2.0))
 
 
-def largest_atoms(t: float, beta: float) -> float:
-    """Largest sum of squared masses for which the excess ``t`` has probability ``beta``.
-
-    Parameters
-    ----------
-    t : float
-        Excess, positive.
-    beta : float
-        Failure probability, in (0, 1].
-
-    Returns
-    -------
-    float
-        At most ``2 t^2 / ln(1/beta)`` and at most 1, rounded down; also a mass from which points
-        have to be heavy.
-
-    Examples
-    --------
-    >>> round(largest_atoms(0.1, 0.05), 6)
-    0.006676
-    """
-    check_positive("t", t)
-    check_fraction("beta", beta)
-    return min(1.0, 2.0 * t * t / (-math.log(beta) + 1e-11) * (1.0 - 1e-12))
-
-
 def light_allowance(alpha: float, clear: float) -> float:
     """Largest B with ``clear * s + B sqrt(1 - s) <= alpha`` for all s in [0, 1].
 
-    Parameters
-    ----------
-    alpha : float
-        Excess error allowed, in (0, 1].
-    clear : float
-        Heavy labels cost at most this per unit of mass; 1: realizable, they cost nothing.
-
-    Returns
-    -------
-    float
-        0 if the heavy labels alone may cost more than alpha.
+    0 if the heavy labels alone may cost more than alpha.
 
     Examples
     --------

@@ -89,17 +89,6 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
 def mean_difference(n_blocks: int, q: float) -> float:
     """Return E|B1 - B2| / T for independent B1, B2 ~ Bin(T, q), rounded up.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T.
-    q : float
-        Chance of a vote, in [0, 1].
-
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from replearn.bounds.flips import central_binomial

@@ -23,17 +23,7 @@ _HALVINGS = 40
 def ceiling_flip_bound(n: int, ceiling: float) -> float:
     """Probability that one run gives up and the other does not.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    ceiling : float
-        Largest value of the shared limit, in (0, 1].
-
-    Returns
-    -------
-    float
-        ``1 / (ceiling sqrt(2 n))``, rounded up.
+    ``1 / (ceiling sqrt(2 n))``, rounded up.
 
     Examples
     --------

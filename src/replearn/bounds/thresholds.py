@@ -20,15 +20,7 @@ _LARGEST_SCALE = 1e9
 def mean_cdf_distance(n: int) -> float:
     """Mean largest distance between the distribution functions of two samples of size n.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-
-    Returns
-    -------
-    float
-        At least ``E sup |F1 - F2|``, for every distribution.
+    At least ``E sup |F1 - F2|``, for every distribution.
 
     Examples
     --------
@@ -43,17 +35,7 @@ def mean_cdf_distance(n: int) -> float:
 def mean_cut_difference(n: int, n_directions: int = 1) -> float:
     """Mean half-range, over all cuts, of the difference of the errors in two samples.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    n_directions : {1, 2}
-        2 when "x > cut" and "x <= cut" are both candidates.
-
-    Returns
-    -------
-    float
-        An upper bound for every distribution.
+    An upper bound for every distribution.
 
     Examples
     --------

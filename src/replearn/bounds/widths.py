@@ -13,7 +13,6 @@ from replearn.bounds.flips import (
     central_binomial,
     flip_supremum,
     runs_bound,
-    runs_supremum,
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
@@ -144,7 +143,9 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
     A wider law is flatter inside, but a line enters at its end whenever it reaches another count:
     the steepest line rises and falls with the width, so all stretches between counts are looked at.
     """
-    spread = central_binomial(n_blocks) if runs == 2 else runs_supremum(uniform_law(n_blocks), runs)
+    spread = (
+        central_binomial(n_blocks) if runs == 2 else flip_supremum(uniform_law(n_blocks), runs=runs)
+    )
     slope = rho / (n_blocks * spread)  # no step of the law may be larger
     scale: Callable[[Floats], Floats] = portable_arcsine if law == "arcsine" else np.positive
     ends = scale(np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
