@@ -127,7 +127,7 @@ def test_soft_votes_are_not_better_than_hard_ones():
         (lambda: disagreement_bound(uniform_law(4), 0.0), "rho"),
         (lambda: disagreement_bound(uniform_law(4), 0.1, atoms=2.0), "atoms"),
         (lambda: markov_gamma(0.1, 0.0), "rho"),
-        (lambda: smallest_blocks_approximate(0.1, 0.1, law="programme"), "law"),
+        (lambda: smallest_blocks_approximate(0.1, 0.1, law="optimal"), "law"),
     ],
 )
 def test_bad_arguments_are_named(call, name):

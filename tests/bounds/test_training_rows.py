@@ -67,7 +67,7 @@ def test_the_parts_of_the_bound():
     assert training_row_bound(law, repeated=True, runs=9) == 1.0
 
 
-def test_programme_laws_have_large_steps():
+def test_optimal_laws_have_large_steps():
     assert optimal_law(64, 0.1).largest_step > 3 * arcsine_law(64, 0.651).largest_step
 
 

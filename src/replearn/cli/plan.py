@@ -65,7 +65,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--n-blocks", type=int)
     parser.add_argument("--n-partitions", type=int)
     parser.add_argument("--max-fits", type=int, help="compute budget: at most so many fits")
-    parser.add_argument("--law", choices=("arcsine", "uniform", "programme"))
+    parser.add_argument("--law", choices=("arcsine", "uniform", "optimal"))
     parser.add_argument("--vote", choices=("hard", "soft"))
     parser.add_argument("--decimals", type=int, help="round numbers before they key thresholds")
     parser.add_argument("--groups", action="store_true", help="n counts groups (fit --together)")

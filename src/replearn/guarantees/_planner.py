@@ -65,7 +65,7 @@ def plan(  # noqa: PLR0913
         Number of blocks; None: chosen from n, rho and max_fits.
     block_size : int or None
         Rows each block must have at least; None: ``min_block``, or what alpha needs.
-    law : {"arcsine", "uniform", "programme"}, ThresholdLaw or None
+    law : {"arcsine", "uniform", "optimal"}, ThresholdLaw or None
         Law of the shared threshold (two classes); None: "arcsine" for the pointwise notion,
         "uniform" for the approximate one and, of width 1, when accuracy is asked for.
     width : float or None

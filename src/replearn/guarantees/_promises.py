@@ -101,8 +101,8 @@ class Promise:
             return None
         if isinstance(wish.law, ThresholdLaw):
             return wish.law
-        if wish.law == "programme":
-            return self._programme(n_blocks)
+        if wish.law == "optimal":
+            return self._optimal(n_blocks)
         if wish.width is not None:
             return self._make(n_blocks, wish.width)
         if self.target is None:
@@ -114,7 +114,7 @@ class Promise:
         assert isinstance(self.wish.law, str)
         return make_law(self.wish.law, n_blocks, width=width)
 
-    def _programme(self, n_blocks: int) -> ThresholdLaw:
+    def _optimal(self, n_blocks: int) -> ThresholdLaw:
         if self.target is not None:
             try:
                 return optimal_law(n_blocks, self.target)
@@ -218,7 +218,7 @@ class Promise:
             enough = _smallest_blocks(target, law="uniform", runs=runs)
             if enough > MOST_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
-        width = None if law == "programme" else wish.width
+        width = None if law == "optimal" else wish.width
         return _smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:

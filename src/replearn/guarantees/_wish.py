@@ -9,7 +9,7 @@ from replearn.bounds import ThresholdLaw
 from replearn.guarantees._design import NOTIONS, UNITS, VOTES, HeavyStage, Label, Request
 from replearn.records.checks import check_choice, check_count, check_fraction, if_given
 
-LAWS = ("arcsine", "uniform", "programme")
+LAWS = ("arcsine", "uniform", "optimal")
 
 # The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
 # is what the concentration of the approximate notion pays for.
@@ -158,9 +158,9 @@ def _check_together(wish: Wish) -> None:
     _check_budget(wish)
     if wish.width is not None and wish.binary and not isinstance(wish.law, str):
         raise ValueError(f"width={wish.width}, but the law that was given has a width of its own")
-    if wish.width is not None and wish.binary and wish.law == "programme":
+    if wish.width is not None and wish.binary and wish.law == "optimal":
         raise ValueError(
-            f'width={wish.width} cannot be set with law="programme", which has none: leave it out'
+            f'width={wish.width} cannot be set with law="optimal", which has none: leave it out'
         )
     if isinstance(wish.law, ThresholdLaw) and wish.n_blocks not in (None, wish.law.n_blocks):
         raise ValueError(
@@ -175,8 +175,8 @@ def _check_together(wish: Wish) -> None:
             "shared_rows=False cannot be promised with a heavy stage: heavy points are rows that "
             "occur in both samples. Leave shared_rows out."
         )
-    if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
-        raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
+    if wish.law == "optimal" and (request.notion != "pointwise" or request.runs != 2):
+        raise ValueError('law="optimal" is made for two runs, pointwise: use law="arcsine"')
 
 
 def _check_budget(wish: Wish) -> None:
@@ -192,4 +192,4 @@ def _check_budget(wish: Wish) -> None:
 
 
 def _continuous(law: str | ThresholdLaw) -> bool:
-    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "programme"
+    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "optimal"

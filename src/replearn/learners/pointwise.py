@@ -39,11 +39,11 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     n_partitions : int or "auto", default="auto"
         In how many keyed ways the same rows are cut into blocks, at most 1023. More partitions
         never weaken the promise, and make real flips rarer.
-    law : {"arcsine", "uniform", "programme"} or ThresholdLaw, default="arcsine"
+    law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default="arcsine"
         Distribution of the shared thresholds.
     width : float, default=None
         Half-width of the law, in (0, 1]; None: the smallest that reaches ``rho``. Not for
-        "programme" or a ThresholdLaw, which have their own.
+        "optimal" or a ThresholdLaw, which have their own.
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote by label or by predicted probability.
     max_fits : int, default=None
@@ -129,7 +129,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         "rho": [Interval(Real, 0, 1, closed="right")],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, 1023, closed="both"), StrOptions({"auto"})],
-        "law": [StrOptions({"arcsine", "uniform", "programme"}), ThresholdLaw],
+        "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw],
         "width": [Interval(Real, 0, 1, closed="right"), None],
         "vote": [StrOptions({"hard", "soft"})],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
