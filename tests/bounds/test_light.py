@@ -35,12 +35,12 @@ def test_unequal_points_by_enumeration():
 
 
 @given(st.floats(1e-9, 1), st.floats(0, 1))
-def test_tail_and_slack_are_inverse(beta, atoms):
-    slack = light_point_slack(beta, atoms)
+def test_tail_and_slack_are_inverse(beta, max_point_mass):
+    slack = light_point_slack(beta, max_point_mass)
     if slack > 1e-150:
-        assert light_point_tail(slack, atoms) <= beta
+        assert light_point_tail(slack, max_point_mass) <= beta
         if beta < 0.99 and slack > 1e-100:
-            assert light_point_tail(slack * (1 - 1e-6), atoms) > beta * (1 - 1e-12)
+            assert light_point_tail(slack * (1 - 1e-6), max_point_mass) > beta * (1 - 1e-12)
 
 
 def test_continuous_data_do_not_deviate():
@@ -51,7 +51,7 @@ def test_continuous_data_do_not_deviate():
 def test_bad_arguments_are_named():
     with pytest.raises(ValueError, match="t="):
         light_point_tail(0.0, 0.1)
-    with pytest.raises(ValueError, match="atoms"):
+    with pytest.raises(ValueError, match="max_point_mass"):
         light_point_slack(0.1, 1.5)
     with pytest.raises(ValueError, match="beta"):
         light_point_slack(0.0, 0.1)

@@ -69,7 +69,7 @@ def test_routes():
 
 def test_markov_holds_where_the_direct_route_says_nothing():
     """With heavy atoms the thresholds do not average out."""
-    model = fitted(rho=0.5, gamma=0.5, atoms=0.9)
+    model = fitted(rho=0.5, gamma=0.5, max_point_mass=0.9)
     values = {step.name: step.value for step in model.certificate_.steps}
     assert model.certificate_.certified
     assert values["direct_gamma"] > 0.5 >= values["markov_gamma"] == model.certificate_.claim.gamma
@@ -114,7 +114,7 @@ def test_same_face_as_the_pointwise_learner():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("gamma", 0.0), ("rho", 2), ("route", "short"), ("atoms", -1)]
+    ("name", "value"), [("gamma", 0.0), ("rho", 2), ("route", "short"), ("max_point_mass", -1)]
 )
 def test_bad_parameters_are_named(name, value):
     with pytest.raises(ValueError, match=name):

@@ -78,7 +78,7 @@ def test_a_key_of_its_own_breaks_the_promise():
 def test_one_atom_of_mass_one_needs_the_atoms():
     """All rows equal: models agree everywhere or nowhere; Markov's bound is what is left."""
     learner = ApproximatelyReplicableClassifier(
-        FirstRowLearner(), rho=0.4, gamma=0.4, atoms=1.0, n_partitions=1, classes=[0, 1]
+        FirstRowLearner(), rho=0.4, gamma=0.4, max_point_mass=1.0, n_partitions=1, classes=[0, 1]
     )
     n_pairs = 300
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
+from replearn.bounds.approximate import deviation_bound, deviation_tail, point_mass_spread
 from replearn.bounds.laws import MOST_BLOCKS
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import (
@@ -199,7 +199,12 @@ def class_mean_and_spread(
 
 
 def class_disagreement_tail(
-    n_blocks: int, n_classes: int, gamma: float, *, atoms: float = 0.0, shared_rows: bool = False
+    n_blocks: int,
+    n_classes: int,
+    gamma: float,
+    *,
+    max_point_mass: float = 0.0,
+    shared_rows: bool = False,
 ) -> float:
     """Probability that two models with several classes disagree on more than ``gamma``.
 
@@ -211,7 +216,7 @@ def class_disagreement_tail(
         Number of classes K.
     gamma : float
         Mass on which the models may differ.
-    atoms : float
+    max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
     shared_rows : bool
         Whether the partition is keyed by content and a row can occur in both samples.
@@ -228,17 +233,22 @@ def class_disagreement_tail(
     """
     check_positive("gamma", gamma)
     mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
-    return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
+    return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
 def class_disagreement_bound(
-    n_blocks: int, n_classes: int, rho: float, *, atoms: float = 0.0, shared_rows: bool = False
+    n_blocks: int,
+    n_classes: int,
+    rho: float,
+    *,
+    max_point_mass: float = 0.0,
+    shared_rows: bool = False,
 ) -> float:
     """Mass on which two models with several classes differ, except with probability ``rho``.
 
     Parameters
     ----------
-    n_blocks, n_classes, atoms, shared_rows
+    n_blocks, n_classes, max_point_mass, shared_rows
         As for `class_disagreement_tail`.
     rho : float
         Failure probability in (0, 1].
@@ -254,4 +264,4 @@ def class_disagreement_bound(
     0.1405
     """
     mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
-    return deviation_bound(mean, spread + atoms_spread(atoms), rho)
+    return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)

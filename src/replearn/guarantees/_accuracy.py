@@ -16,9 +16,12 @@ def accuracy_of(design: Design, ledger: Ledger, size: int) -> tuple[bool, str]:
             return _heavy_accuracy(design, design.heavy, ledger, factor)
         return True, _mean_error_statement(design, factor)
     slack = 0.0
-    if design.atoms > 0:
+    if design.max_point_mass > 0:
         slack = ledger.add(
-            "error_slack", "light-point-deviation", beta=request.beta, atoms=design.atoms
+            "error_slack",
+            "light-point-deviation",
+            beta=request.beta,
+            max_point_mass=design.max_point_mass,
         )
     needed = ledger.add(
         "block_size_needed",

@@ -123,25 +123,29 @@ def label_error(n_labels: int, alpha: float, band: float) -> float:
     return label_error_bound(n_labels, alpha, band)  # theorem: heavy-labels
 
 
-def error_slack(beta: float, atoms: float) -> float:
+def error_slack(beta: float, max_point_mass: float) -> float:
     """How far the error may exceed its mean over the thresholds: half of beta pays for it."""
-    return light_point_slack(beta / 2, atoms)  # theorem: light-point-deviation
+    return light_point_slack(beta / 2, max_point_mass)  # theorem: light-point-deviation
 
 
 def direct_gamma(
-    law: ThresholdLaw, rho: float, atoms: float, shared_rows: bool, vote: str
+    law: ThresholdLaw, rho: float, max_point_mass: float, shared_rows: bool, vote: str
 ) -> float:
     """Disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows, vote=vote)
+    return disagreement_bound(
+        law, rho, max_point_mass=max_point_mass, shared_rows=shared_rows, vote=vote
+    )
 
 
 def direct_rho(
-    law: ThresholdLaw, gamma: float, atoms: float, shared_rows: bool, vote: str
+    law: ThresholdLaw, gamma: float, max_point_mass: float, shared_rows: bool, vote: str
 ) -> float:
     """Probability of a larger disagreeing mass, by bounded differences."""
     # theorem: approximate-direct
-    return disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows, vote=vote)
+    return disagreement_tail(
+        law, gamma, max_point_mass=max_point_mass, shared_rows=shared_rows, vote=vote
+    )
 
 
 def markov_gamma(flip_bound: float, rho: float) -> float:

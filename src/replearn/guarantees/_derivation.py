@@ -258,7 +258,9 @@ def _direct(design: Design, ledger: Ledger, wanted: str, **given: float) -> floa
         name, kind = f"direct_{wanted}", "vote"
     stage = design.heavy
     if stage is None:
-        found: float = ledger.add(name, "approximate-direct", atoms=design.atoms, **given, **votes)
+        found: float = ledger.add(
+            name, "approximate-direct", max_point_mass=design.max_point_mass, **given, **votes
+        )
         return found
     values = {step.name: step.value for step in ledger.steps}
     label = "label_flip" if design.n_classes == 2 else "class_label_flip"

@@ -34,7 +34,7 @@ def plan(  # noqa: PLR0913
     classes: Any = None,
     unit: str = "rows",
     decimals: int | None = None,
-    atoms: float = 0.0,
+    max_point_mass: float = 0.0,
     shared_rows: bool | None = None,
     heavy: HeavyStage | None = None,
     min_block: int = MIN_BLOCK,
@@ -84,10 +84,10 @@ def plan(  # noqa: PLR0913
         What n counts.
     decimals : int or None
         Rounding of numbers in the canonical encoding of a point.
-    atoms : float
+    max_point_mass : float
         Bound on the sum of squared probabilities of single points (0 for continuous data).
     shared_rows : bool or None
-        Whether a row may occur in both samples; None: only if there are atoms.
+        Whether a row may occur in both samples; None: only if max_point_mass is above 0.
     heavy : HeavyStage or None
         Separate treatment of points that occur many times.
     min_block : int
@@ -123,7 +123,7 @@ def plan(  # noqa: PLR0913
         classes=classes,
         unit=unit,
         decimals=decimals,
-        atoms=atoms,
+        max_point_mass=max_point_mass,
         shared_rows=shared_rows,
         heavy=heavy,
         min_block=min_block,

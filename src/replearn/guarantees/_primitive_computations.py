@@ -140,19 +140,23 @@ def _law(kind: str, low: float, high: float) -> MembershipLaw:
 
 # -- whole models ----------------------------------------------------------------------------------
 def class_gamma(
-    n_blocks: int, n_classes: int, rho: float, atoms: float, shared_rows: bool
+    n_blocks: int, n_classes: int, rho: float, max_point_mass: float, shared_rows: bool
 ) -> float:
     """Disagreeing mass of class votes, by bounded differences."""
     # theorem: approximate-direct
-    return class_disagreement_bound(n_blocks, n_classes, rho, atoms=atoms, shared_rows=shared_rows)
+    return class_disagreement_bound(
+        n_blocks, n_classes, rho, max_point_mass=max_point_mass, shared_rows=shared_rows
+    )
 
 
 def class_rho(
-    n_blocks: int, n_classes: int, gamma: float, atoms: float, shared_rows: bool
+    n_blocks: int, n_classes: int, gamma: float, max_point_mass: float, shared_rows: bool
 ) -> float:
     """Probability of a larger disagreeing mass of class votes, by bounded differences."""
     # theorem: approximate-direct
-    return class_disagreement_tail(n_blocks, n_classes, gamma, atoms=atoms, shared_rows=shared_rows)
+    return class_disagreement_tail(
+        n_blocks, n_classes, gamma, max_point_mass=max_point_mass, shared_rows=shared_rows
+    )
 
 
 def vote_mean(law: ThresholdLaw, shared_rows: bool, vote: str) -> float:

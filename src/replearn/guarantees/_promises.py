@@ -68,7 +68,7 @@ class Promise:
             law=law,
             vote=wish.vote,
             n_classes=wish.n_classes,
-            atoms=wish.atoms,
+            max_point_mass=wish.max_point_mass,
             shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )

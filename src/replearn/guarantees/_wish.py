@@ -33,7 +33,7 @@ class Wish:
     classes: tuple[Label, ...] | None
     unit: str
     decimals: int | None
-    atoms: float
+    max_point_mass: float
     shared_rows: bool
     heavy: HeavyStage | None
     min_block: int
@@ -118,10 +118,12 @@ def make_wish(request: Request, **given: Any) -> Wish:
     given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    given["atoms"] = check_fraction("atoms", given["atoms"], zero=True)
+    given["max_point_mass"] = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
     if given["shared_rows"] is None:
-        atomic = given["atoms"] > 0 or given["heavy"] is not None
-        given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
+        atomic = given["max_point_mass"] > 0 or given["heavy"] is not None
+        given["shared_rows"] = (
+            atomic if request.notion == "approximate" else given["max_point_mass"] > 0
+        )
     if given["law"] is None:
         given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):

@@ -39,7 +39,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
         promise of rho times gamma ("pointwise"), or the second where the first is not enough
         ("auto"). The certificate states the better of both numbers in any case.
-    atoms : float, default=0.0
+    max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points: 0 for continuous data. Above 0
         rows may occur in both samples, and the promise pays for that. Not needed with ``alpha``:
         the heavy stage takes care of points that carry mass.
@@ -123,7 +123,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         },
         "gamma": [Interval(Real, 0, 1, closed="right")],
         "route": [StrOptions({"auto", "direct", "pointwise"})],
-        "atoms": [Interval(Real, 0, 1, closed="both")],
+        "max_point_mass": [Interval(Real, 0, 1, closed="both")],
         "law": [*PointwiseReplicableClassifier._parameter_constraints["law"], None],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
     }
@@ -135,7 +135,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         rho=0.1,
         gamma=0.1,
         route="auto",
-        atoms=0.0,
+        max_point_mass=0.0,
         alpha=None,
         beta=0.05,
         setting="agnostic",
@@ -157,7 +157,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
         self.rho = rho
         self.gamma = gamma
         self.route = route
-        self.atoms = atoms
+        self.max_point_mass = max_point_mass
         self.alpha = alpha
         self.beta = beta
         self.setting = setting
@@ -252,7 +252,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
             rho=self.rho,
             gamma=self.gamma,
             law=law,
-            atoms=self.atoms,
+            max_point_mass=self.max_point_mass,
             heavy=stage,
             **common,
         )
