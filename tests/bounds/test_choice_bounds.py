@@ -157,7 +157,7 @@ def test_finite_randomness_needs_the_square_of_everything():
         (lambda: cover_distance(0, 1, 0.1), "n_shared"),
         (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
         (lambda: mean_cut_difference(10, 3), "n_directions"),
-        (lambda: ceiling_flip_bound(10, 0.0), "ceiling"),
+        (lambda: ceiling_flip_bound(10, 0.0), "max_error_limit"),
         (lambda: order_flip_bound(10, 0.0, 5), "width"),
         (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),
     ],

@@ -2,8 +2,7 @@
 
 ``max_point_mass`` is the sum of squared masses of the points that are decided by votes. It is at
 most the largest of these masses, and 0 for continuous data. With a heavy stage, heavy points of
-total mass
-s cost at most ``clear * s`` and light points of total mass 1 - s deviate by about
+total mass s cost at most ``clear * s`` and light points of total mass 1 - s deviate by about
 ``sqrt(mass * (1 - s))``: never both at full size.
 """
 
