@@ -49,7 +49,7 @@ def test_continuous_data_do_not_deviate():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="t="):
+    with pytest.raises(ValueError, match="excess="):
         light_point_tail(0.0, 0.1)
     with pytest.raises(ValueError, match="max_point_mass"):
         light_point_slack(0.1, 1.5)

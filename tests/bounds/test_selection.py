@@ -156,7 +156,7 @@ def test_drift_is_paid_for():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: selection_flip_bound(-1.0, 0.1), "t="),
+        (lambda: selection_flip_bound(-1.0, 0.1), "sharpness="),
         (lambda: selection_flip_bound(1.0, -0.1), "deviation"),
         (lambda: selection_error_tail(1.0, 0, 0.1), "n_hypotheses"),
         (lambda: selection_agreement(1.0, [0.1], [0.1, 0.2]), "errors"),

@@ -73,22 +73,22 @@ def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: flo
     return min(bound * (1.0 + 1e-15), 1.0)
 
 
-def light_point_tail(t: float, max_point_mass: float) -> float:
-    """Probability that the error exceeds its mean over the thresholds by more than ``t``.
+def light_point_tail(excess: float, max_point_mass: float) -> float:
+    """Probability that the error exceeds its mean over the thresholds by more than ``excess``.
 
-    ``exp(-2 t^2 / max_point_mass)``, rounded up.
+    ``exp(-2 excess^2 / max_point_mass)``, rounded up.
 
     Examples
     --------
     >>> round(light_point_tail(0.1, 0.005), 6), light_point_tail(0.1, 0.0)
     (0.018316, 0.0)
     """
-    check_positive("t", t)
+    check_positive("excess", excess)
     check_fraction("max_point_mass", max_point_mass, zero=True)
     if max_point_mass == 0.0:
         return 0.0
     # theorem: light-point-deviation
-    return upper_probability(math.exp(-2.0 * t * t / max_point_mass))
+    return upper_probability(math.exp(-2.0 * excess * excess / max_point_mass))
 
 
 def light_point_slack(beta: float, max_point_mass: float) -> float:

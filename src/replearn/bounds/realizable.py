@@ -1,7 +1,7 @@
 """Realizable learning that is replicable on every distribution: a shared limit on the best error.
 
-The best training error is compared with a limit drawn uniformly from [0, max_error_limit] and shared
-between runs. Above it both runs give up alike; below it both hypotheses are nearly right, hence
+The best training error is compared with a limit drawn uniformly from [0, max_error_limit] and
+shared between runs. Above it both runs abstain; below it both hypotheses are nearly right, hence
 nearly equal. Proofs: docs/theory/realizable.md.
 """
 
@@ -21,7 +21,7 @@ _HALVINGS = 40
 
 
 def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
-    """Probability that one run gives up and the other does not.
+    """Probability that one run abstains and the other does not.
 
     ``1 / (max_error_limit sqrt(2 n))``, rounded up.
 
@@ -93,7 +93,7 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
     """
     check_fraction("gamma", gamma)
     limits = [gamma / 2.0 * k / _LIMITS for k in range(1, _LIMITS)]
-    rhos = [realizable_flip_bound(n, d, gamma, max_error_limit) for max_error_limit in limits]
+    rhos = [realizable_flip_bound(n, d, gamma, limit) for limit in limits]
     best = int(np.argmin(rhos))
     return limits[best] if rhos[best] < 1.0 else gamma / 4.0
 
@@ -101,7 +101,7 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
 def smallest_sample_realizable(
     rho: float, gamma: float, alpha: float, beta: float, d: int
 ) -> tuple[int, float]:
-    """Find the sample size and largest limit for a realizable learner that is replicable everywhere.
+    """Find the sample size and limit of a realizable learner that is replicable everywhere.
 
     Parameters
     ----------
