@@ -50,7 +50,7 @@ def designs():
             n=9999,
             n_blocks=100,
             law=uniform_law(100),
-            atoms=1e-4,
+            max_point_mass=1e-4,
         ),
         "accurate": Design(
             Request(rho=0.5, alpha=0.4, beta=0.1, d=1), n=60_000, n_blocks=4, law=uniform_law(4)
@@ -60,7 +60,7 @@ def designs():
             n=60_000,
             n_blocks=4,
             law=arcsine_law(4, 0.9),
-            atoms=1e-4,
+            max_point_mass=1e-4,
         ),
         "heavy": Design(
             Request(rho=0.5),
@@ -221,7 +221,7 @@ def test_a_changed_number_fails_even_with_a_new_digest(issued, name, amount):
 
 def is_unused(path, name):
     """Say whether nothing that this certificate promises depends on an item."""
-    if path == ("design", "atoms"):
+    if path == ("design", "max_point_mass"):
         return not name.startswith(("approximate", "accurate"))
     return path == ("design", "shared_rows") and not name.startswith("approximate")
 
@@ -318,7 +318,7 @@ def test_contradicting_runs_are_refused():
         ({"vote": "loud"}, "vote"),
         ({"unit": "cows"}, "unit"),
         ({"n_partitions": 0}, "n_partitions"),
-        ({"atoms": 2.0}, "atoms"),
+        ({"max_point_mass": 2.0}, "max_point_mass"),
         ({"request": Request("vague")}, "notion"),
         ({"request": Request(runs=1)}, "runs"),
         ({"classes": (1, 2, 3)}, "classes"),

@@ -26,7 +26,7 @@ def test_arcsine_widths(blocks, width):
 
 def test_smallest_numbers_of_blocks():
     assert plan(rho=0.1).n_blocks == 18
-    assert plan(rho=0.1, law="programme").n_blocks == 16
+    assert plan(rho=0.1, law="optimal").n_blocks == 16
     assert plan(rho=0.1, n_classes=3).n_blocks == pytest.approx(230, rel=0.02)
 
 
@@ -40,7 +40,7 @@ GRID = [
     {"rho": 0.1, "law": "uniform", "width": 1.0},
     {"rho": 0.1, "law": "uniform", "width": 0.5},
     {"rho": 0.1, "width": 0.9},
-    {"rho": 0.15, "law": "programme"},
+    {"rho": 0.15, "law": "optimal"},
     {"rho": 0.1, "vote": "soft"},
     {"rho": 0.2, "n_classes": 3},
     {"rho": 0.3, "n_classes": 5},
@@ -50,12 +50,12 @@ GRID = [
     {"rho": 0.4, "runs": 3, "n_classes": 3},
     {"notion": "approximate", "rho": 0.05, "gamma": 0.2},
     {"notion": "approximate", "rho": 0.2, "gamma": 0.3, "law": "arcsine"},
-    {"notion": "approximate", "rho": 0.05, "gamma": 0.3, "atoms": 1e-3},
+    {"notion": "approximate", "rho": 0.05, "gamma": 0.3, "max_point_mass": 1e-3},
     {"notion": "approximate", "rho": 0.05, "gamma": 0.3, "vote": "soft"},
     {"notion": "approximate", "rho": 0.5, "gamma": 0.5, "n_classes": 3},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3},
     {"rho": 0.2, "alpha": 0.1, "beta": 0.05, "d": 3, "realizable": True},
-    {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "atoms": 1e-4},
+    {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "max_point_mass": 1e-4},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "n_partitions": 2},
     {"rho": 0.3, "heavy": HeavyStage(low=0.002, high=0.05, n_labels=60, band=0.9)},
 ]
@@ -248,8 +248,8 @@ def test_a_plan_depends_on_its_parameters_only():
         ({"n": 100, "law": "normal"}, "law=.* must be one of"),
         ({"n": 100, "vote": "loud"}, "vote=.* must be one of"),
         ({"n": 100, "unit": "cows"}, "unit=.* must be one of"),
-        ({"n": 100, "law": "programme", "vote": "soft"}, "continuous law"),
-        ({"n": 100, "rho": 0.3, "law": "programme", "runs": 3}, "two runs"),
+        ({"n": 100, "law": "optimal", "vote": "soft"}, "continuous law"),
+        ({"n": 100, "rho": 0.3, "law": "optimal", "runs": 3}, "two runs"),
         (
             {
                 "notion": "approximate",
