@@ -85,11 +85,11 @@ def three_columns() -> Facts:
         "stumps": hypotheses.Stumps(3),
     }
     facts: Facts = {}
-    for name, hypotheses in classes.items():
-        best = hypotheses.erm(X, y)
+    for name, family in classes.items():
+        best = family.erm(X, y)
         facts[f"{name}: best rule"] = str(best)
         facts[f"{name}: error"] = close(best.error(X, y))
-        facts[f"{name}: candidates"] = len(hypotheses.cover(X[:8]))
+        facts[f"{name}: candidates"] = len(family.cover(X[:8]))
     return facts
 
 

@@ -12,8 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution import fit_blocks
-from replearn.execution.checkpoints import block_store
+from replearn.execution import block_store, fit_blocks
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows

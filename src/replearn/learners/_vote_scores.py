@@ -11,8 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.execution.threads import side_by_side
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK
+from replearn.execution import FEWEST_ROWS_PER_TASK, side_by_side
 from replearn.heavy import HeavyView
 from replearn.learners._class_votes import ClassVotes
 from replearn.learners._inputs import check_features, check_points

@@ -21,7 +21,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.execution.checkpoints import block_store
+from replearn.execution import block_store
 from replearn.learners._inputs import describe_learner
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted

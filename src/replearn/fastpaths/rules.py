@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn.fastpaths.basis import Channel, Of, Sum, Term
-from replearn.fastpaths.folding_tables import table_features
+from replearn.fastpaths.table_rules import table_features
 from replearn.tables.encoder import TableEncoder
 
 _LARGEST_EXACT = 2**53

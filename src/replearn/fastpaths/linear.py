@@ -28,7 +28,8 @@ from sklearn.svm import LinearSVC
 from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, Tally, add_codes, sliceable
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.voting import add_codes
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
@@ -50,37 +51,13 @@ Form = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Weights, one column per score, and intercepts."""
 
 
-class LinearVoter:
-    """Linear models that vote together.
+class LinearVoter(Voter):
+    """Linear models that vote together."""
 
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from replearn.execution.voters import Member
-    >>> from replearn.fastpaths.voting_linear import LinearVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = LinearVoter([Member(LogisticRegression().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
-
-    def __init__(self, members: list[Member]) -> None:
-        self._seat(members, [_own_form(member.model) for member in members])
+    def __init__(self, members: list[Member], forms: list[Form] | None = None) -> None:
+        forms = forms or [_own_form(member.model) for member in members]
         self._first = members[0].model
-
-    def _seat(self, members: list[Member], forms: list[Form]) -> None:
-        """Put the scores of all models side by side.
-
-        Models of two classes have one score and come first: their votes are counted at once.
-        """
+        # Models of two classes have one score and come first: their votes are counted at once.
         order = sorted(range(len(members)), key=lambda place: len(members[place].codes) > 2)
         self.binary = [members[place] for place in order if len(members[place].codes) == 2]
         self.wide = [members[place] for place in order if len(members[place].codes) > 2]
@@ -95,10 +72,10 @@ class LinearVoter:
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
-        table = validate_data(
-            self._first, X, reset=False, accept_sparse="csr", dtype=np.float64, order="C"
-        )
-        return sliceable(table)
+        table = checked_table(self._first, X, accept_sparse="csr")
+        if is_sparse(table) and not table.has_sorted_indices:
+            return table.sorted_indices()  # a row's sum must not depend on their order
+        return table
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
@@ -139,6 +116,50 @@ class LinearVoter:
         for member in self.wide:
             yield member, slice(start, start + len(member.codes))
             start += len(member.codes)
+
+
+class Tally:
+    """Count the answers of models with two classes, as a product of small whole numbers.
+
+    They are exact in float32, and so is their sum in any order.
+    """
+
+    def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
+        first = np.zeros((len(members), *shape), dtype=np.float32)
+        second = np.zeros_like(first)
+        for place, member in enumerate(members):
+            first[place, member.partition, member.codes[0]] = 1
+            second[place, member.partition, member.codes[1]] = 1
+        # Everybody votes for the first class; an answer moves one vote to the second.
+        self._if_nobody = first.sum(axis=0).astype(np.int32)
+        # What the other classes win, class 0 loses: its own column need not be multiplied.
+        self._moves = (second - first)[..., 1:].reshape(len(members), shape[0] * (shape[1] - 1))
+
+    def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
+        """Add a vote for the second class where the answer is true, else for the first."""
+        moved = (answers.astype(np.float32) @ self._moves).astype(np.int32)
+        others = moved.reshape(counts[..., 1:].shape)
+        counts += self._if_nobody
+        counts[..., 1:] += others
+        counts[..., 0] -= others.sum(axis=2)
+
+
+def checked_table(model: Any, X: Any, **options: Any) -> Any:
+    """Validate a table as ``model`` would, unless nothing is left to check but finite numbers.
+
+    The learner has checked the shape and the names; a plain table of numbers needs no copy.
+    """
+    is_plain = (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype == np.float64
+        and X.flags.c_contiguous
+        and X.shape[1] == model.n_features_in_
+        and not hasattr(model, "feature_names_in_")
+    )
+    if is_plain and np.isfinite(X).all():
+        return X
+    return validate_data(model, X, reset=False, dtype=np.float64, order="C", **options)
 
 
 def _own_form(model: Any) -> Form:

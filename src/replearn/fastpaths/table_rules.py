@@ -10,30 +10,7 @@ from replearn.tables.encoder import TableEncoder
 
 
 def table_features(encoder: TableEncoder) -> list[Sum]:
-    """Return the features that a fitted encoder makes of a table.
-
-    Parameters
-    ----------
-    encoder : TableEncoder
-        Fitted on columns that are named by texts.
-
-    Returns
-    -------
-    list of Sum
-        One per feature. Those for trees have the bits that the encoder gives them.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> from replearn.fastpaths.folding_tables import table_features
-    >>> from replearn.tables.encoder import TableEncoder
-    >>> towns = pd.DataFrame({"town": ["Ulm", "Rom", "Ulm"]})
-    >>> len(table_features(TableEncoder().fit(towns)))
-    2
-    >>> [codes] = table_features(TableEncoder(for_trees=True).fit(towns))
-    >>> codes.constant, list(codes.terms.values())
-    (-1.0, [1.0, 2.0])
-    """
+    """Return the features that a fitted encoder makes of a table."""
     read = _for_trees if encoder.for_trees else _for_linear_models
     return [
         feature

@@ -14,7 +14,8 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, add_codes
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.voting import add_codes
 from replearn.tables import is_sparse, n_rows, row_chunks, take_rows
 
 TREES = frozenset({DecisionTreeClassifier, ExtraTreeClassifier})
@@ -25,27 +26,8 @@ ROWS_PER_CHUNK = 2048
 """Rows sent through all trees before the next ones: they stay in the cache."""
 
 
-class TreeVoter:
-    """Trees and forests that vote on one converted table.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution.voters import Member
-    >>> from replearn.fastpaths.voting_trees import TreeVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = TreeVoter([Member(DecisionTreeClassifier().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+class TreeVoter(Voter):
+    """Trees and forests that vote on one converted table."""
 
     def __init__(self, members: list[Member]) -> None:
         self.members = members

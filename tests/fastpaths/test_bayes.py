@@ -5,9 +5,9 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from replearn.execution.voters import Member
-from replearn.fastpaths import voting_bayes
-from replearn.fastpaths.voting_bayes import GaussianVoter
+from replearn.execution.plugins import Member
+from replearn.fastpaths import bayes
+from replearn.fastpaths.bayes import GaussianVoter
 
 
 def voter_of(X, y, n_models=9, **parameters):
@@ -90,5 +90,5 @@ def test_ties_need_the_bound(monkeypatch):
     X, y, rows = ties(np.random.default_rng(0))
     voter = voter_of(X, y)
     assert voter._quadratic.answers(rows)[1][:450].all()
-    monkeypatch.setattr(voting_bayes, "EPSILON", 0.0)
+    monkeypatch.setattr(bayes, "EPSILON", 0.0)
     assert (counts_of(voter, rows) != counts_by_definition(voter, rows)).any()

@@ -16,8 +16,8 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 from replearn.execution.fitting import Block, fit_one_block
-from replearn.fastpaths import fitting_logistic
-from replearn.fastpaths.fitting_logistic import fit_plain_logistic
+from replearn.fastpaths import logistic
+from replearn.fastpaths.logistic import fit_plain_logistic
 
 
 def sample(seed, n=300, d=7, scale=1.0, classes=2):
@@ -41,7 +41,7 @@ def assert_same_model(ours, theirs):
 
 
 def test_the_short_way_is_open_with_the_pinned_versions():
-    assert fitting_logistic._same_bits_here()
+    assert logistic._same_bits_here()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -175,10 +175,10 @@ def test_another_order_of_summation_closes_the_short_way(monkeypatch):
     def other_order(X, target, strength):
         return lambda coef: objective(X[::-1].copy(), target[::-1].copy(), strength)(coef)
 
-    objective = fitting_logistic._objective
-    monkeypatch.setattr(fitting_logistic, "_objective", other_order)
-    fitting_logistic._same_bits_here.cache_clear()
+    objective = logistic._objective
+    monkeypatch.setattr(logistic, "_objective", other_order)
+    logistic._same_bits_here.cache_clear()
     try:
         assert not fit_plain_logistic(LogisticRegression(), *sample(0))
     finally:
-        fitting_logistic._same_bits_here.cache_clear()
+        logistic._same_bits_here.cache_clear()

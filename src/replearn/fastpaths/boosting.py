@@ -20,7 +20,9 @@ from numpy.typing import NDArray
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, add_codes
+from replearn.compat import boosting_is_readable
+from replearn.execution.plugins import Voter
+from replearn.execution.voting import add_codes
 from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
 from replearn.tables import n_rows
 
@@ -28,31 +30,8 @@ FEWEST_ROWS = 1024
 """Fewer rows are not worth the tables."""
 
 
-class BoostingVoter:
-    """Histogram boosting models that vote on one table of ranks.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from replearn.execution.voters import Member
-    >>> from replearn.fastpaths.voting_boosting import BoostingVoter
-    >>> X, y = np.arange(1200.0)[:, np.newaxis], np.arange(1200) // 600
-    >>> model = HistGradientBoostingClassifier(max_iter=2).fit(X, y)
-    >>> voter = BoostingVoter([Member(model, 0, np.array([0, 1]))])
-    >>> counts = np.zeros((1200, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[[3, 700], 0, 1]
-    array([0, 1], dtype=int32)
-    """
-
-    def __init__(self, members: list[Member]) -> None:
-        self.members = members
+class BoostingVoter(Voter):
+    """Histogram boosting models that vote on one table of ranks."""
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
@@ -60,7 +39,7 @@ class BoostingVoter:
         return (
             type(model) is HistGradientBoostingClassifier
             and not soft
-            and getattr(model, "_preprocessor", model) is None
+            and boosting_is_readable(model)
             and all(is_expected(nodes) for nodes in node_tables(model))
         )
 
@@ -88,10 +67,6 @@ class BoostingVoter:
             second = np.asarray(scores[:, 0] > 0, dtype=np.intp)
             best = second if scores.shape[1] == 1 else scores.argmax(axis=1)
             add_codes(counts, member, member.codes[best])
-
-    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
-        """Refuse: probabilities are asked from the models (`recognises` says so)."""
-        raise NotImplementedError("soft votes of boosting are asked from the models one by one")
 
 
 def _walked_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:

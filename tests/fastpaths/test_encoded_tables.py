@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.execution import Panel
-from replearn.execution.grouping import PipelineVoter, group_members
-from replearn.execution.voters import Member
-from replearn.fastpaths import voting_encoded
-from replearn.fastpaths.voting_encoded import EncodedVoter
+from replearn.execution.plugins import Member
+from replearn.execution.voting import group_members
+from replearn.fastpaths import pipelines
+from replearn.fastpaths.pipelines import EncodedVoter, PipelineVoter
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -124,11 +124,11 @@ def test_votes_and_probabilities_are_those_of_the_pipelines_one_by_one(last, pol
     models, X = fit(last, polars), as_container(strange(), polars)
     assert kinds(models) == kinds(models, soft=True) == [EncodedVoter]
     one_by_one = np.zeros((N, 1, 2))
-    PipelineVoter(members(models), soft=True).add_probabilities(X, one_by_one)
+    PipelineVoter(members(models), [], True).add_probabilities(X, one_by_one)
     votes = sum(model.predict(X) for model in models)
     for rows, cells in ((6144, 2**18), (100, 1), (7, 500)):
-        monkeypatch.setattr(voting_encoded, "ROWS_PER_CHUNK", rows)
-        monkeypatch.setattr(voting_encoded, "CELLS_AT_ONCE", cells)
+        monkeypatch.setattr(pipelines, "ROWS_PER_CHUNK", rows)
+        monkeypatch.setattr(pipelines, "CELLS_AT_ONCE", cells)
         panel = Panel(models, [0, 1])
         np.testing.assert_array_equal(panel.vote_counts(X)[:, 0], votes)
         shares = panel.soft_scores(X)
@@ -200,7 +200,7 @@ def test_an_encoder_of_some_columns_reads_these():
 def test_too_many_levels_are_asked_one_by_one(monkeypatch):
     models = fit()
     together = Panel(models, [0, 1]).vote_counts(strange())
-    monkeypatch.setattr(voting_encoded, "MOST_WEIGHTS", 50)
+    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
     assert kinds(models) == [PipelineVoter]
     np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(strange()), together)
 

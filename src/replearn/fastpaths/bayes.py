@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.naive_bayes import GaussianNB
-from sklearn.utils.validation import validate_data
 
-from replearn.execution.voters import Member, Tally, add_codes
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.voting import add_codes
+from replearn.fastpaths.linear import Tally, checked_table
 from replearn.tables import n_rows, row_chunks
 
 CELLS_PER_CHUNK = 2**14
@@ -29,27 +30,8 @@ CELLS_PER_CHUNK = 2**14
 EPSILON = float(np.finfo(float).eps)
 
 
-class GaussianVoter:
-    """Gaussian naive Bayes models that vote together.
-
-    Parameters
-    ----------
-    members : list of Member
-        Members that `recognises` accepts.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.execution.voters import Member
-    >>> from replearn.fastpaths.voting_bayes import GaussianVoter
-    >>> X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 0, 1, 1])
-    >>> voter = GaussianVoter([Member(GaussianNB().fit(X, y), 0, np.array([0, 1]))])
-    >>> counts = np.zeros((4, 1, 2), dtype=np.int32)
-    >>> voter.add_votes(voter.prepare(X), counts)
-    >>> counts[:, 0, 1]
-    array([0, 0, 1, 1], dtype=int32)
-    """
+class GaussianVoter(Voter):
+    """Gaussian naive Bayes models that vote together."""
 
     def __init__(self, members: list[Member]) -> None:
         # First classes of all binary models, then their second classes, then everybody else's.
@@ -73,7 +55,7 @@ class GaussianVoter:
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
-        return validate_data(self._first, X, reset=False, dtype=np.float64, order="C")
+        return checked_table(self._first, X)
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the first of the most likely classes."""
@@ -99,10 +81,6 @@ class GaussianVoter:
             end = begin + len(member.codes)
             add_codes(part, member, member.codes[scores[:, begin:end].argmax(axis=1)])
             begin = end
-
-    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
-        """Refuse: probabilities take the plain loop (`recognises` says so)."""
-        raise NotImplementedError("soft votes of naive Bayes take the plain loop")
 
     def _log_likelihoods(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros((len(rows), len(self._offsets)))

@@ -18,11 +18,10 @@ from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.execution import Panel
-from replearn.execution.grouping import PipelineVoter, group_members
-from replearn.execution.voters import Member
-from replearn.fastpaths import voting_encoded
-from replearn.fastpaths.voting_encoded import EncodedVoter
-from replearn.fastpaths.voting_folded import FoldedVoter
+from replearn.execution.plugins import Member
+from replearn.execution.voting import group_members
+from replearn.fastpaths import pipelines
+from replearn.fastpaths.pipelines import EncodedVoter, FoldedVoter, PipelineVoter
 from replearn.tables import slice_rows
 
 N, BLOCKS = 400, 5
@@ -159,6 +158,6 @@ def test_codes_before_a_linear_model_are_folded():
 def test_too_many_levels_are_asked_one_by_one(monkeypatch):
     models, X = fit("codes")
     together = Panel(models, [0, 1]).vote_counts(X)
-    monkeypatch.setattr(voting_encoded, "MOST_WEIGHTS", 50)
+    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
     assert [type(voter) for voter in voters(models)] == [PipelineVoter]
     np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), together)

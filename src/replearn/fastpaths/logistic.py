@@ -19,10 +19,7 @@ from sklearn import config_context, get_config
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
-try:
-    from sklearn._loss.loss import HalfBinomialLoss
-except ImportError:  # pragma: no cover - private: it may move
-    HalfBinomialLoss = None
+from replearn import compat
 
 PLAIN = {
     "class_weight": None,
@@ -41,31 +38,10 @@ def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
 
     A pipeline that ends with one is fitted, too: its transformers by scikit-learn.
 
-    Parameters
-    ----------
-    model : classifier
-        Not fitted; any classifier.
-    X : container of rows
-        Rows of one block.
-    y : ndarray
-        Their labels.
-
     Returns
     -------
     bool
         Whether it was done; if not, ``model`` is as it was.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from replearn.fastpaths.fitting_logistic import fit_plain_logistic
-    >>> X, y = np.arange(12.0).reshape(6, 2), np.array([0, 0, 1, 0, 1, 1])
-    >>> model = LogisticRegression()
-    >>> fit_plain_logistic(model, X, y)
-    True
-    >>> np.array_equal(model.coef_, LogisticRegression().fit(X, y).coef_)
-    True
     """
     if type(model) is Pipeline:
         return _is_plain_pipeline(model, y) and _fit_pipeline(model, X, y)
@@ -73,7 +49,7 @@ def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
 
 
 def _is_plain(model: Any, y: NDArray[Any]) -> bool:
-    if type(model) is not LogisticRegression or HalfBinomialLoss is None:
+    if type(model) is not LogisticRegression or compat.HalfBinomialLoss is None:
         return False
     own = vars(model)
     return (
@@ -171,7 +147,7 @@ def _fit(model: Any, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
 
 def _objective(X: NDArray[np.float64], target: NDArray[np.float64], strength: float) -> Any:
     """Mean loss plus penalty and its gradient, in the order of scikit-learn's operations."""
-    loss_gradient = HalfBinomialLoss().closs.loss_gradient
+    loss_gradient = compat.HalfBinomialLoss().closs.loss_gradient
     n, d = X.shape
     losses, slopes = np.empty(n), np.empty(n)
 

@@ -26,11 +26,11 @@ from sklearn.preprocessing import (
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.execution import Panel
-from replearn.execution.grouping import PipelineVoter, group_members
-from replearn.execution.voters import Member
-from replearn.fastpaths import voting_folded
-from replearn.fastpaths.voting_folded import FoldedVoter
-from replearn.fastpaths.voting_linear import LinearVoter
+from replearn.execution.plugins import Member
+from replearn.execution.voting import group_members
+from replearn.fastpaths import pipelines
+from replearn.fastpaths.linear import LinearVoter
+from replearn.fastpaths.pipelines import FoldedVoter, PipelineVoter
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -301,6 +301,6 @@ def test_models_that_are_not_linear_are_not_folded():
 def test_too_many_levels_are_not_folded(monkeypatch):
     models, X = fit("columns by name")
     folded = Panel(models, [0, 1]).vote_counts(X)
-    monkeypatch.setattr(voting_folded, "MOST_WEIGHTS", 50)
+    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
     assert kinds(models) == [PipelineVoter]
     np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), folded)
