@@ -156,25 +156,10 @@ class Store:
 def run_pairs(
     task: Task, store: Store, *, time_budget: float | None, n_jobs: int | None, verbose: int
 ) -> list[list[PairOutcome]]:
-    """Run what the store does not hold yet.
+    """Run what the store does not hold yet; return the finished pairs of each contender.
 
-    Parameters
-    ----------
-    task : Task
-        Contenders, data and design.
-    store : Store
-        Finished pairs; each new one is added as soon as it is done.
-    time_budget : float or None
-        No pair is started after so many seconds; pairs that were started are finished.
-    n_jobs : int or None
-        Number of joblib workers.
-    verbose : int
-        See `Progress`.
-
-    Returns
-    -------
-    list of list of PairOutcome
-        For each contender the finished pairs, the same for all contenders.
+    Each new pair is stored as soon as it is done. No pair is started after ``time_budget``
+    seconds; pairs that were started are finished, for all contenders.
     """
     n_contenders = len(task.contenders)
     progress = Progress(n_contenders * task.design.n_pairs, "pairs", verbose=verbose)
