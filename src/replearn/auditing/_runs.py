@@ -110,9 +110,9 @@ class PairOutcome:
         """Read what `to_bytes` wrote."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             words = json.loads(str(file["words"]))
-            arrays = {name: file.get(name) for name in ARRAYS}
-        texts = {name: None if value is None else tuple(value) for name, value in words.items()}
-        return cls(**arrays, **texts)
+            items: dict[str, Any] = {name: file.get(name) for name in ARRAYS}
+        items |= {name: None if value is None else tuple(value) for name, value in words.items()}
+        return cls(**items)
 
 
 class Store:
