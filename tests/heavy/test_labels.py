@@ -30,7 +30,7 @@ def test_labels_flip_as_rarely_as_certified():
     for pair in range(n_pairs):
         (a, found), (b, _) = (labelled(rng, 300, [0.0, 0.0], SharedKey(pair)) for _ in range(2))
         flips += a[0] != b[0]
-    bound = found.certificate.value("label_flip")
+    bound = found.certificate.value("label_flip_bound")
     assert bound == label_flip_bound(60, dict(found.certificate.inputs)["band"])
     assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
     assert flips > 0
@@ -93,7 +93,7 @@ def test_using_every_label_instead_of_k_is_another_promise():
             found = find_heavy_hitters(X, 0.3, key=key, law=law)
             member.append(bool(found.contains([[1]])[0]) and int(X.sum()) >= k)
         flips += member[0] != member[1]
-    assert flips > binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("membership_flip"))
+    assert flips > binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("membership_flip_bound"))
 
 
 @pytest.mark.parametrize("notion", ["replicable", "approximate"])

@@ -16,7 +16,7 @@ from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
 from replearn.heavy.counting import PointIndex, count_points
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_fraction, if_given
+from replearn.records.checks import check_choice, check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -154,8 +154,7 @@ def find_heavy_hitters(
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
         check_fraction(name, value)
     if_given(check_fraction, "rho", rho)
-    if notion not in _NOTIONS:
-        raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
+    check_choice("notion", notion, _NOTIONS)
     key = SharedKey(key)
     single, core_law = _membership_law(law, nu), _core_law(notion, nu, gamma, rho)
     # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.

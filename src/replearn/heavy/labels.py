@@ -15,7 +15,7 @@ from replearn.guarantees import Certificate, certify
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import first_labels, label_points
 from replearn.randomness import SharedKey, as_points
-from replearn.records.checks import check_fraction
+from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect
 
 __all__ = ["HeavyLabels", "label_heavy_hitters"]
@@ -171,11 +171,8 @@ def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
 
 def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
     surely = max(1, math.ceil(n * low * (1.0 - 1e-12)))
-    k = surely if n_labels is None else int(n_labels)
-    if not 1 <= k <= surely:
-        raise ValueError(
-            f"n_labels={n_labels!r} must lie between 1 and {surely}, which every member has."
-        )
+    # Every member surely has so many labels.
+    k = surely if n_labels is None else check_count("n_labels", n_labels, most=surely)
     most = math.floor((1.0 + 1e-12) / low)
     width = sign_width(k, most if together else 1, rho, joint=False) or 1.0
     return _Design(k, width, most)
