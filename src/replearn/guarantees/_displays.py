@@ -104,7 +104,7 @@ class FlipCurveDisplay:
         """
         if made.law is None:
             raise ValueError(f"a plan for {made.n_classes} classes has no threshold law to draw")
-        return cls.from_law(made.law, rho=made.requested_rho)
+        return cls.from_law(made.law, rho=made.inputs["request"]["rho"])
 
     def frame(self) -> Any:
         """Return q and H(q) as a table.

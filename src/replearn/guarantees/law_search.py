@@ -53,7 +53,7 @@ class Promise:
             law=law,
             vote=wish.vote,
             n_classes=wish.n_classes,
-            atoms=wish.atoms,
+            max_point_mass=wish.max_point_mass,
             shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )
@@ -86,8 +86,8 @@ class Promise:
             return None
         if isinstance(wish.law, ThresholdLaw):
             return wish.law
-        if wish.law == "programme":
-            return self._programme(n_blocks)
+        if wish.law == "optimal":
+            return self._optimal(n_blocks)
         if wish.width is not None:
             return self._make(n_blocks, wish.width)
         if self.target is None:
@@ -99,7 +99,7 @@ class Promise:
         assert isinstance(self.wish.law, str)
         return bounds.make_law(self.wish.law, n_blocks, width=width)
 
-    def _programme(self, n_blocks: int) -> ThresholdLaw:
+    def _optimal(self, n_blocks: int) -> ThresholdLaw:
         if self.target is not None:
             try:
                 return bounds.programme_law(n_blocks, self.target)
@@ -205,8 +205,9 @@ class Promise:
             enough = bounds.smallest_blocks(target, law="uniform", runs=runs)
             if enough > MOST_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
-        width = None if law == "programme" else wish.width
-        return bounds.smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
+        if law == "optimal":
+            return bounds.smallest_blocks(target, law="programme", width=None, vote=vote, runs=runs)
+        return bounds.smallest_blocks(target, law=law, width=wish.width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether so many blocks can meet the target."""

@@ -85,7 +85,7 @@ def plan(
     targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
     name = _task_name(task)
     if name not in NOTIONS:
-        inputs = choice_inputs(name, n, {**targets, "d": d, **options})
+        inputs = choice_inputs(name, n, **targets, d=d, **options)
         solved = ("n",) if n is None else ()
         return Plan(name, inputs, solved, needed_n=needed_for(name, inputs).n)
     wish = _wish(name, n, targets, d, options)

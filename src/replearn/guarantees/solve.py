@@ -109,7 +109,7 @@ def block_needed(wish: Wish, n_blocks: int) -> int | None:
     request = wish.request
     if not request.asks_accuracy:
         return wish.smallest_block
-    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.atoms)
+    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.max_point_mass)
     return None if size is None else max(size, wish.smallest_block)
 
 
@@ -152,7 +152,7 @@ def design_for(wish: Wish, n: int) -> Design:
         unit=wish.unit,
         decimals=wish.decimals,
         encoding=str(ENCODING_VERSION),
-        atoms=wish.atoms,
+        max_point_mass=wish.max_point_mass,
         shared_rows=wish.shared_rows,
         heavy=wish.heavy,
     )
@@ -199,7 +199,7 @@ def _solve_accuracy(design: Design) -> Request:
 
     def fits(value: float) -> bool:
         tried = _with_item(request, name, value)
-        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.atoms)
+        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.max_point_mass)
         return size is not None and size <= design.block_size
 
     if name == "d":

@@ -235,8 +235,8 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
             return stage_accuracy(ledger, design, design.heavy, factor)
         return True, _mean_error_statement(design, factor)
     slack = 0.0
-    if design.atoms > 0:
-        slack = ledger.add(error_slack, beta=request.beta, atoms=design.atoms)
+    if design.max_point_mass > 0:
+        slack = ledger.add(error_slack, beta=request.beta, atoms=design.max_point_mass)
     needed = ledger.add(
         block_size_needed,
         d=request.d,

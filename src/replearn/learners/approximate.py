@@ -252,7 +252,7 @@ class ApproximatelyReplicableClassifier(BlockVotingClassifier):
             rho=self.rho,
             gamma=self.gamma,
             law=law,
-            atoms=self.atoms,
+            max_point_mass=self.atoms,
             heavy=stage,
             **common,
         )
