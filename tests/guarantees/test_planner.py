@@ -50,7 +50,7 @@ GRID = [
     {"rho": 0.4, "runs": 3, "n_classes": 3},
     {"task": "approximate", "rho": 0.05, "gamma": 0.2},
     {"task": "approximate", "rho": 0.2, "gamma": 0.3, "law": "arcsine"},
-    {"task": "approximate", "rho": 0.05, "gamma": 0.3, "atoms": 1e-3},
+    {"task": "approximate", "rho": 0.05, "gamma": 0.3, "max_point_mass": 1e-3},
     {"task": "approximate", "rho": 0.05, "gamma": 0.3, "vote": "soft"},
     {"task": "approximate", "rho": 0.5, "gamma": 0.5, "n_classes": 3},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3},
@@ -214,7 +214,7 @@ def test_laws_and_numbers_of_any_kind(kind):
     if kind == "given":
         law = table_law([0, 0.1, 0.5, 0.9, 1])
         made = plan(n=400, law=law)
-        assert made.law is law
+        assert made.law == law
         assert made.rho == flip_bound(law)
         assert not plan(n=400, law=law, rho=0.9 * made.rho).certified
         assert plan(law=law, rho=made.rho).n == 100
@@ -322,10 +322,13 @@ def test_a_stage_planned_by_name_is_the_stage_of_heavy_stage(kind, options):
     assert plan(n=200_000, rho=0.1, heavy="off", **options).heavy is None
 
 
-def test_rows_for_a_stage_are_solved():
-    targets = {"rho": 0.3, "alpha": 0.3, "beta": 0.1, "label_noise": False, "heavy": "auto"}
+@pytest.mark.parametrize("label_noise", [True, False])
+@pytest.mark.parametrize("rho", [0.3, 0.5])
+def test_rows_for_a_stage_are_solved(rho, label_noise):
+    targets = {"rho": rho, "alpha": 0.3, "beta": 0.1, "label_noise": label_noise, "heavy": "auto"}
     solved = plan(**targets)
     assert solved.certified
+    assert "n" in solved.solved
     assert (solved.alpha, solved.beta) == (0.3, 0.1)
     assert plan(n=solved.n, **targets).certified
     short = plan(n=solved.n // 2, **targets)
@@ -340,7 +343,7 @@ def test_rows_for_a_stage_are_solved():
         ({"rho": None}, 'heavy="auto" needs rho and alpha'),
         ({"alpha": None}, 'heavy="auto" needs rho and alpha'),
         ({"heavy": "heaviest"}, "heavy='heaviest' must be one of"),
-        ({"alpha": 1e-9}, "alpha"),
+        ({"alpha": 1e-9}, "no number of rows is enough for rho=0.1, alpha=1e-09"),
     ],
 )
 def test_a_stage_that_cannot_be_planned_is_said(change, words):
