@@ -1,6 +1,8 @@
 """Private code of other packages has one door, and may be missing behind it."""
 
 import ast
+import contextlib
+import io
 import subprocess
 import sys
 from pathlib import Path
@@ -18,15 +20,19 @@ from replearn.persistence import _trust
 
 SOURCE = Path(replearn.__file__).parent
 
-ABSENT = {
-    "fit context": "import sklearn.base; del sklearn.base._fit_context",
-    "constraints": "sys.modules['sklearn.utils._param_validation'] = None",
-    "modules of trees": (
-        "ensemble = 'sklearn.ensemble.'\n"
-        "for name in ('_forest', '_gb', '_hist_gradient_boosting.gradient_boosting'):\n"
-        "    sys.modules[ensemble + name] = None"
-    ),
-}
+FIT_CONTEXT = "import sklearn.base; del sklearn.base._fit_context"
+PRIVATE_MODULES = """
+for name in (
+    "joblib._parallel_backends",
+    "sklearn._loss.loss",
+    "sklearn.ensemble._forest",
+    "sklearn.ensemble._gb",
+    "sklearn.ensemble._hist_gradient_boosting.gradient_boosting",
+    "sklearn.utils._param_validation",
+):
+    sys.modules[name] = None
+"""
+ABSENT = {"one name": FIT_CONTEXT, "every module": PRIVATE_MODULES}
 """What is taken away, after scikit-learn has loaded and before replearn does."""
 
 RUN = """
@@ -77,21 +83,16 @@ def test_only_compat_imports_private_code_of_other_packages():
     assert [line for path in others for line in private_imports(path)] == []
 
 
-@pytest.fixture(scope="module")
-def usual(tmp_path_factory):
-    return run_without("", tmp_path_factory.mktemp("usual"))
-
-
-def run_without(absent, folder):
-    command = [sys.executable, "-c", RUN.format(absent=absent), str(folder / "m.replearn")]
+@pytest.mark.parametrize("absent", ABSENT.values(), ids=ABSENT)
+def test_results_do_not_depend_on_private_code(absent, tmp_path, monkeypatch):
+    path = str(tmp_path / "m.replearn")
+    command = [sys.executable, "-c", RUN.format(absent=absent), path]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
-@pytest.mark.parametrize("absent", ABSENT.values(), ids=ABSENT)
-def test_results_do_not_depend_on_private_code(absent, usual, tmp_path):
-    assert run_without(absent, tmp_path) == usual
+    monkeypatch.setattr(sys, "argv", ["", path])
+    with contextlib.redirect_stdout(io.StringIO()) as usual:
+        exec(RUN.format(absent=""), {})
+    assert done.stdout == usual.getvalue()
 
 
 def test_without_skops_the_extra_is_named(tmp_path):

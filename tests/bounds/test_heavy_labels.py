@@ -6,13 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    flip_curve,
-    label_error_bound,
-    label_flip_bound,
-    label_law,
-    smallest_labels,
-)
+from replearn.bounds import flip_curve
+from replearn.bounds.signs import label_error_bound, label_flip_bound, label_law, smallest_labels
 
 
 @pytest.mark.parametrize("kind", ["uniform", "arcsine"])

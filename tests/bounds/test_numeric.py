@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.bounds._numeric import binomial_cdf, binomial_sf
+from replearn.bounds.numeric import binomial_cdf, binomial_sf
 
 
 @given(st.integers(1, 80), st.integers(-2, 82), st.integers(0, 64))

@@ -6,18 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    flip_supremum,
-    programme_law,
-    runs_bound,
-    runs_curve,
-    runs_supremum,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, table_law, uniform_law
+from replearn.bounds.flips import runs_curve, runs_supremum
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -101,4 +91,4 @@ def test_wrong_values_are_named():
     with pytest.raises(TypeError, match="runs must be a whole number"):
         runs_curve(uniform_law(4), [0.5], 2.5)
     with pytest.raises(ValueError, match="continuous law"):
-        runs_bound(programme_law(18, 0.1), 3, "soft")
+        runs_bound(optimal_law(18, 0.1), 3, "soft")

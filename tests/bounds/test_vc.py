@@ -8,16 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    agnostic_sample_size,
-    agnostic_sample_size_finite,
-    agnostic_tail,
-    log_growth,
-    realizable_sample_size,
-    realizable_sample_size_finite,
-    realizable_tail,
-    vc,
-)
+from replearn.bounds import agnostic_sample_size, realizable_sample_size, vc
+from replearn.bounds.vc import agnostic_sample_size_finite, agnostic_tail, log_growth, realizable_sample_size_finite, realizable_tail
 
 
 @given(st.integers(0, 30), st.integers(0, 60))

@@ -20,18 +20,30 @@ WARNINGS = {
 }
 
 Facts = dict[str, Any]
+DESIGN = ("law", "width", "n_partitions", "decimals", "alpha", "beta", "label_noise", "heavy", "max_point_mass", "atoms")
 CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresholds"}
 
 
 # -- learners whose blocks vote --------------------------------------------------------------------
 def fit_pointwise(table: Table, base: Any = None, *, groups: Any = None, **settings: Any) -> Any:
-    settings = {"shared_key": KEY, **settings}
-    return rl.PointwiseReplicableClassifier(base, **settings).fit(table.X, table.y, groups=groups)
+    model = rl.PointwiseReplicableClassifier(base, **_parameters(settings))
+    return model.fit(table.X, table.y, groups=groups)
 
 
 def fit_approximate(table: Table, base: Any = None, **settings: Any) -> Any:
-    settings = {"shared_key": KEY, **settings}
-    return rl.ApproximatelyReplicableClassifier(base, **settings).fit(table.X, table.y)
+    model = rl.ApproximatelyReplicableClassifier(base, **_parameters(settings))
+    return model.fit(table.X, table.y)
+
+
+def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
+    """Say through ``plan=`` what is no parameter of the learner itself."""
+    settings = dict(settings)
+    if "setting" in settings:
+        settings["label_noise"] = settings.pop("setting") == "agnostic"
+    if settings.get("law") == "programme":
+        settings["law"] = "optimal"
+    design = {name: settings.pop(name) for name in DESIGN if name in settings}
+    return {"shared_key": KEY, "plan": design or None, **settings}
 
 
 def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import replearn as rl
+from replearn.auditing import extrapolate
 
 from .calls import KEY, Facts, certificate_facts
 from .fingerprint import Close, close
@@ -96,7 +97,7 @@ def search_facts(model: Any, new: Any) -> Facts:
         "scores": model.cv_results_["mean_test_score"],
         "ranks": model.cv_results_["rank_test_score"],
         "splits": model.n_splits_,
-        "scale": close(model.t_),
+        "scale": close(model.sharpness_),
         "margin": close(model.margin_),
         **certificate_facts(model.certificate_),
     }
@@ -123,6 +124,9 @@ def selector_facts(model: Any, new: Any) -> Facts:
     }
 
 
+DRAWN = ("train_size", "test_size", "sample")
+
+
 # -- model files, audits ---------------------------------------------------------------------------
 def saved_and_loaded(model: Any, path: Any) -> Any:
     rl.save(model, path)
@@ -130,7 +134,9 @@ def saved_and_loaded(model: Any, path: Any) -> Any:
 
 
 def audit(models: Any, table: Table, **settings: Any) -> Any:
-    return rl.audit(models, table.X, table.y, **{"shared_key": KEY, "verbose": -1, **settings})
+    drawn = {name: settings.pop(name) for name in DRAWN if name in settings}
+    settings = {"shared_key": KEY, "verbose": -1, "design": drawn or None, **settings}
+    return rl.audit(models, table.X, table.y, **settings)
 
 
 def estimate(found: Any) -> Close | None:
@@ -155,7 +161,7 @@ def audit_facts(result: Any) -> Facts:
     for place, contender in enumerate(result.contenders):
         rows, name = result.row_flips(contender.name), f"contender {place}"
         facts |= {
-            f"{name}: answers": contender.answers,
+            f"{name}: answers": contender.predictions,
             f"{name}: flip rate": estimate(result.flip_rate(contender.name)),
             f"{name}: flips of rows": close(rows["frequency"]),
             f"{name}: lower limits": close(rows["lower"]),
@@ -175,7 +181,7 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
         "wrong to right": estimate(found.wrong_to_right),
         "wrong to wrong": close(found.wrong_to_wrong),
         "accuracies": close([found.accuracy_a, found.accuracy_b]),
-        "chance": close(found.chance),
+        "chance": close(found.p_value),
         "over all keys": None if found.expected_flips is None else close(found.expected_flips),
         "subgroups": [
             (line["subgroup"], line["level"], line["rows"], line["estimate"])
@@ -187,5 +193,5 @@ def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
 def extrapolated(smaller: Any, larger: Any) -> Facts:
     return {
         f"contender {place}": close([guess.n, *guess.measured, guess.exponent or 0.0])
-        for place, guess in enumerate(rl.extrapolate(smaller, larger))
+        for place, guess in enumerate(extrapolate(smaller, larger))
     }

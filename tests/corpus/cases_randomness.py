@@ -12,6 +12,7 @@ import pyarrow as pa
 from scipy import sparse
 
 import replearn as rl
+from replearn.randomness import as_points
 
 from . import tables
 from .calls import KEY, Facts
@@ -28,7 +29,7 @@ CELLS = [
 
 
 def _encoded(X: Any, **rounding: Any) -> Facts:
-    words, kinds = rl.as_points(X, **rounding).encoded()
+    words, kinds = as_points(X, **rounding).encoded()
     return {"words": words, "kinds": kinds, "uniforms": SECRET.uniforms(X, **rounding)}
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-import replearn as rl
+from replearn import hypotheses
 from replearn.hypotheses import make_box, make_halfspace
 
 from . import tables
@@ -21,17 +21,17 @@ BOXES = [
 ]
 LISTED = [*BOXES, make_halfspace([1.0, -0.5], 4.0)]
 CLASSES = {
-    "thresholds": rl.Thresholds(),
-    "thresholds upwards": rl.Thresholds(">"),
-    "thresholds downwards": rl.Thresholds("<="),
-    "intervals": rl.Intervals(),
-    "stumps": rl.Stumps(2),
-    "stumps upwards": rl.Stumps(2, ">"),
-    "boxes": rl.Boxes(2),
-    "conjunctions": rl.Conjunctions(2),
-    "conjunctions, mixed": rl.Conjunctions(2, (">", "<=")),
-    "halfspaces": rl.Halfspaces(),
-    "listed": rl.FiniteClass(LISTED, 2),
+    "thresholds": hypotheses.Thresholds(),
+    "thresholds upwards": hypotheses.Thresholds(">"),
+    "thresholds downwards": hypotheses.Thresholds("<="),
+    "intervals": hypotheses.Intervals(),
+    "stumps": hypotheses.Stumps(2),
+    "stumps upwards": hypotheses.Stumps(2, ">"),
+    "boxes": hypotheses.Boxes(2),
+    "conjunctions": hypotheses.Conjunctions(2),
+    "conjunctions, mixed": hypotheses.Conjunctions(2, (">", "<=")),
+    "halfspaces": hypotheses.Halfspaces(),
+    "listed": hypotheses.FiniteClass(LISTED, 2),
 }
 POOL = 9
 
@@ -79,13 +79,17 @@ def every_class() -> Facts:
 def three_columns() -> Facts:
     table = tables.discrete()
     X, y = table.X[:80, :3].astype(float), table.y[:80] == 1
-    classes = {"boxes": rl.Boxes(3), "conjunctions": rl.Conjunctions(3), "stumps": rl.Stumps(3)}
+    classes = {
+        "boxes": hypotheses.Boxes(3),
+        "conjunctions": hypotheses.Conjunctions(3),
+        "stumps": hypotheses.Stumps(3),
+    }
     facts: Facts = {}
-    for name, hypotheses in classes.items():
-        best = hypotheses.erm(X, y)
+    for name, family in classes.items():
+        best = family.erm(X, y)
         facts[f"{name}: best rule"] = str(best)
         facts[f"{name}: error"] = close(best.error(X, y))
-        facts[f"{name}: candidates"] = len(hypotheses.cover(X[:8]))
+        facts[f"{name}: candidates"] = len(family.cover(X[:8]))
     return facts
 
 

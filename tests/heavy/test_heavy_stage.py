@@ -22,9 +22,18 @@ def draw(rng, n, masses=MASSES, biases=BIASES):
     return x[:, None].astype(float), (rng.random(n) < (1 + biases[x]) / 2).astype(int)
 
 
+def planned(params):
+    """Put what is no parameter of the learner into ``plan``."""
+    own = {
+        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
+    }
+    rest = {name: params[name] for name in params if name not in own}
+    return {"plan": rest, **{name: params[name] for name in own}}
+
+
 def learner(**params):
     defaults = {"rho": 0.2, "alpha": 0.5, "beta": 0.1, "n_partitions": 1, "classes": [0, 1]}
-    return PointwiseReplicableClassifier(ConstantLearner(), **defaults | params)
+    return PointwiseReplicableClassifier(ConstantLearner(), **planned(defaults | params))
 
 
 # -- the plan ----------------------------------------------------------------------------------
@@ -106,7 +115,7 @@ def test_heavy_points_get_their_own_labels():
     assert explained.vote_share[1] < 0.2
     assert explained.vote_share[2] == 1.0
     assert ((explained.margin > 0) == (explained.answer == 1)).all()
-    assert (model.margin(points) == explained.margin).all()
+    assert (model.decision_function(points) == explained.margin).all()
     assert "labels seen at this very point" in str(explained)
     assert repr(model.heavy_).startswith("HeavyPoints(")
 
@@ -169,7 +178,11 @@ def test_soft_votes_decide_light_points_only():
     X, y = draw(np.random.default_rng(1), 8000)
     hard, soft = (
         PointwiseReplicableClassifier(
-            GaussianNB(), rho=0.2, alpha=0.5, beta=0.1, n_partitions=1, vote=vote, max_fits=60
+            GaussianNB(),
+            rho=0.2,
+            plan={"alpha": 0.5, "beta": 0.1, "n_partitions": 1},
+            vote=vote,
+            max_fits=60,
         ).fit(X, y)
         for vote in ("hard", "soft")
     )
@@ -221,7 +234,7 @@ def draw_three(rng, n, masses=MASSES, chances=THREE):
 
 def three(**params):
     defaults = {"rho": 0.3, "alpha": 0.6, "beta": 0.1, "n_partitions": 1, "classes": [0, 1, 2]}
-    return PointwiseReplicableClassifier(GaussianNB(), **defaults | params)
+    return PointwiseReplicableClassifier(GaussianNB(), **planned(defaults | params))
 
 
 def test_three_classes_get_labels_of_their_own():
@@ -483,11 +496,11 @@ def test_the_footnote_breaks_plain_averaging_and_the_heavy_stage_mends_it():
         y = (rng.random(3000) < 0.9).astype(int)
         base = {"rho": 0.3, "n_partitions": 1, "classes": [0, 1], "shared_key": key}
         averaging = PointwiseReplicableClassifier(
-            TwoPointLearner(), law="uniform", width=1.0, n_blocks=20, **base
+            TwoPointLearner(), plan={"law": "uniform", "width": 1.0}, n_blocks=20, **base
         )
         plain.append((averaging.fit(X, y).predict(both) == 0).mean())
         staged = PointwiseReplicableClassifier(
-            TwoPointLearner(), alpha=0.6, beta=0.1, max_fits=20, **base
+            TwoPointLearner(), plan={"alpha": 0.6, "beta": 0.1}, max_fits=20, **base
         ).fit(X, y)
         assert staged.certificate_.certified
         mended.append((staged.predict(both) == 0).mean())

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, label_flip_bound
+from replearn.bounds import MembershipLaw
+from replearn.bounds.signs import label_flip_bound
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.randomness import SharedKey
 

@@ -5,7 +5,8 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.dummy import DummyClassifier
 
-from replearn.bounds import selection_agreement, smallest_sample_selection
+from replearn.bounds import smallest_sample_selection
+from replearn.bounds.selection import selection_agreement
 from replearn.hypotheses import Stumps, make_box
 from replearn.primitives.candidates import CHUNK_ROWS, name_points
 from replearn.primitives.selection import choice_scale, choose_by_errors, select_hypothesis

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import smallest_sample_threshold, threshold_flip_bound
+from replearn.bounds.thresholds import smallest_sample_threshold, threshold_flip_bound
 from replearn.learners.threshold import draw_cut
 from replearn.primitives.quantiles import cuts_of_sample
 from replearn.primitives.selection import choose_by_errors

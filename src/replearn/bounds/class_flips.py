@@ -9,17 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._numeric import Floats
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
+from replearn.bounds.numeric import Floats
 from replearn.records.checks import check_count, check_fraction
-
-__all__ = [
-    "class_answer_chances",
-    "class_answers",
-    "class_flip_estimate",
-    "class_flip_limits",
-    "label_answer_chances",
-]
 
 _DRAWS = 1000
 _SEED = 20260101

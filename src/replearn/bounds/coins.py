@@ -13,17 +13,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._counts import largest_mean_difference, root_difference_bound
-from replearn.bounds._numeric import Floats, upper_probability
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
 from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
-from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.membership import MembershipLaw, largest_mean_difference, root_difference_bound
+from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_choice, check_count, check_fraction
 from replearn.records.search import require_integer, smallest_integer
-
-__all__ = ["CoinLaw", "coin_error_bound", "coin_flip_bound", "coin_law", "smallest_throws"]
 
 # Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
 _EXACT_THROWS = 600

@@ -4,24 +4,19 @@ import math
 
 import numpy as np
 
-from replearn.bounds._numeric import binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.numeric import binomial_cdf, binomial_sf, round_up, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import require_integer
-
-__all__ = [
-    "false_member_bound",
-    "missed_point_bound",
-    "smallest_sample_complete",
-    "some_false_member_bound",
-    "some_missed_point_bound",
-]
+from replearn.records.search import bisect, geometric_mean, require_integer
 
 # Above so many counts a tail is averaged over this many levels of the threshold instead.
 _TAIL_COUNTS = 20_000
 _LEVELS = 2048
+
+# Masses are searched until the larger is at most 1.001 times the smaller, on the safe side.
+_PRECISION = 1.0 - 1.0 / 1.001
 
 
 def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
@@ -192,3 +187,76 @@ def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
 def _rounded_tail(value: float, n: int) -> float:
     """Round up: the beta function loses about one digit in 10^16 per trial."""
     return min(1.0, value * (1.0 + max(1e-10, 1e-15 * n)))
+
+
+@theorem("heavy-membership")
+def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
+    """Return a mass from which on every point is found, except with probability ``beta``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float or None
+        None where not even a point of mass 1 is certain.
+
+    Examples
+    --------
+    >>> law = MembershipLaw.standard(0.01)
+    >>> 0.01 < found_from(20_000, law, 0.01) < 0.013
+    True
+    """
+    check_fraction("beta", beta)
+
+    def complete(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_missed_point_bound(n, law, mass) <= beta
+
+    if not complete(1.0):
+        return None
+    mass = bisect(complete, 1.0, law.high, tolerance=_PRECISION, mean=geometric_mean)
+    return min(1.0, round_up(mass))
+
+
+@theorem("heavy-membership")
+def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
+    """Return a mass below which no point is a member, except with probability ``beta``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float
+        0 where no mass is certain.
+
+    Examples
+    --------
+    >>> law = MembershipLaw.standard(0.01)
+    >>> 0.0003 < false_members_below(100_000, law, 0.01) < 0.01 / 16
+    True
+    """
+    check_fraction("beta", beta)
+
+    def clean(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_false_member_bound(n, law, mass) <= beta
+
+    least = law.low * 2.0**-20
+    if not clean(0.0) or not clean(least):
+        return 0.0
+    mass = bisect(clean, least, law.low, tolerance=_PRECISION, mean=geometric_mean)
+    return mass * (1.0 - 1e-12)

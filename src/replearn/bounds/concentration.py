@@ -6,18 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._numeric import Floats, upper_probability
+from replearn.bounds.numeric import Floats, upper_probability
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import bisect_arrays, require_integer
-
-__all__ = [
-    "bernoulli_divergence",
-    "binomial_limits",
-    "dkw_tail",
-    "kl_lower",
-    "kl_upper",
-    "smallest_sample_dkw",
-]
 
 # A double has 53 bits: 60 halvings of [0, 1] leave nothing to improve.
 _HALVINGS = 60

@@ -6,12 +6,10 @@ imagined sample of ``size`` rows; only the rows that are asked for are ever draw
 
 import math
 
-from replearn.bounds._numeric import round_up, upper_probability
+from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import require_integer
-
-__all__ = ["collision_bound", "reduced_disagreement", "reduced_failure", "smallest_domain"]
 
 
 @theorem("domain-reduction")

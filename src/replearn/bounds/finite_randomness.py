@@ -1,12 +1,10 @@
 """Finitely many shared random bits: R global thresholds, then a replicable choice among them."""
 
-from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.selection_samples import selection_flip_bound_sampled
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.selection import selection_flip_bound_sampled
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction
-
-__all__ = ["finite_randomness_flip_bound"]
 
 
 @theorem("finite-randomness")

@@ -13,13 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._crossing import Integers, beta_binomial_rows, row_chunks
-from replearn.bounds._numeric import Floats
-from replearn.bounds.fresh import as_columns, checked_thresholds, mean_distance
+from replearn.bounds.crossing import (
+    Integers,
+    as_columns,
+    beta_binomial_rows,
+    checked_thresholds,
+    mean_distance,
+    row_chunks,
+)
 from replearn.bounds.laws import ThresholdLaw
+from replearn.bounds.numeric import Floats
 from replearn.records.checks import check_count, check_fraction
-
-__all__ = ["average_flip_estimate", "flip_estimate", "joint_variance", "share_variance"]
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096

@@ -4,10 +4,17 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._binomial import NEGLECTED, Floats, log_choose, window_radius
-from replearn.bounds._supremum import FLOAT_SLACK, LARGEST_BATCH, MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import (
+    FLOAT_SLACK,
+    LARGEST_BATCH,
+    MOST_BLOCKS_BY_CELLS,
+    NEGLECTED,
+    log_choose,
+    window_radius,
+)
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_choice
 

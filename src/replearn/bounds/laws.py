@@ -36,7 +36,7 @@ ROUNDING = 2.0**-LAW_BITS * (1.0 + 2.0**-20)
 class ThresholdLaw:
     """A frozen distribution function of the shared threshold.
 
-    Build one with `uniform_law`, `arcsine_law`, `programme_law`, `table_law` or `make_law`.
+    Build one with `uniform_law`, `arcsine_law`, `optimal_law`, `table_law` or `make_law`.
 
     Parameters
     ----------

@@ -35,6 +35,7 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
         if known is not None and _home(known[1]) != _home(function):
             raise ValueError(f"two bounds are called {name!r}: certificates name them, rename one")
         _BOUNDS[name] = (key, function)
+        setattr(function, "theorem_key", key)  # noqa: B010 - functions have no such field
         return function
 
     return mark

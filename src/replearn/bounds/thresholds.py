@@ -7,20 +7,11 @@ nearest. Nothing is assumed about atoms. Proofs: docs/theory/thresholds-proper.m
 
 import math
 
-from replearn.bounds._numeric import upper_probability
 from replearn.bounds.concentration import dkw_tail
+from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import bisect, smallest_integer
-
-__all__ = [
-    "mean_cdf_distance",
-    "mean_cut_difference",
-    "smallest_sample_threshold",
-    "threshold_error_tail",
-    "threshold_flip_bound",
-    "threshold_scale",
-]
 
 # Splits of alpha between sampling error and exponential weights that are tried.
 _SPLITS = 64

@@ -10,20 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._numeric import upper_probability
+from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import require_integer
-
-__all__ = [
-    "agnostic_sample_size",
-    "agnostic_sample_size_finite",
-    "agnostic_tail",
-    "log_growth",
-    "realizable_sample_size",
-    "realizable_sample_size_finite",
-    "realizable_tail",
-]
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
 _MOST_TERMS = 1_000_000

@@ -9,12 +9,11 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._binomial import Floats
-from replearn.bounds._grid import GridEstimate
-from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
     flip_supremum,
+    runs_bound,
+    runs_supremum,
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
@@ -25,12 +24,9 @@ from replearn.bounds.laws import (
     portable_arcsine,
     uniform_law,
 )
-from replearn.bounds.programme import (
-    MOST_BLOCKS_OF_PROGRAMME,
-    programme_law,
-    tightest_law,
-)
-from replearn.bounds.runs import runs_bound, runs_supremum
+from replearn.bounds.numeric import Floats
+from replearn.bounds.optimal import MOST_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
+from replearn.bounds.suprema import MOST_BLOCKS_BY_CELLS, GridEstimate
 from replearn.records.checks import check_choice, check_count, check_fraction
 from replearn.records.search import require_integer
 
@@ -222,7 +218,7 @@ def smallest_blocks(
     rho = check_fraction("rho", rho)
     check_count("runs", runs, least=2)
     passes = _passing(rho, law, width, check_choice("vote", vote, VOTES), runs)
-    largest = MOST_BLOCKS_OF_PROGRAMME if law == "programme" else MOST_BLOCKS
+    largest = MOST_BLOCKS_OF_OPTIMAL_LAW if law == "programme" else MOST_BLOCKS
     return require_integer(
         passes, f"rho={rho:g} needs more than {largest} blocks: raise it", limit=largest
     )
@@ -296,7 +292,7 @@ def make_law(
     if name == "programme":
         if rho is None:
             raise ValueError(f"a programme law is made from rho, not from width={width!r}")
-        return programme_law(n_blocks, rho)
+        return optimal_law(n_blocks, rho)
     build = _builder(name)
     if width is None and rho is not None:
         width = smallest_width(rho, n_blocks, law=name)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.randomness import Points, SharedKey
+from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_count
 
 
@@ -82,6 +82,38 @@ def make_blocks(
     by_block = order[np.argsort(block_of_row, kind="stable")]
     ends = np.cumsum(np.bincount(block_of_row, minlength=n_blocks)[:n_blocks])
     return np.split(by_block[: ends[-1]], ends[:-1])
+
+
+def make_partitions(
+    key: SharedKey,
+    points: Points | Any,
+    y: ArrayLike,
+    n_blocks: int,
+    block_size: int,
+    *,
+    n_partitions: int = 1,
+    groups: ArrayLike | None = None,
+) -> list[NDArray[np.intp]]:
+    """Cut the rows several times; the cells of the points are encoded once for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import make_partitions
+    >>> from replearn.randomness import SharedKey
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+    >>> len(make_partitions(SharedKey("demo"), X, y, 3, 3, n_partitions=2))
+    6
+    """
+    if n_partitions > 1:
+        points = as_points(points).encoded_once()
+    return [
+        block
+        for partition in range(n_partitions)
+        for block in make_blocks(
+            key, points, y, n_blocks, block_size, partition=partition, groups=groups
+        )
+    ]
 
 
 def _keyed_groups(

@@ -1,6 +1,5 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
-from replearn.guarantees._displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.comparison import Comparison, differing
@@ -20,19 +19,16 @@ __all__ = [
     "GUARANTEES",
     "THEOREMS",
     "Assumption",
-    "BlocksDisplay",
     "Certificate",
     "Columns",
     "Comparison",
     "Conclusion",
     "Design",
-    "FlipCurveDisplay",
     "Guarantee",
     "HeavyStage",
     "Identity",
     "Ledger",
     "Plan",
-    "PromiseDisplay",
     "Request",
     "Step",
     "Theorem",

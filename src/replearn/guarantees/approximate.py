@@ -5,12 +5,12 @@ from typing import Any
 
 from replearn.bounds import disagreement_bound, disagreement_tail
 from replearn.bounds.approximate import markov_gamma, markov_rho, vote_mean_and_spread
-from replearn.bounds.approximate_classes import (
+from replearn.bounds.approximate_heavy import heavy_disagreement_bound, heavy_disagreement_tail
+from replearn.bounds.multiclass import (
     class_disagreement_bound,
     class_disagreement_tail,
     class_mean_and_spread,
 )
-from replearn.bounds.approximate_heavy import heavy_disagreement_bound, heavy_disagreement_tail
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import Ledger

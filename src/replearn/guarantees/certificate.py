@@ -11,9 +11,8 @@ from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
-from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.identity import Identity
-from replearn.guarantees.steps import Step, value_of
+from replearn.guarantees.steps import Conclusion, Derived, Step, value_of
 from replearn.guarantees.tasks import derive
 from replearn.records.files import write_atomically
 from replearn.records.json import (
@@ -89,7 +88,13 @@ class Certificate:
     digest: str = ""
 
     @classmethod
-    def issue(cls, task: str, inputs: dict[str, Any], identity: Identity) -> "Certificate":
+    def issue(
+        cls,
+        task: str,
+        inputs: dict[str, Any],
+        identity: Identity,
+        derived: Derived | None = None,
+    ) -> "Certificate":
         """Derive the promise of a task and issue its certificate for one run.
 
         Parameters
@@ -100,13 +105,15 @@ class Certificate:
             The items that all runs of the promise share, as JSON values.
         identity : Identity
             Key, learner, classes and rows of this run.
+        derived : tuple of steps and Conclusion, optional
+            What ``derive(task, inputs)`` returns, when the caller has it already.
 
         Returns
         -------
         Certificate
             A certificate that passes :meth:`check`.
         """
-        steps, conclusion = derive(task, inputs)
+        steps, conclusion = derive(task, inputs) if derived is None else derived
         return cls._of(task, inputs, steps, conclusion, identity)._signed()
 
     @classmethod

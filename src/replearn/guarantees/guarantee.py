@@ -5,54 +5,24 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from replearn.guarantees.steps import CHOICE_ASSUMPTIONS, Conclusion
+
+__all__ = [
+    "CHOICE_ASSUMPTIONS",
+    "FOUR_TARGETS",
+    "NEAR_BEST",
+    "SAME_CHOICE",
+    "SAME_POINT",
+    "SMALL_MASS",
+    "THREE_TARGETS",
+    "Conclusion",
+    "Guarantee",
+    "Needed",
+    "Number",
+    "above_budget",
+]
+
 Number = int | float
-
-CHOICE_ASSUMPTIONS = (
-    "same-candidates",
-    "key-before-data",
-    "no-drift",
-    "independent-samples",
-    "random-function",
-)
-
-
-@dataclass(frozen=True)
-class Conclusion:
-    """What follows from the inputs of a task.
-
-    Parameters
-    ----------
-    promises : tuple of str
-        What holds, in sentences.
-    rho : float or None
-        Probability that two runs differ; None: nothing is promised.
-    gamma : float or None
-        Mass of points on which two models may differ.
-    alpha, beta : float or None
-        Excess error, and the probability that it is larger, where they are promised.
-    reasons : tuple of str
-        Why this is not what was asked for; empty: certified.
-    assumptions : tuple of str
-        Codes of the conditions the promise rests on.
-    """
-
-    promises: tuple[str, ...]
-    rho: float | None = None
-    gamma: float | None = None
-    alpha: float | None = None
-    beta: float | None = None
-    reasons: tuple[str, ...] = ()
-    assumptions: tuple[str, ...] = CHOICE_ASSUMPTIONS
-
-    @property
-    def certified(self) -> bool:
-        """Whether what was asked for is promised."""
-        return not self.reasons
-
-    @property
-    def reason(self) -> str:
-        """Why it is not; empty when certified."""
-        return "; ".join(self.reasons)
 
 
 @dataclass(frozen=True)

@@ -6,21 +6,17 @@ from typing import Any
 from replearn.bounds import MembershipLaw
 from replearn.bounds.approximate import markov_rho
 from replearn.bounds.approximate_heavy import label_disagreement_tail, membership_disagreement_tail
-from replearn.bounds.heavy_labels import label_flip_bound
+from replearn.bounds.completeness import false_members_below, found_from
 from replearn.bounds.heavy_sets import (
     SetLaw,
-    false_members_below,
-    found_from,
+    one_heavy_flip_bound,
+    one_heavy_least_mass,
     set_flip_bound,
+    smallest_sample_one,
     smallest_sample_set,
 )
 from replearn.bounds.membership import membership_flip_bound, smallest_sample_membership
-from replearn.bounds.one_heavy import (
-    one_heavy_flip_bound,
-    one_heavy_least_mass,
-    smallest_sample_one,
-)
-from replearn.bounds.signs import sign_error_bound, sign_flip_bound
+from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, above_budget
 from replearn.guarantees.steps import Ledger

@@ -2,13 +2,12 @@
 
 import math
 
-from replearn.bounds import MembershipLaw, membership_flip_bound, membership_spread
+from replearn.bounds import MembershipLaw, membership_flip_bound
+from replearn.bounds.accuracy import heavy_light_tail
+from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_bound
 from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.heavy_accuracy import heavy_light_tail
-from replearn.bounds.heavy_labels import label_flip_bound, label_law
-from replearn.bounds.reuse import reuse_flip_bound
-from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.bounds.selection_samples import selection_flip_bound_sampled
+from replearn.bounds.selection import selection_error_tail_sampled, selection_flip_bound_sampled
+from replearn.bounds.signs import label_flip_bound, label_law
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.heavy import label_errors

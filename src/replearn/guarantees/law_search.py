@@ -8,8 +8,22 @@ import math
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from replearn import bounds
-from replearn.bounds import ThresholdLaw
+from replearn.bounds import (
+    MembershipLaw,
+    ThresholdLaw,
+    arcsine_law,
+    flip_bound,
+    make_law,
+    membership_flip_bound,
+    optimal_law,
+    selection_flip_bound_sampled,
+    smallest_blocks,
+    smallest_width,
+)
+from replearn.bounds.approximate_heavy import heavy_disagreement_bound
+from replearn.bounds.multiclass import smallest_blocks_multiclass
+from replearn.bounds.optimal import tightest_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
@@ -97,23 +111,23 @@ class Promise:
 
     def _make(self, n_blocks: int, width: float) -> ThresholdLaw:
         assert isinstance(self.wish.law, str)
-        return bounds.make_law(self.wish.law, n_blocks, width=width)
+        return make_law(self.wish.law, n_blocks, width=width)
 
     def _optimal(self, n_blocks: int) -> ThresholdLaw:
         if self.target is not None:
             try:
-                return bounds.programme_law(n_blocks, self.target)
+                return optimal_law(n_blocks, self.target)
             except ValueError:
                 if n_blocks > LARGEST_PROGRAMME:
                     raise
-        return bounds.tightest_law(n_blocks)
+        return tightest_law(n_blocks)
 
     def _narrowest_simple(self, n_blocks: int) -> ThresholdLaw | None:
         """Use the exact search of the bounds."""
         assert self.target is not None
         law, vote, runs = str(self.wish.law), self.wish.vote, self.wish.request.runs
         for budget in (self.target * MARGIN, self.target):
-            width = bounds.smallest_width(budget, n_blocks, law=law, vote=vote, runs=runs)
+            width = smallest_width(budget, n_blocks, law=law, vote=vote, runs=runs)
             if width is not None:
                 return self._make(n_blocks, width)
         return None
@@ -177,37 +191,35 @@ class Promise:
         stage, n, request = self.wish.heavy, self.n, self.wish.request
         if stage is None or n is None:
             return False
-        law = bounds.MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
-        member, labels = bounds.membership_flip_bound(n, law), self._label_flip(stage)
+        law = MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
+        member, labels = membership_flip_bound(n, law), self._label_flip(stage)
         if request.notion == "pointwise":
             return member + labels > target
         if request.rho is None:
             return False
         flips = {"membership_flip": member, "label_flip": labels}
-        alone = bounds.heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=law, **flips)
+        alone = heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=law, **flips)
         return min(alone, (member + labels) / request.rho) > target
 
     def _label_flip(self, stage: HeavyStage) -> float:
         if self.wish.binary:
-            return bounds.label_flip_bound(stage.n_labels, stage.band)
-        return bounds.selection_flip_bound_sampled(
-            1.0 / stage.band, self.wish.n_classes, stage.n_labels
-        )
+            return label_flip_bound(stage.n_labels, stage.band)
+        return selection_flip_bound_sampled(1.0 / stage.band, self.wish.n_classes, stage.n_labels)
 
     def _search_blocks(self, target: float) -> int | None:
         wish, runs = self.wish, self.wish.request.runs
         if not self._simple:
             return smallest_integer(self.some_law_meets, limit=MOST_BLOCKS)
         if not wish.binary:
-            return bounds.smallest_blocks_multiclass(target, wish.n_classes)
+            return smallest_blocks_multiclass(target, wish.n_classes)
         law, vote = str(wish.law), wish.vote
         if law == "arcsine" and wish.width is None:
-            enough = bounds.smallest_blocks(target, law="uniform", runs=runs)
+            enough = smallest_blocks(target, law="uniform", runs=runs)
             if enough > MOST_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
         if law == "optimal":
-            return bounds.smallest_blocks(target, law="programme", width=None, vote=vote, runs=runs)
-        return bounds.smallest_blocks(target, law=law, width=wish.width, vote=vote, runs=runs)
+            return smallest_blocks(target, law="programme", width=None, vote=vote, runs=runs)
+        return smallest_blocks(target, law=law, width=wish.width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether so many blocks can meet the target."""
@@ -225,5 +237,5 @@ def best_soft_law(n_blocks: int) -> ThresholdLaw:
     >>> best_soft_law(91).width
     0.8
     """
-    laws = [bounds.arcsine_law(n_blocks, width / 100) for width in SOFT_WIDTHS]
-    return min(laws, key=lambda law: bounds.flip_bound(law, vote="soft"))
+    laws = [arcsine_law(n_blocks, width / 100) for width in SOFT_WIDTHS]
+    return min(laws, key=lambda law: flip_bound(law, vote="soft"))

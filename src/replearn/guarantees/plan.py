@@ -9,12 +9,11 @@ from typing import Any
 from replearn.exceptions import CertificateError
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
 from replearn.guarantees.describe import plan_rows
-from replearn.guarantees.design import NOTIONS
-from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.paper import Columns, columns_of
 from replearn.guarantees.planned_vote import PlannedVote
-from replearn.guarantees.steps import Step
-from replearn.guarantees.tasks import derive, guarantee
+from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
+from replearn.guarantees.tasks import guarantee
+from replearn.guarantees.votes import conclude
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -74,10 +73,12 @@ class Plan(PlannedVote):
 
     # -- the promise -----------------------------------------------------------------------------
     @cached_property
-    def _derived(self) -> tuple[tuple[Step, ...], Conclusion]:
-        if self.task in NOTIONS:
-            return derive(self.task, self.inputs)
-        return (), conclude_choice(self.task, self.inputs)
+    def _derived(self) -> Derived:
+        if self.design is None:
+            return (), conclude_choice(self.task, self.inputs)
+        ledger = Ledger()
+        conclusion = conclude(ledger, self.design)
+        return tuple(ledger.steps), conclusion
 
     @property
     def _conclusion(self) -> Conclusion:

@@ -7,6 +7,7 @@ from replearn.bounds import ThresholdLaw
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label, plain_labels
 from replearn.guarantees.identity import Identity
+from replearn.guarantees.steps import Derived
 from replearn.records.json import digest_of
 
 
@@ -15,6 +16,7 @@ class PlannedVote:
 
     task: str
     inputs: dict[str, Any]
+    _derived: Derived
 
     @cached_property
     def design(self) -> Design | None:
@@ -124,5 +126,6 @@ class PlannedVote:
             self.classes if labels is None else labels,
             self._vote.n if n_available is None else n_available,
         )
-        inputs = self.inputs if unit is None else {**self.inputs, "unit": unit}
-        return Certificate.issue(self.task, inputs, identity)
+        if unit in (None, self.unit):
+            return Certificate.issue(self.task, self.inputs, identity, self._derived)
+        return Certificate.issue(self.task, {**self.inputs, "unit": unit}, identity)

@@ -112,7 +112,9 @@ def _task_name(task: Any) -> str:
 
 
 def _of(design: Design, solved: tuple[str, ...] = ()) -> Plan:
-    return Plan(design.task, design.to_dict(), solved)
+    made = Plan(design.task, design.to_dict(), solved)
+    made.__dict__["design"] = design  # the cached property: nothing is parsed again
+    return made
 
 
 # -- votes -----------------------------------------------------------------------------------------

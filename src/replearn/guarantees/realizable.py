@@ -2,8 +2,7 @@
 
 import math
 
-from replearn.bounds import smallest_sample_realizable
-from replearn.bounds.realizable import realizable_flip_bound
+from replearn.bounds.realizable import realizable_flip_bound, smallest_sample_realizable
 from replearn.bounds.vc import realizable_tail
 from replearn.guarantees.guarantee import (
     FOUR_TARGETS,

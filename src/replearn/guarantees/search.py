@@ -2,9 +2,9 @@
 
 from typing import Any
 
-from replearn.bounds import (
+from replearn.bounds import selection_flip_bound_sampled
+from replearn.bounds.selection import (
     selection_error_tail_sampled,
-    selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_search,
 )

@@ -2,15 +2,16 @@
 
 import math
 
-from replearn.bounds import (
-    selection_error_tail_sampled,
-    selection_flip_bound_sampled,
+from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
+from replearn.bounds.finite_class import (
+    amplified_error_tail,
+    amplified_flip_bound,
+    order_error_tail,
+    order_flip_bound,
     smallest_sample_amplified,
     smallest_sample_order,
-    smallest_sample_selection,
 )
-from replearn.bounds.amplified import amplified_error_tail, amplified_flip_bound
-from replearn.bounds.finite_class import order_error_tail, order_flip_bound
+from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,

@@ -2,13 +2,10 @@
 
 import math
 
-from replearn.bounds import (
-    cover_distance,
-    log_growth,
-    selection_error_tail_sampled,
-    selection_flip_bound_sampled,
-    smallest_sample_selection,
-)
+from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
+from replearn.bounds.realizable import cover_distance
+from replearn.bounds.selection import selection_error_tail_sampled
+from replearn.bounds.vc import log_growth
 from replearn.guarantees.guarantee import (
     THREE_TARGETS,
     Conclusion,

@@ -8,14 +8,11 @@ import math
 from dataclasses import dataclass
 from functools import lru_cache
 
-from replearn.bounds import (
-    MembershipLaw,
-    selection_error_tail_sampled,
-    selection_flip_bound_sampled,
-    some_missed_point_bound,
-)
-from replearn.bounds.heavy_accuracy import light_mass
+from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
+from replearn.bounds.accuracy import light_mass
+from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.membership import quick_membership_bound
+from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
 from replearn.guarantees.design import HeavyStage
 from replearn.guarantees.heavy_stage import labels_guaranteed

@@ -1,6 +1,5 @@
-"""One number of a certificate, with the theorem it follows from and its inputs."""
+"""What a derivation is made of: steps with their theorems, and the conclusion they lead to."""
 
-from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
@@ -8,7 +7,7 @@ from replearn.bounds import ThresholdLaw
 from replearn.bounds.coins import CoinLaw
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.membership import MembershipLaw
-from replearn.bounds.theorem import bound_named, theorem_of
+from replearn.bounds.theorem import bound_named
 from replearn.exceptions import CertificateError
 from replearn.records.json import Reader
 
@@ -99,7 +98,7 @@ class Ledger:
 
     steps: list[Step] = field(default_factory=list)
 
-    def add(self, bound: Callable[..., Any], **inputs: Any) -> Any:
+    def add(self, bound: Any, **inputs: Any) -> Any:
         """Compute one number, write it down, and return it.
 
         Parameters
@@ -111,12 +110,63 @@ class Ledger:
         """
         value = bound(**inputs)
         written = tuple((name, _encode(item)) for name, item in inputs.items())
-        self.steps.append(Step(bound.__name__, theorem_of(bound), written, value))
+        self.steps.append(Step(bound.__name__, bound.theorem_key, written, value))
         return value
 
     def value(self, name: str) -> Any:
         """Return the last number of this name."""
         return value_of(self.steps, name)
+
+
+CHOICE_ASSUMPTIONS = (
+    "same-candidates",
+    "key-before-data",
+    "no-drift",
+    "independent-samples",
+    "random-function",
+)
+
+
+@dataclass(frozen=True)
+class Conclusion:
+    """What follows from the inputs of a task.
+
+    Parameters
+    ----------
+    promises : tuple of str
+        What holds, in sentences.
+    rho : float or None
+        Probability that two runs differ; None: nothing is promised.
+    gamma : float or None
+        Mass of points on which two models may differ.
+    alpha, beta : float or None
+        Excess error, and the probability that it is larger, where they are promised.
+    reasons : tuple of str
+        Why this is not what was asked for; empty: certified.
+    assumptions : tuple of str
+        Codes of the conditions the promise rests on.
+    """
+
+    promises: tuple[str, ...]
+    rho: float | None = None
+    gamma: float | None = None
+    alpha: float | None = None
+    beta: float | None = None
+    reasons: tuple[str, ...] = ()
+    assumptions: tuple[str, ...] = CHOICE_ASSUMPTIONS
+
+    @property
+    def certified(self) -> bool:
+        """Whether what was asked for is promised."""
+        return not self.reasons
+
+    @property
+    def reason(self) -> str:
+        """Why it is not; empty when certified."""
+        return "; ".join(self.reasons)
+
+
+Derived = tuple[tuple[Step, ...], Conclusion]
 
 
 def value_of(steps: Any, name: str) -> Any:

@@ -15,8 +15,8 @@ from replearn.guarantees import (
     thresholds,
     votes,
 )
-from replearn.guarantees.guarantee import Conclusion, Guarantee
-from replearn.guarantees.steps import Ledger, Step
+from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.steps import Derived, Ledger
 from replearn.records.json import canonical_json, read_object
 
 VOTING = (
@@ -48,7 +48,7 @@ def guarantee(task: str) -> Guarantee:
     return GUARANTEES[task]
 
 
-def derive(task: str, inputs: dict[str, Any]) -> tuple[tuple[Step, ...], Conclusion]:
+def derive(task: str, inputs: dict[str, Any]) -> Derived:
     """Compute every number of a task from its inputs, and what follows.
 
     Examples
@@ -61,7 +61,7 @@ def derive(task: str, inputs: dict[str, Any]) -> tuple[tuple[Step, ...], Conclus
 
 
 @lru_cache(maxsize=256)
-def _derive(task: str, inputs: str) -> tuple[tuple[Step, ...], Conclusion]:
+def _derive(task: str, inputs: str) -> Derived:
     """Derive once for equal inputs: many samples share one protocol."""
     ledger = Ledger()
     try:

@@ -7,21 +7,24 @@ checked by running it again.
 from typing import Any
 
 from replearn.bounds import ThresholdLaw, error_factor, multiclass_flip_bound, runs_bound
-from replearn.bounds.flips import flip_supremum, soft_flip_bound
-from replearn.bounds.light import light_point_slack
+from replearn.bounds.accuracy import light_point_slack
+from replearn.bounds.flips import (
+    flip_supremum,
+    repeated_row_bound,
+    soft_flip_bound,
+    training_row_bound,
+)
 from replearn.bounds.theorem import theorem
-from replearn.bounds.training_rows import repeated_row_bound, training_row_bound
 from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
-from replearn.guarantees.guarantee import Conclusion
 from replearn.guarantees.heavy_stage import (
     stage_accuracy,
     stage_flip,
     stage_step,
     too_few_labels,
 )
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.steps import Conclusion, Ledger
 from replearn.records.text import rounded_up
 
 

@@ -14,15 +14,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds import (
-    average_flip_estimate,
     binomial_limits,
     flip_estimate,
     flip_limits,
-    label_answer_chances,
-    label_flip_bound,
-    label_law,
     selection_flip_bound_sampled,
 )
+from replearn.bounds.class_flips import label_answer_chances
+from replearn.bounds.foreseen import average_flip_estimate
+from replearn.bounds.signs import label_flip_bound, label_law
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey
 

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import SetLaw, label_disagreement_tail
+from replearn.bounds.approximate_heavy import label_disagreement_tail
+from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.signs import sign_width
 from replearn.guarantees import Certificate, certify
 from replearn.heavy.heavy_hitters import HeavyHitters

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds.one_heavy import one_heavy_power
+from replearn.bounds.heavy_sets import one_heavy_power
 from replearn.guarantees import Certificate, certify
 from replearn.heavy.counting import count_points
 from replearn.primitives.correlated import sample_correlated

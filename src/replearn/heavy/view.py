@@ -9,14 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from replearn.bounds import (
-    MembershipLaw,
-    binomial_limits,
-    false_member_bound,
-    membership_flip_bound,
-    missed_point_bound,
-)
-from replearn.bounds._numeric import binomial_cdf, binomial_sf
+from replearn.bounds import MembershipLaw, binomial_limits, membership_flip_bound
+from replearn.bounds.completeness import false_member_bound, missed_point_bound
+from replearn.bounds.numeric import binomial_cdf, binomial_sf
 from replearn.guarantees import HeavyStage
 from replearn.heavy.label_rule import Floats, LabelRule
 from replearn.primitives.coins import below_levels

@@ -39,13 +39,10 @@ def _plain(value: Any) -> dict[str, Any]:
     return read_object(value.to_json(), type(value).__name__)
 
 
-def _reader(kind: Any) -> Callable[[Any], Any]:
-    def read(content: Any) -> Any:
-        certificate = kind.from_json(pretty_json(content))  # keeps the order of the items
-        certificate.check()
-        return certificate
-
-    return read
+def _read_certificate(content: Any) -> Certificate:
+    certificate = Certificate.from_json(pretty_json(content))  # keeps the order of the items
+    certificate.check()
+    return certificate
 
 
 def read_class(content: Mapping[str, Any]) -> HypothesisClass:
@@ -75,7 +72,7 @@ def _hashable(value: Any) -> Any:
 
 DOCUMENTS = {
     "Plan": Document(Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
-    "Certificate": Document(Certificate, _plain, _reader(Certificate)),
+    "Certificate": Document(Certificate, _plain, _read_certificate),
     "ThresholdLaw": Document(ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
     "Hypothesis": Document(Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
     "HypothesisClass": Document(HypothesisClass, lambda family: family.to_dict(), read_class),

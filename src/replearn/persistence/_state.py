@@ -14,7 +14,6 @@ from sklearn.base import BaseEstimator
 from replearn import learners
 from replearn.execution import Panel
 from replearn.heavy import HeavyPoints
-from replearn.learners._block_voting import BlockVotingClassifier
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
@@ -143,7 +142,7 @@ def _decode(value: Any, key: SharedKey) -> Any:
 
 def _derive(model: Any, key: SharedKey) -> None:
     """Rebuild what follows from the state."""
-    if isinstance(model, BlockVotingClassifier):
+    if isinstance(model, learners.PointwiseReplicableClassifier):
         _derive_votes(model, key)
     elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)

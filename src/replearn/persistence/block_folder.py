@@ -21,8 +21,8 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.execution.checkpoints import block_store
-from replearn.learners._inputs import describe_learner
+from replearn.execution import block_store
+from replearn.learners.inputs import describe_learner
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey, as_points
@@ -68,7 +68,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.persistence import resumable
     >>> X, y = make_classification(600, random_state=0)
-    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, n_partitions=1)
+    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
     >>> with tempfile.TemporaryDirectory() as folder, resumable(folder):
     ...     _ = model.fit(X, y)
     ...     [training] = Path(folder).glob("training-*")
@@ -154,7 +154,7 @@ class TrainingFolder:
 
 
 def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
-    """Write a fitted block to its file; a learner that could not be read back is refused at once."""
+    """Write a fitted block to its file; refuse a learner that could not be read back."""
     models = dump(model)
     check_types(models, trusted, "a block of this learner, which shall be kept,")
     write_bytes_atomically(path, sha256(models).digest() + models)

@@ -82,7 +82,7 @@ def save(
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.persistence import load, save
     >>> X, y = make_classification(1500, random_state=0)
-    >>> model = PointwiseReplicableClassifier(n_partitions=1, shared_key="trial-2026").fit(X, y)
+    >>> model = PointwiseReplicableClassifier(max_fits=40, shared_key="trial-2026").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "model.replearn"
     ...     save(model, path)

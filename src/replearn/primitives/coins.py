@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import LAW_BITS
 from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
+from replearn.bounds.laws import LAW_BITS
 from replearn.guarantees import Certificate, certify
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, if_given

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds import order_width, smallest_sample_amplified
+from replearn.bounds.finite_class import order_width, smallest_sample_amplified
 from replearn.guarantees import certify
 from replearn.primitives.amplified import block_errors, named_pair
 from replearn.primitives.candidates import (

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds import (
+from replearn.bounds.selection import (
     selection_agreement,
     selection_error_tail_sampled,
     selection_scale,

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import label_law
 from replearn.bounds.signs import (
     joint_groups,
     joint_sign_flip_bound,
+    label_law,
     sign_flip_bound,
     sign_width,
 )

@@ -69,7 +69,7 @@ def check_fit_does_not_touch_parameters(classifier: Any, sample: Sample) -> None
 
 
 def check_certificate_verifies(classifier: Any, sample: Sample) -> None:
-    """The certificate passes its check, survives JSON, and is comparable with that of a second fit."""
+    """The certificate passes its check, survives JSON, and is comparable with a second fit's."""
     X, y = sample
     certificate = clone(classifier).fit(X, y).certificate_
     certificate.check()

@@ -18,36 +18,20 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
-class _Learner(ClassifierMixin, BaseEstimator):
-    """A base learner with the labels 0 and 1, by two functions of a subclass."""
+class _BlockLearner(ClassifierMixin, BaseEstimator):
+    """Predict one label for every point, by a rule that a subclass applies to the block."""
 
-    def fit(self, X: Any, y: Any) -> _Learner:
-        """Fit on one block."""
+    def fit(self, X: Any, y: Any) -> _BlockLearner:
+        """Apply the rule to the block."""
         self.classes_ = np.array([0, 1])
-        self._learn(np.asarray(X), np.asarray(y))
+        self.answer_ = int(self._rule(np.asarray(X), np.asarray(y)))
         return self
 
-    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Predict labels."""
-        return self._answers(np.asarray(X))
-
-    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
-        raise NotImplementedError
-
-
-class _ConstantVote(_Learner):
-    """Predict one label for every point, by a rule that a subclass applies to the block."""
-
-    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
-        self.answer_ = int(self._rule(y))
-
-    def _rule(self, y: NDArray[np.intp]) -> int:
-        raise NotImplementedError
-
-    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
+        """Predict the block's label for every point."""
         return np.full(len(X), self.answer_, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -57,70 +41,79 @@ class _ConstantVote(_Learner):
         return tags
 
 
-class FirstRowLearner(_ConstantVote):
+class FirstRowLearner(_BlockLearner):
     """Vote by the label of the first row: the least stable learner there is."""
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return y[0]
 
 
-class ParityLearner(_ConstantVote):
+class ParityLearner(_BlockLearner):
     """Vote by the parity of the labels: every row of the block can turn the vote."""
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return y.sum() % 2
 
 
-class MajorityLearner(_ConstantVote):
+class MajorityLearner(_BlockLearner):
     """Vote by the majority of the labels, ties by the first row."""
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return y[0] if 2 * y.sum() == len(y) else 2 * y.sum() > len(y)
 
 
-class SeededRowLearner(_ConstantVote):
+class SeededRowLearner(_BlockLearner):
     """Vote by the label of a row that the seed picks."""
 
     def __init__(self, random_state: int | None = None):
         self.random_state = random_state
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return y[np.random.default_rng(self.random_state).integers(len(y))]
 
 
 class CoinLearner(SeededRowLearner):
     """Ignore the data and throw a coin with the given seed."""
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return int(np.random.default_rng(self.random_state).integers(2))
 
 
-class ConstantLearner(_ConstantVote):
-    """Ignore the data and always vote for 1."""
+class ConstantLearner(_BlockLearner):
+    """Ignore the data and always predict 1."""
 
-    def _rule(self, y: NDArray[np.intp]) -> int:
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return 1
 
 
-class NearestRowLearner(_Learner):
+class NearestRowLearner(ClassifierMixin, BaseEstimator):
     """Predict the label of the nearest row (first feature)."""
 
-    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
-        self.rows_, self.labels_ = X[:, 0], y
+    def fit(self, X: Any, y: Any) -> NearestRowLearner:
+        """Keep the rows."""
+        self.classes_ = np.array([0, 1])
+        self.rows_, self.labels_ = np.asarray(X)[:, 0], np.asarray(y)
+        return self
 
-    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
-        return self.labels_[np.argmin(np.abs(X[:, :1] - self.rows_), axis=1)]
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict class labels."""
+        distance = np.abs(np.asarray(X)[:, :1] - self.rows_)
+        return self.labels_[np.argmin(distance, axis=1)]
 
 
-class StumpLearner(_Learner):
+class StumpLearner(ClassifierMixin, BaseEstimator):
     """Predict 1 above the median of the rows with label 1 (first feature)."""
 
-    def _learn(self, X: NDArray[Any], y: NDArray[np.intp]) -> None:
-        ones = X[y == 1, 0]
+    def fit(self, X: Any, y: Any) -> StumpLearner:
+        """Compute the cut."""
+        self.classes_ = np.array([0, 1])
+        ones = np.asarray(X)[np.asarray(y) == 1, 0]
         self.cut_ = float(np.median(ones)) if len(ones) else np.inf
+        return self
 
-    def _answers(self, X: NDArray[Any]) -> NDArray[np.intp]:
-        return (X[:, 0] > self.cut_).astype(np.intp)
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict class labels."""
+        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
 
 
 @dataclass(frozen=True)
