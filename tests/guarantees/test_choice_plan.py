@@ -5,7 +5,6 @@ import warnings
 
 import numpy as np
 import pytest
-from replearn.bounds.one_heavy import one_heavy_power
 from sklearn.naive_bayes import GaussianNB
 
 import replearn.heavy
@@ -14,7 +13,7 @@ import replearn.primitives
 from replearn import NotCertifiedWarning
 from replearn.bounds import MembershipLaw
 from replearn.bounds.coins import coin_law
-from replearn.bounds.heavy_sets import SetLaw
+from replearn.bounds.heavy_sets import SetLaw, one_heavy_power
 from replearn.exceptions import CertificateError
 from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
 from replearn.hypotheses import Thresholds

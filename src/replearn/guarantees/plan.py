@@ -11,9 +11,8 @@ from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_f
 from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.paper import Columns, columns_of
 from replearn.guarantees.planned_vote import PlannedVote
-from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
+from replearn.guarantees.steps import Conclusion, Derived, Step
 from replearn.guarantees.tasks import guarantee
-from replearn.guarantees.votes import conclude
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -74,11 +73,9 @@ class Plan(PlannedVote):
     # -- the promise -----------------------------------------------------------------------------
     @cached_property
     def _derived(self) -> Derived:
-        if self.design is None:
-            return (), conclude_choice(self.task, self.inputs)
-        ledger = Ledger()
-        conclusion = conclude(ledger, self.design)
-        return tuple(ledger.steps), conclusion
+        if self.design is not None:
+            return super()._derived
+        return (), conclude_choice(self.task, self.inputs)
 
     @property
     def _conclusion(self) -> Conclusion:

@@ -7,7 +7,8 @@ from replearn.bounds import ThresholdLaw
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label, plain_labels
 from replearn.guarantees.identity import Identity
-from replearn.guarantees.steps import Derived
+from replearn.guarantees.steps import Derived, Ledger
+from replearn.guarantees.votes import conclude
 from replearn.records.json import digest_of
 
 
@@ -16,7 +17,12 @@ class PlannedVote:
 
     task: str
     inputs: dict[str, Any]
-    _derived: Derived
+
+    @cached_property
+    def _derived(self) -> Derived:
+        ledger = Ledger()
+        conclusion = conclude(ledger, self._vote)
+        return tuple(ledger.steps), conclusion
 
     @cached_property
     def design(self) -> Design | None:
