@@ -189,7 +189,8 @@ class Design:
         return "error" if self.vote == "hard" else "absolute error of the scores"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the design as JSON values."""
+        """Return the design as JSON values; one that contradicts itself is refused."""
+        self.validate()
         values = dict(vars(self))
         values["request"] = self.request.to_dict()
         values["law"] = None if self.law is None else self.law.to_dict()

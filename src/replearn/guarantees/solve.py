@@ -259,7 +259,7 @@ def _between(passing: float, failing: float) -> float:
     return (passing * failing) ** 0.5 if failing > 0 else passing / 4
 
 
-# -- defaults: pure functions of sizes and budgets, never of data; constants from measurement -------
+# -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------
 def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 

@@ -99,10 +99,8 @@ def split_stage(asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] |
         raise ValueError(f"heavy must be one of auto, paper, off, got {heavy!r}")
     if not isinstance(label_noise, bool | np.bool_):
         raise TypeError(f"label_noise must be True or False, got {label_noise!r}")
-    if "max_point_mass" in rest:
-        rest["max_point_mass"] = rest.pop("max_point_mass")
     if rest.get("d") is not None:
-        return {**rest, "realizable": not label_noise}, None
+        return {**rest, "label_noise": label_noise}, None
     alpha, beta = rest.pop("alpha", None), rest.pop("beta", 0.05)
     if alpha is None or heavy == "off":
         return rest, None
