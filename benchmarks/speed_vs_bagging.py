@@ -1,14 +1,16 @@
 """How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
 
     python benchmarks/speed_vs_bagging.py [--learners logistic scaled tree bayes boosting] [--full]
+        [--plain]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are
 started before the clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10
 of its 128 models are timed and the line through both is followed to 128; --full times all. The
 others take turns three times, each predicts five times after every fit, and the best of each side
-counts. A ratio below its target is marked LOST. The machine's load is printed before and after:
-numbers from a busy machine are worth little.
+counts. A ratio below its target is marked LOST. --plain switches all fast paths off: what remains
+is the plain loop, which is not expected to reach the targets. The machine's load is printed before
+and after: numbers from a busy machine are worth little.
 """
 
 import argparse
@@ -26,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
+from replearn.execution import use_fastpaths
 
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
@@ -117,7 +120,9 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--full", action="store_true", help="time all models of bagged boosting")
+    parser.add_argument("--plain", action="store_true", help="without fast paths")
     options = parser.parse_args()
+    use_fastpaths(not options.plain)
     warnings.simplefilter("ignore")
     X, y = make_classification(N_ROWS, N_FEATURES, n_informative=10, flip_y=0.1, random_state=0)
     start_workers(X[:20_000], y[:20_000])
