@@ -22,7 +22,7 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import selection_agreement
+from replearn.bounds.selection import selection_agreement
 from replearn.learners import ReplicableSearchCV
 from replearn.learners.folds import search_scale
 

@@ -1,17 +1,7 @@
 """Replicable learning: retrain on a fresh sample, keep the answers."""
 
 from replearn._version import __version__
-from replearn.auditing import (
-    AccuracyFlipsDisplay,
-    AuditResult,
-    FlipReliabilityDisplay,
-    FlipsByBlocksDisplay,
-    GroupFlipsDisplay,
-    RowFlipsDisplay,
-    audit,
-    compare,
-    extrapolate,
-)
+from replearn.auditing import audit, compare
 from replearn.exceptions import (
     CertificateError,
     ConstantBlocksWarning,
@@ -19,27 +9,7 @@ from replearn.exceptions import (
     PreprocessingWarning,
     UnsupportedValueError,
 )
-from replearn.guarantees import (
-    BlocksDisplay,
-    Certificate,
-    ChoicePlan,
-    Claim,
-    FlipCurveDisplay,
-    Plan,
-    PromiseDisplay,
-    plan,
-    plan_choice,
-)
-from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
-from replearn.hypotheses import (
-    Boxes,
-    Conjunctions,
-    FiniteClass,
-    Halfspaces,
-    Intervals,
-    Stumps,
-    Thresholds,
-)
+from replearn.guarantees import Certificate, Plan, plan
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
@@ -51,70 +21,30 @@ from replearn.learners import (
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, load, save
-from replearn.primitives import (
-    decide_coin,
-    decide_coins,
-    estimate_signs,
-    learn_finite_class,
-    quantile_grid,
-    sample_correlated,
-    select_hypothesis,
-)
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 
 __all__ = [
-    "AccuracyFlipsDisplay",
     "ApproximatelyReplicableClassifier",
-    "AuditResult",
-    "BlocksDisplay",
-    "Boxes",
     "Certificate",
     "CertificateError",
-    "ChoicePlan",
-    "Claim",
-    "Conjunctions",
     "ConstantBlocksWarning",
-    "FiniteClass",
     "FiniteRandomnessClassifier",
-    "FlipCurveDisplay",
-    "FlipReliabilityDisplay",
-    "FlipsByBlocksDisplay",
-    "GroupFlipsDisplay",
-    "Halfspaces",
-    "Intervals",
     "ModelFileError",
     "NotCertifiedWarning",
     "Plan",
     "PointwiseReplicableClassifier",
     "PreprocessingWarning",
-    "PromiseDisplay",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
-    "RowFlipsDisplay",
     "SemiReplicableClassifier",
     "SharedKey",
-    "Stumps",
-    "Thresholds",
     "UnsupportedValueError",
     "__version__",
-    "as_points",
     "audit",
     "compare",
-    "decide_coin",
-    "decide_coins",
-    "estimate_signs",
-    "extrapolate",
-    "find_heavy_hitters",
-    "find_one_heavy_hitter",
-    "label_heavy_hitters",
-    "learn_finite_class",
     "load",
     "plan",
-    "plan_choice",
-    "quantile_grid",
-    "sample_correlated",
     "save",
-    "select_hypothesis",
 ]

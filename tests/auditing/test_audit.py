@@ -1,3 +1,4 @@
+import inspect
 import os
 import signal
 import subprocess
@@ -17,8 +18,7 @@ from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, plan
-from replearn.auditing import _measure as measuring
-from replearn.auditing import audit, compare, extrapolate
+from replearn.auditing import _runs, audit, compare, extrapolate
 from replearn.auditing._contenders import SmallBagging
 from replearn.bounds import halves_supremum
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
@@ -43,7 +43,8 @@ def ours(base=None, **params):
     return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **planned(params))
 
 
-OPTIONS = {"n_pairs": 3, "test_size": 200, "shared_key": "tests"}
+OPTIONS = {"n_pairs": 3, "design": {"test_size": 200}, "shared_key": "tests"}
+SMALL = {"n_pairs": 2, "design": {"test_size": 100}}
 
 
 @pytest.fixture(scope="module")
@@ -55,19 +56,15 @@ def result(data):
 
 
 def test_one_estimator_gives_three_contenders(data):
-    found = audit(GaussianNB(), *data, n_pairs=2, test_size=100)
-    assert [c.name for c in found.contenders] == [
-        "what you use today",
-        "bagging with 5",
-        "replicable",
-    ]
+    found = audit(GaussianNB(), *data, **SMALL)
+    assert [c.name for c in found.contenders] == ["baseline", "bagging (5 models)", "replicable"]
     assert found["replicable"].certificate.claim.rho <= 0.1
     made = plan(n=found.design.train_size, rho=0.1)
     ours_here = found["replicable"].certificate
     assert ours_here.n_blocks == made.n_blocks
     assert ours_here.n_partitions == 64 // made.n_blocks < made.n_partitions
     assert f"n_partitions={ours_here.n_partitions}" in str(found)
-    again = audit(ours(), *data, n_pairs=2, test_size=100)
+    again = audit(ours(), *data, **SMALL)
     assert again.contenders[0].description == "GaussianNB()"
     assert len(again.contenders) == 3
 
@@ -85,7 +82,7 @@ def test_flips_of_a_plain_contender_are_those_of_its_two_fits(data, result):
         DecisionTreeClassifier(max_depth=3, random_state=seed).fit(X[r], y[r]).predict(X[rows.test])
         for r in (one, two)
     ]
-    np.testing.assert_array_equal(result["tree"].answers[0], fits)
+    np.testing.assert_array_equal(result["tree"].predictions[0], fits)
     np.testing.assert_array_equal(result["tree"].flips[0], fits[0] != fits[1])
     right = np.mean([fits[0] == y[rows.test], fits[1] == y[rows.test]])
     assert result["tree"].right[0].mean() == pytest.approx(right)
@@ -99,7 +96,7 @@ def test_thresholds_are_integrated_out(data, result):
     simulated = ((u < found.law[0, 0]) != (u < found.law[0, 1])).mean()
     assert simulated == pytest.approx(found.flips[0].mean(), abs=0.01)
     under_this_key = (found.thresholds[0] < found.law[0]).astype(int)
-    np.testing.assert_array_equal(found.answers[0], under_this_key)
+    np.testing.assert_array_equal(found.predictions[0], under_this_key)
 
 
 def test_good_and_bad_flips_add_up(result):
@@ -135,7 +132,8 @@ def test_the_promise_beside_a_measurement_on_halves(data, result):
     found = result["ours"]
     assert found.promise(result.design) == halves_supremum(found.certificate.law)
     assert found.promise(result.design) > found.certificate.claim.rho
-    fresh = audit({"ours": ours()}, *data, n_pairs=2, test_size=200, train_size=350)
+    sizes = {"test_size": 200, "train_size": 350}
+    fresh = audit({"ours": ours()}, *data, n_pairs=2, design=sizes)
     assert fresh.design.independent_pairs
     assert fresh["ours"].promise(fresh.design) == fresh["ours"].certificate.claim.rho
     assert result["tree"].promise(result.design) is None
@@ -162,7 +160,7 @@ def test_rows_near_their_own_threshold_are_told(result):
 def test_groups_reach_the_learner_and_stay_together(data):
     X, y = data
     groups = np.repeat(np.arange(400), 4)
-    found = audit({"ours": ours()}, X, y, groups=groups, n_pairs=2, test_size=200)
+    found = audit({"ours": ours()}, X, y, groups=groups, **OPTIONS)
     assert found.design.unit == "groups"
     assert found["ours"].certificate.unit == "groups"
     assert found["ours"].certificate.n == found.design.train_size == 175
@@ -213,10 +211,10 @@ def test_sparse_rows_and_texts():
     from sklearn.feature_extraction.text import CountVectorizer
 
     base = make_pipeline(CountVectorizer(), LogisticRegression())
-    found = audit({"text": base}, texts, y, n_pairs=2, test_size=50)
+    found = audit({"text": base}, texts, y, **SMALL)
     assert found.columns == ("text",)
     rows = sparse.csr_matrix(picks.astype(float))
-    found = audit({"lr": LogisticRegression()}, rows, y, n_pairs=2, test_size=50)
+    found = audit({"lr": LogisticRegression()}, rows, y, **SMALL)
     assert found.columns == ()
 
 
@@ -229,13 +227,13 @@ def test_certificates_of_other_kinds_are_told(data):
         "approximate": ApproximatelyReplicableClassifier(GaussianNB(), gamma=0.4, n_blocks=30),
         "rule": RealizableReplicableClassifier(Thresholds(">")),
     }
-    found = audit(contenders, X[:700, :1], X[:700, 0] > 0, n_pairs=2, test_size=50)
+    found = audit(contenders, X[:700, :1], X[:700, 0] > 0, n_pairs=2, design={"test_size": 50})
     approximate, rule = found.to_dict()["contenders"]
     assert approximate["certificate"]["notion"] == "approximate"
     assert approximate["certificate"]["limit_for_these_pairs"] is None
     assert rule["certificate"] is None
     assert rule["other_promises"]
-    assert "of another kind" in str(found)
+    assert "another kind" in str(found)
     assert rule["other_promises"][0] in found.to_html(values=False).replace("&#39;", "'")
 
 
@@ -278,17 +276,17 @@ def test_jobs_do_not_change_a_byte(data, result):
 
 def test_a_time_budget_keeps_whole_pairs(data):
     contenders = {"a": GaussianNB(), "b": ConstantLearner()}
-    found = audit(contenders, *data, n_pairs=50, test_size=200, time_budget=0)
+    found = audit(contenders, *data, n_pairs=50, design={"test_size": 200, "time_budget": 0})
     assert found.design.n_pairs == 2
     assert found.pairs_wanted == 50
-    assert [len(c.answers) for c in found.contenders] == [2, 2]
-    assert "of 50 wanted" in str(found)
+    assert [len(c.predictions) for c in found.contenders] == [2, 2]
+    assert "of 50 requested" in str(found)
 
 
 def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
     contenders = {"tree": DecisionTreeClassifier(), "ours": ours()}
     whole = audit(contenders, *data, **OPTIONS)
-    real, calls = measuring.run_pair, []
+    real, calls = _runs.run_pair, []
 
     def interrupted(*args):
         calls.append(args)
@@ -296,7 +294,7 @@ def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
             raise KeyboardInterrupt
         return real(*args)
 
-    monkeypatch.setattr(measuring, "run_pair", interrupted)
+    monkeypatch.setattr(_runs, "run_pair", interrupted)
     with pytest.raises(KeyboardInterrupt):
         audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
     continued = audit(contenders, *data, resume=tmp_path / "a", **OPTIONS)
@@ -366,15 +364,35 @@ def test_an_error_names_contender_and_pair(data):
     ("arguments", "message"),
     [
         ({"rho": 0}, "rho=0"),
-        ({"delta": 1}, "delta=1"),
         ({"subgroups": 3}, "subgroups=3"),
         ({"groups": [1, 2]}, "groups"),
-        ({"ignore": "RPL001"}, "ignore='RPL001'"),
+        ({"design": {"test_sise": 3}}, "'test_sise'"),
+        ({"design": 3}, "design=3"),
     ],
 )
 def test_bad_arguments_are_named(data, arguments, message):
     with pytest.raises(ValueError, match=message):
         audit({"nb": GaussianNB()}, *data, **arguments)
+
+
+def test_settings_of_the_report_need_no_second_run(data, result):
+    wider = result.with_settings(delta=0.001)
+    usual, rate = result.flip_rate("tree"), wider.flip_rate("tree")
+    assert usual.value == rate.value < usual.upper < rate.upper
+    assert wider.to_dict()["design"]["delta"] == 0.001
+    assert result.delta == 0.05
+    with pytest.raises(ValueError, match="delta=1"):
+        result.with_settings(delta=1)
+    with pytest.raises(ValueError, match="ignore='RPL001'"):
+        result.with_settings(ignore="RPL001")
+
+
+def test_few_parameters_and_a_package_that_is_not_shadowed():
+    import replearn
+
+    assert len(inspect.signature(replearn.audit).parameters) <= 12
+    assert replearn.auditing.CHECKS
+    assert replearn.auditing.audit is replearn.audit
 
 
 def test_contenders_must_be_classifiers(data):
@@ -400,25 +418,29 @@ def test_champion_and_challenger(data):
     assert found.expected_flips is None
     assert compare(one, two, X).accuracy_a is None
     assert compare(one, one, X, y).flips.value == 0
-    assert compare(one, one, X, y).chance == 1
+    assert compare(one, one, X, y).p_value == 1
 
 
-def test_two_runs_of_one_promise(data):
+def test_two_comparable_runs(data):
     X, y = data
     one, two = ours().fit(X[:600], y[:600]), ours().fit(X[600:1200], y[600:1200])
     found = compare(one, two, X[1200:], y[1200:])
-    assert "one promise" in found.promise
+    assert found.comparable.startswith("comparable")
     gaps = np.abs(one.explain(X[1200:]).law_value - two.explain(X[1200:]).law_value)
     assert found.expected_flips == pytest.approx(gaps.mean())
     other = ours(shared_key="another").fit(X[600:1200], y[600:1200])
     found = compare(one, other, X[1200:])
-    assert "not comparable" in found.promise
+    assert "not comparable" in found.comparable
     assert found.expected_flips is None
 
 
 def test_extrapolation_follows_a_power_law_and_says_so(data):
     small, large = (
-        audit({"nb": GaussianNB(), "no": ConstantLearner()}, *data, train_size=m, **OPTIONS)
+        audit(
+            {"nb": GaussianNB(), "no": ConstantLearner()},
+            *data,
+            **OPTIONS | {"design": {"test_size": 200, "train_size": m}},
+        )
         for m in (175, 700)
     )
     nb, constant = extrapolate(small, large, n=2800)

@@ -144,11 +144,12 @@ def test_no_flips_at_all_still_have_an_upper_limit():
 # -- through the door ----------------------------------------------------------------------------
 
 
-def audited(seed, learner, n_rows, y=None, **sizes):
+def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
     rng = np.random.default_rng(seed)
     X = rng.standard_normal((n_rows, 1))
     y = rng.integers(0, 2, n_rows) if y is None else y(rng)
-    return X, y, audit({"m": learner}, X, y, subgroups=None, shared_key=seed, **sizes)
+    options = {"n_pairs": n_pairs, "design": sizes, "subgroups": None, "shared_key": seed}
+    return X, y, audit({"m": learner}, X, y, **options)
 
 
 def test_independent_pairs_give_limits_for_the_population():

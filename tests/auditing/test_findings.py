@@ -44,7 +44,8 @@ def noise(n=1200, seed=0):
 def run(estimator, X=None, y=None, **options):
     if X is None:
         X, y = noise()
-    options = {"n_pairs": 12, "test_size": 200, "subgroups": None, "shared_key": "t"} | options
+    design = {"test_size": options.pop("test_size", 200)}
+    options = {"n_pairs": 12, "design": design, "subgroups": None, "shared_key": "t"} | options
     contenders = estimator if isinstance(estimator, dict) else {"m": estimator}
     return audit(contenders, X, y, **options)
 
@@ -60,7 +61,7 @@ def words(result, code):
 def test_rpl001_high_flip_rate():
     noisy = run(FirstRowLearner())
     assert status(noisy, "RPL001") == "found"
-    assert "of the answers change" in words(noisy, "RPL001")
+    assert "of the predictions change" in words(noisy, "RPL001")
     assert status(run(ConstantLearner()), "RPL001") == "passed"
 
 
@@ -174,9 +175,10 @@ def test_rpl010_default_key():
 
 
 def test_findings_can_be_ignored_but_not_invented():
-    assert status(run(FirstRowLearner(), ignore=["RPL001"]), "RPL001") == "ignored"
+    result = run(FirstRowLearner())
+    assert status(result.with_settings(ignore=["RPL001"]), "RPL001") == "ignored"
     with pytest.raises(ValueError, match="RPL999"):
-        run(ConstantLearner(), ignore=["RPL999"])
+        result.with_settings(ignore=["RPL999"])
 
 
 def test_a_pass_says_what_it_does_not_prove():

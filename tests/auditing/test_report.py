@@ -55,7 +55,7 @@ def result():
     base = make_pipeline(encode, LogisticRegression(max_iter=1000))
     ours = PointwiseReplicableClassifier(base, n_blocks=8, plan={"n_partitions": 1})
     contenders = {EVIL: base, "replicable": ours}
-    return audit(contenders, X, y, n_pairs=4, test_size=150, subgroups=[EVIL, "town"])
+    return audit(contenders, X, y, n_pairs=4, design={"test_size": 150}, subgroups=[EVIL, "town"])
 
 
 # -- text, Markdown, JSON ------------------------------------------------------------------------

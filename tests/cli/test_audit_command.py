@@ -42,7 +42,7 @@ def test_the_gate(call, shop, audited, limit, code, verdict):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     found, out, err = call(*arguments, "--fail-above", limit)
     assert found == code
-    assert f"gate {verdict}: flip rate of 'what you use today'" in err
+    assert f"gate {verdict}: flip rate of 'baseline'" in err
     assert "replicable" in out
 
 
@@ -67,9 +67,9 @@ def test_the_gate_can_judge_the_upper_limit(call, shop, audited):
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")
-    assert call(*arguments, "--group", "town", *report)[0] == 0
+    assert call(*arguments, "--subgroup", "town", *report)[0] == 0
     assert (tmp_path / "r.md").read_text()
-    code, _, err = call(*arguments, "--group", "colour")
+    code, _, err = call(*arguments, "--subgroup", "colour")
     assert code == 2
     assert "no columns ['colour']" in err
 

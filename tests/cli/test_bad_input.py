@@ -239,7 +239,7 @@ def test_compare_needs_models_that_see_a_file_alike(call, shop, tmp_path):
     key = ("--key-file", shop / "key.txt")
     code, _, err = call("compare", shop / "a.replearn", tmp_path / "m", shop / "new.csv", *key)
     assert code == 2
-    assert "the models see a file differently: columns" in err
+    assert "the models read a file differently: columns" in err
 
 
 def test_models_that_cannot_be_saved_are_told_before_training(call, shop, tmp_path, monkeypatch):

@@ -10,11 +10,11 @@ import warnings
 
 import numpy as np
 import pytest
+from replearn.guarantees._choice_tasks import TASKS
 
 import replearn
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli.plan import add_arguments
-from replearn.guarantees._choice_tasks import TASKS
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
 
@@ -133,23 +133,23 @@ def test_an_unprepared_file_gets_to_a_model_in_one_command(call, shop, tmp_path)
 def test_predict_explains_and_abstains(call, shop, tmp_path):
     base = ("predict", shop / "a.replearn", shop / "new.csv", "--key-file", shop / "key.txt")
     code, out, _ = call(*base)
-    answers = [row["answer"] for row in rows_of(out)]
+    answers = [row["prediction"] for row in rows_of(out)]
     assert code == 0
     assert len(answers) == 60
     assert set(answers) == {"no", "yes"}
     explained = rows_of(call(*base, "--explain")[1])
-    assert [row["answer"] for row in explained] == answers
+    assert [row["prediction"] for row in explained] == answers
     assert "threshold" in explained[0]["why"]
     flips = [float(row["flip_probability"]) for row in explained]
     code, out, err = call(*base, "--max-flip", 0.05, "--json")
-    careful = [row["answer"] for row in json.loads(out)["predictions"]]
+    careful = [row["prediction"] for row in json.loads(out)["predictions"]]
     assert [answer is None for answer in careful] == [flip > 0.05 for flip in flips]
     assert f"{careful.count(None)} of 60 rows" in err
     silent = rows_of(call(*base, "--max-flip", 0.05, "--explain")[1])
-    assert [row["answer"] == "" for row in silent] == [answer is None for answer in careful]
-    assert [row["why"].startswith("No answer") for row in silent] == [flip > 0.05 for flip in flips]
+    assert [row["prediction"] == "" for row in silent] == [answer is None for answer in careful]
+    assert [row["why"].startswith("Abstained") for row in silent] == [flip > 0.05 for flip in flips]
     assert call(*base, "--out", tmp_path / "p.csv")[1] == ""
-    assert [row["answer"] for row in rows_of((tmp_path / "p.csv").read_text())] == answers
+    assert [row["prediction"] for row in rows_of((tmp_path / "p.csv").read_text())] == answers
 
 
 def test_certify_says_whether_it_is_one_promise(call, shop):
@@ -181,7 +181,7 @@ def test_compare_tells_what_changes(call, shop):
     assert code == 0
     assert found["rows"] == 60
     assert found["accuracy_a"] > 0.5
-    assert found["promise"].startswith("comparable")
+    assert found["comparable"].startswith("comparable")
     assert "flips" in call(*base)[1]
 
 
@@ -212,7 +212,7 @@ def test_ids_key_the_thresholds(call, shop, tmp_path):
 def test_groups_stay_together(call, shop, tmp_path):
     code, out, _ = call(
         *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
-        *("--together", "postcode", "--max-fits", 18, "--model", "tree", "--quiet", "--json"),
+        *("--group-by", "postcode", "--max-fits", 18, "--model", "tree", "--quiet", "--json"),
         *("--out", tmp_path / "m.replearn"),
     )
     assert code == 0
@@ -261,7 +261,7 @@ def test_three_classes_and_a_single_block(call, shop, tmp_path):
     ask = ("predict", tmp_path / "m", tmp_path / "d.csv", "--key-file", shop / "key.txt")
     code, out, _ = call(*ask)
     assert code == 0
-    assert {row["answer"] for row in rows_of(out)} == set("abc")
+    assert {row["prediction"] for row in rows_of(out)} == set("abc")
     code, out, _ = call(*ask, "--explain")
     assert code == 0
     assert {row["runner_up"] for row in rows_of(out)} == set("abc")
@@ -309,7 +309,7 @@ def test_the_second_lab_takes_the_kinds_from_the_first_labs_model(call, shop, tm
     code, out, err = call(*base, *more, "--json")
     assert code == 0
     assert json.loads(out)["columns"]["postcode"] == "number"
-    assert "another lab takes them over with --columns" in err
+    assert "another lab adopts them with --columns" in err
     code, out, _ = call("certify", shop / "a.replearn", tmp_path / "b.replearn")
     assert code == 1
     assert "kinds of the columns: postcode is text here, number there" in out
@@ -318,8 +318,8 @@ def test_the_second_lab_takes_the_kinds_from_the_first_labs_model(call, shop, tm
     assert json.loads(out)["columns"]["postcode"] == "text"
     assert "guessed" not in err
     assert call("certify", shop / "a.replearn", tmp_path / "b.replearn")[0] == 0
-    together = ("--columns", shop / "a.replearn", "--together", "customer_id", "--rho", "0.5")
-    assert call(*base, *more[2:], *together, "--max-fits", 5)[0] == 0
+    grouped = ("--columns", shop / "a.replearn", "--group-by", "customer_id", "--rho", "0.5")
+    assert call(*base, *more[2:], *grouped, "--max-fits", 5)[0] == 0
 
 
 def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, monkeypatch):

@@ -33,26 +33,26 @@ def test_the_whole_demo(small, call, tmp_path):
     code, out, _ = call("demo", "--picture", picture, "--report", report)
     assert code == 0
     assert "Two labs draw 900 of 327,346" in out
-    assert out.count("lab A: Answer") == out.count("lab B: Answer") == 3
+    assert out.count("lab A: ") == out.count("lab B: ") == 3
     assert "verdict          certified" in out
-    assert "both runs belong to one promise" in out
+    assert "Lab B's certificate: comparable" in out
     assert str(report) in out
     assert report.exists()
     assert len(re.findall(r"(\d+) \(\d+\.\d%\)", out)) == 2
     assert picture.read_text().startswith("<?xml")
 
 
-def test_the_numbers_are_those_of_the_answers():
-    answers, truth = np.array([list("aabb"), list("abbb")]), np.array(list("abbb"))
-    found = demo.Contest("x", [], answers, truth)
+def test_the_numbers_are_those_of_the_predictions():
+    predictions, truth = np.array([list("aabb"), list("abbb")]), np.array(list("abbb"))
+    found = demo.FittedLabs("x", [], predictions, truth)
     assert found.flipped.tolist() == [False, True, False, False]
     assert found.accuracies.tolist() == [0.75, 1.0]
 
 
 def test_the_picture_is_the_same_twice_and_shows_every_flip(tmp_path):
     truth = np.array(["a"] * 90)
-    plain = demo.Contest("plain", [], np.array([["a"] * 90, ["b"] * 7 + ["a"] * 83]), truth)
-    ours = demo.Contest("ours", [], np.array([truth, truth]), truth)
+    plain = demo.FittedLabs("plain", [], np.array([["a"] * 90, ["b"] * 7 + ["a"] * 83]), truth)
+    ours = demo.FittedLabs("ours", [], np.array([truth, truth]), truth)
     for name in ("one.svg", "two.svg", "three.png"):
         demo.draw(plain, ours, str(tmp_path / name))
     text = (tmp_path / "one.svg").read_text()

@@ -6,8 +6,9 @@ from sklearn.datasets import make_blobs
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import multiclass_flip_bound, smallest_blocks_multiclass
+from replearn.bounds import multiclass_flip_bound
 from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.multiclass import smallest_blocks_multiclass
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
 

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import realizable_flip_bound, smallest_sample_realizable
+from replearn.bounds.realizable import realizable_flip_bound, smallest_sample_realizable
 from replearn.hypotheses import Constant, Thresholds
 from replearn.learners import RealizableReplicableClassifier
 

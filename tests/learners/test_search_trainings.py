@@ -7,7 +7,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
-from replearn.bounds import smallest_sample_search
+from replearn.bounds.selection import smallest_sample_search
 from replearn.guarantees.registry import theorem
 from replearn.learners import ReplicableSearchCV
 from replearn.learners.trainings import GROUP, cut_trainings, training_errors

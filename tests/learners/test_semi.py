@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import cover_distance, realizable_sample_size
+from replearn.bounds import realizable_sample_size
+from replearn.bounds.realizable import cover_distance
 from replearn.hypotheses import Boxes, Intervals, Stumps, Thresholds, hypothesis_from_dict, make_box
 from replearn.learners import SemiReplicableClassifier
 

@@ -7,7 +7,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import smallest_sample_threshold
+from replearn.bounds.thresholds import smallest_sample_threshold
 from replearn.learners import ReplicableThresholdClassifier
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -264,6 +264,15 @@ def test_boosted_trees_are_checked_too(name, value):
         check_trees(model, "m")
 
 
+def test_trees_that_no_known_estimator_owns_are_refused():
+    model = HistGradientBoostingClassifier(max_iter=1, min_samples_leaf=5).fit(X, Y)
+    model._renamed = vars(model).pop("_predictors")  # as another scikit-learn might
+    with pytest.raises(ModelFileError, match="no estimator known here owns"):
+        check_trees(model, "m")
+    with pytest.raises(ModelFileError, match="no estimator known here owns"):
+        check_trees({"loose": DecisionTreeClassifier(max_depth=2).fit(X, Y).tree_}, "m")
+
+
 def test_categories_of_boosted_trees_are_checked():
     table = np.column_stack([RNG.integers(0, 9, 700), X[:, 0]])
     model = HistGradientBoostingClassifier(max_iter=1, categorical_features=[0])

@@ -12,12 +12,7 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import (
-    arcsine_law,
-    flip_curve,
-    flip_supremum,
-    selection_flip_bound_sampled,
-)
+from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
 from replearn.guarantees import plan
 from replearn.learners import ReplicableSelector, planning, pointwise, single_rule
 from replearn.randomness import SharedKey

@@ -1,38 +1,43 @@
 """Measure flips on your own data: pairs of trainings, findings, displays, report."""
 
-from replearn.auditing._audit import audit
-from replearn.auditing._checks import CHECKS
-from replearn.auditing._compare import ModelComparison, compare
-from replearn.auditing._contender_result import ContenderResult
+from replearn.auditing._audit import AuditResult, audit
+from replearn.auditing._contenders import is_replicable
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._displays import (
+from replearn.auditing._findings import CHECKS, Check, Finding
+from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._statistics import Estimate
+from replearn.auditing.comparison import ModelComparison, compare
+from replearn.auditing.displays import (
     AccuracyFlipsDisplay,
     FlipReliabilityDisplay,
     FlipsByBlocksDisplay,
     GroupFlipsDisplay,
     RowFlipsDisplay,
 )
-from replearn.auditing._extrapolate import Extrapolation, extrapolate
-from replearn.auditing._findings import Check, Finding
-from replearn.auditing._result import AuditResult
-from replearn.auditing._statistics import Estimate
+from replearn.auditing.extrapolation import Extrapolation, extrapolate
+from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
     "CHECKS",
     "AccuracyFlipsDisplay",
     "AuditDesign",
     "AuditResult",
+    "BlocksDisplay",
     "Check",
     "ContenderResult",
     "Estimate",
     "Extrapolation",
     "Finding",
+    "FlipCurveDisplay",
     "FlipReliabilityDisplay",
     "FlipsByBlocksDisplay",
     "GroupFlipsDisplay",
+    "Measurement",
     "ModelComparison",
+    "PromiseDisplay",
     "RowFlipsDisplay",
     "audit",
     "compare",
     "extrapolate",
+    "is_replicable",
 ]

@@ -1,29 +1,36 @@
-"""The door: ``audit(estimator, X, y)``."""
+"""The function ``audit(estimator, X, y)`` and the result it returns."""
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import os
 import time
-from numbers import Real
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.auditing._checks import checked_codes
-from replearn.auditing._columns import cells, make_subgroups
-from replearn.auditing._contender_result import ContenderResult, gather
-from replearn.auditing._contenders import Contender, make_contenders
-from replearn.auditing._design import AuditDesign, draw_rows, make_design
-from replearn.auditing._facts import look_at
-from replearn.auditing._measure import Work, measure
-from replearn.auditing._result import AuditResult
-from replearn.auditing._runs import Question
-from replearn.auditing._store import Store, data_digest
-from replearn.learners.inputs import check_groups, check_labels, describe_learner
+from replearn.auditing import _report, _summary
+from replearn.auditing._columns import cells, data_facts, make_subgroups
+from replearn.auditing._contenders import make_contenders
+from replearn.auditing._design import design_options, draw_rows, make_design
+from replearn.auditing._findings import Finding, checked_codes, find
+from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._runs import Store, Task, run_pairs
+from replearn.learners.inputs import (
+    check_groups,
+    check_labels,
+    describe_learner,
+)
 from replearn.randomness import SharedKey
-from replearn.tables import n_rows
+from replearn.records.checks import check_fraction
+from replearn.records.files import write_atomically
+from replearn.records.json import pretty_json
+from replearn.tables import data_digest, n_rows
 
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
@@ -35,67 +42,58 @@ def audit(  # noqa: PLR0913
     y: ArrayLike,
     *,
     n_pairs: int = 20,
-    sample: str = "disjoint",
-    test_size: int | float | None = None,
-    train_size: int | None = None,
+    design: Mapping[str, Any] | None = None,
     groups: ArrayLike | None = None,
     subgroups: Any = "auto",
     rho: float = 0.1,
-    delta: float = 0.05,
-    time_budget: float | None = None,
     shared_key: Any = 0,
-    n_jobs: int | None = None,
     resume: str | os.PathLike[str] | None = None,
-    ignore: tuple[str, ...] | list[str] = (),
+    n_jobs: int | None = None,
     verbose: int = 0,
 ) -> AuditResult:
-    """Measure on your own data how often retraining changes an answer.
+    """Measure on your own data how often retraining changes a prediction.
 
     The test rows are drawn once. Pairs of samples are drawn from the other rows; each contender
-    learns from both samples of a pair, and a test row flips if the two answers differ.
+    is fitted on both samples of a pair, and a test row flips if the two predictions differ.
 
     Parameters
     ----------
     estimator : classifier or dict of str to classifier
-        One classifier is compared with bagging of five and with its replicable version (about 64
-        base learners, so fewer partitions than the learner's default: the promise is the same,
-        real flips are more frequent). A dict is taken as it is; its first entry is the one that
-        others are compared with.
+        One classifier is the baseline, beside bagging of five and its replicable version (about
+        64 base learners, so fewer partitions than the learner's default: the guarantee is the
+        same, real flips are more frequent). A dict is taken as it is; its first entry is the
+        baseline.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-        The file, in its own order.
+        All rows, in the order of the file.
     y : array-like of shape (n,)
         Labels of any kind.
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
-    sample : {"disjoint", "bootstrap"}, default="disjoint"
-        Cut the samples of a pair from the file, or draw them with replacement.
-    test_size : int, float or None, default=None
-        Number or share of test rows; None: 30 %, at most 2000.
-    train_size : int or None, default=None
-        Rows (groups) that each run learns from; None: half of the others ("disjoint") or as many
-        as there are ("bootstrap"). If ``2 * n_pairs * train_size`` rows are there, no two pairs
-        share a row, and the limits hold for the population instead of for this file.
+    design : dict, default=None
+        How pairs are drawn, where the defaults do not fit; any of
+
+        - ``test_size``: number or share of test rows (default: 30 %, at most 2000);
+        - ``train_size``: rows (groups) that each run learns from (default: half of the others).
+          If ``2 * n_pairs * train_size`` rows are there, no two pairs share a row, and the limits
+          hold for the population instead of for this file;
+        - ``sample``: "disjoint" (default) cuts the samples of a pair from the file, "bootstrap"
+          draws them with replacement, by default as many as there are;
+        - ``time_budget``: no pair is started after so many seconds (at least two are run).
     groups : array-like of shape (n,), default=None
         Rows of one group (one patient) stay together in tests, samples and blocks.
     subgroups : "auto", None, list of column names, or dict of name to labels, default="auto"
-        Flips are told for each; "auto" takes columns of texts or booleans with few values.
+        Flips are reported for each; "auto" takes columns of text or booleans with few values.
     rho : float, default=0.1
-        Flip probability that the default replicable contender promises.
-    delta : float, default=0.05
-        Each pair of confidence limits fails with probability at most delta.
-    time_budget : float, default=None
-        No pair is begun after so many seconds (at least two are run).
+        Flip probability that the default replicable contender guarantees.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open (both runs of a pair get the same), and is
         the key of the default replicable contender.
-    n_jobs : int, default=None
-        Number of joblib workers. The result does not depend on it.
     resume : path, default=None
         A folder where every finished pair is kept. After an interruption, the same call continues.
-    ignore : sequence of str, default=()
-        Codes of findings that are not looked for.
+    n_jobs : int, default=None
+        Number of joblib workers. The result does not depend on it.
     verbose : int, default=0
-        Progress: 0 speaks only when it takes long, 1 always, negative never.
+        0 reports progress only for long audits, 1 always, a negative number never.
 
     Returns
     -------
@@ -110,104 +108,183 @@ def audit(  # noqa: PLR0913
     >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
     >>> result = audit(GaussianNB(), X, y, n_pairs=4, shared_key="trial-2026")
     >>> [contender.name for contender in result.contenders]
-    ['what you use today', 'bagging with 5', 'replicable']
-    >>> rate = result.flip_rate("what you use today")
+    ['baseline', 'bagging (5 models)', 'replicable']
+    >>> rate = result.flip_rate("baseline")
     >>> 0 < rate.lower < rate.value < rate.upper < 0.2
     True
     """
     start = time.monotonic()
-    _check_shares(rho=rho, delta=delta)
-    ignored = checked_codes(ignore)
+    check_fraction("rho", rho, one=False)
+    options = design_options(design)
+    time_budget = options.pop("time_budget")
     codes, classes = check_labels(X, y, None)
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
-    rows = draw_rows(n_rows(X), test_size, group_of_row, key)
-    design = make_design(
-        n_rows(X), rows, n_pairs=n_pairs, sample=sample, train_size=train_size, key=key
-    )
+    rows = draw_rows(n_rows(X), options.pop("test_size"), group_of_row, key)
+    sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, **options)
     contenders = make_contenders(
-        estimator, rho=rho, shared_key=shared_key, n=design.train_size, n_classes=len(classes)
+        estimator, rho=rho, shared_key=shared_key, n=sizes.train_size, n_classes=len(classes)
     )
-    question = Question(X, codes, classes, group_of_row, rows.test)
-    found_subgroups = make_subgroups(X, subgroups, rows.test)
-    store = Store(resume, _manifest(contenders, question, design))
-    work = Work(contenders, question, design, rows, key)
-    outcomes = measure(work, store, time_budget=time_budget, n_jobs=n_jobs, verbose=verbose)
+    levels = make_subgroups(X, subgroups, rows.test)
+    task = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
+    store = Store(resume, _manifest(task, data_digest(X, codes, group_of_row)))
+    outcomes = run_pairs(task, store, time_budget=time_budget, n_jobs=n_jobs, verbose=verbose)
     results = tuple(
-        gather(
-            contender.name,
-            describe_learner(contender.estimator)[0],
-            codes[rows.test],
-            pairs,
-            remark=contender.remark,
-            in_front=_in_front(contender),
-            default_key=_has_default_key(contender),
-        )
+        ContenderResult.from_pairs(contender, codes[rows.test], pairs)
         for contender, pairs in zip(contenders, outcomes, strict=True)
     )
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
-        design=dataclasses.replace(design, n_pairs=len(outcomes[0])),
+        design=dataclasses.replace(sizes, n_pairs=len(outcomes[0])),
         contenders=results,
         classes=tuple(classes.tolist()),
         test=rows.test,
         clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
-        subgroups=found_subgroups,
-        facts=look_at(X, codes, rows.test),
+        subgroups=levels,
+        facts=data_facts(X, codes, rows.test),
         shown_rows=shown,
         columns=tuple(names),
         cells=tuple(map(tuple, values)),
-        delta=delta,
         rho=rho,
-        ignore=ignored,
         pairs_wanted=n_pairs,
         wall_seconds=time.monotonic() - start,
     )
 
 
-def _check_shares(**values: Any) -> None:
-    for name, value in values.items():
-        if not isinstance(value, Real) or not 0 < float(value) < 1:
-            raise ValueError(f"{name}={value!r} must lie between 0 and 1.")
-
-
-def _manifest(
-    contenders: list[Contender], question: Question, design: AuditDesign
-) -> dict[str, Any]:
+def _manifest(task: Task, digest: str) -> dict[str, Any]:
     """What two audits must share to have the same result; the number of pairs may grow."""
-    items = dataclasses.asdict(design)
-    if not design.independent_pairs:
-        del items["n_pairs"]
+    design = dataclasses.asdict(task.design)
+    if not task.design.independent_pairs:
+        del design["n_pairs"]
     return {
         "version": 1,
-        "contenders": [[c.name, *describe_learner(c.estimator)] for c in contenders],
-        "data": data_digest(question.X, question.codes, question.groups),
-        "classes": [str(label) for label in question.classes.tolist()],
-        "design": items,
+        "contenders": [[c.name, *describe_learner(c.estimator)] for c in task.contenders],
+        "data": digest,
+        "classes": [str(label) for label in task.classes.tolist()],
+        "design": design,
     }
-
-
-def _in_front(contender: Contender) -> tuple[str, ...]:
-    """Transformers that learn from data in front of a replicable learner."""
-    if contender.replicable_part in (None, contender.estimator):
-        return ()
-    steps = contender.estimator.steps[:-1]
-    return tuple(type(step).__name__ for _, step in steps if _learns(step))
-
-
-def _learns(step: Any) -> bool:
-    from sklearn.utils import get_tags
-
-    return step is not None and not isinstance(step, str) and bool(get_tags(step).requires_fit)
-
-
-def _has_default_key(contender: Contender) -> bool:
-    part = contender.replicable_part
-    return part is not None and SharedKey(part.shared_key).fingerprint == SharedKey(0).fingerprint
 
 
 def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
     """Rows by the flips of the first contender, ties by the others together."""
     others = np.sum([result.frequency for result in results], axis=0)
     return np.lexsort((-others, -results[0].frequency))[:SHOWN_ROWS]
+
+
+class AuditResult(Measurement):
+    """The result of :func:`audit`: the measured numbers, the findings, and reports of both.
+
+    See the fields of `Measurement`: ``design``, ``contenders`` (also ``result[name]``),
+    ``classes``, ``test``, ``delta``, ``rho`` and others.
+    """
+
+    def with_settings(
+        self, *, delta: float | None = None, ignore: Sequence[str] | None = None
+    ) -> AuditResult:
+        """Return the same measurement, reported in another way; nothing is run again.
+
+        Parameters
+        ----------
+        delta : float, default=None
+            Each pair of confidence limits fails with probability at most delta (0.05 at first).
+        ignore : sequence of str, default=None
+            Codes of findings that are not looked for.
+
+        Returns
+        -------
+        AuditResult
+            With other limits and findings.
+        """
+        return dataclasses.replace(
+            self,
+            delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
+            ignore=self.ignore if ignore is None else checked_codes(ignore),
+        )
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The outcome of every check, by code."""
+        return find(self)
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return _summary.summarize(self, self.findings)
+
+    def to_dict(self, *, timings: bool = True, values: bool = True) -> dict[str, Any]:
+        """Return everything as JSON values; the schema is documented.
+
+        Parameters
+        ----------
+        timings : bool, default=True
+            Whether to include seconds; without them two equal audits give equal bytes.
+        values : bool, default=True
+            Whether to include the features of the least stable rows.
+
+        Returns
+        -------
+        dict
+            See the page on the schema.
+        """
+        items = self._values if timings else _summary.without_timings(self._values)
+        return copy.deepcopy(items if values else _summary.without_values(items))
+
+    def to_json(self, *, timings: bool = True, values: bool = True) -> str:
+        """Return everything as JSON text; parameters as in `to_dict`."""
+        return pretty_json(self.to_dict(timings=timings, values=values))
+
+    def to_markdown(self) -> str:
+        """Return a short report for a pull request or a wiki."""
+        return _report.to_markdown(self._values)
+
+    def to_html(self, *, values: bool = True) -> str:
+        """Return the report as one self-contained HTML page (needs jinja2).
+
+        Parameters
+        ----------
+        values : bool, default=True
+            Whether the features of the least stable rows are shown. False: only their places in
+            the file, for reports that are passed on.
+
+        Returns
+        -------
+        str
+            Opens from disk; nothing is loaded from a network.
+        """
+        return _report.to_html(self._values, values=values)
+
+    def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
+        """Write the report; the ending .html, .json or .md says how.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        values : bool, default=True
+            Whether to include the features of the least stable rows (Markdown never does).
+        """
+        writers = {
+            ".html": lambda: self.to_html(values=values),
+            ".json": lambda: self.to_json(values=values),
+            ".md": self.to_markdown,
+        }
+        ending = Path(path).suffix.lower()
+        if ending not in writers:
+            raise ValueError(f"path={str(path)!r} must end in {', '.join(writers)}.")
+        write_atomically(path, writers[ending]() + "\n")
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with one line per contender."""
+        import pandas as pd
+
+        return pd.DataFrame(_summary.contender_lines(self._values))
+
+    def __repr__(self) -> str:
+        names = ", ".join(c.name for c in self.contenders)
+        return f"AuditResult({names}; {self.design.n_pairs} pairs, {self.design.n_test} test rows)"
+
+    def __str__(self) -> str:
+        return _report.to_text(self._values)
+
+    def _repr_html_(self) -> str:
+        return _report.to_notebook(self._values)

@@ -1,13 +1,17 @@
-"""Columns of any container, their values in words, and subgroups of rows."""
+"""The file itself: its columns, their values as text, subgroups, and facts before any model."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import stats
 
+from replearn.randomness import SharedKey, as_points
 from replearn.tables import is_frame, is_sparse, n_rows, take_rows
 
 MOST_COLUMNS = 200
@@ -16,6 +20,22 @@ MOST_COLUMNS = 200
 MOST_LEVELS = 12
 MOST_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
+
+ID_NAME = re.compile(
+    r"(^|[_\W])(id|ids|uid|uuid|patient|subject|person|customer|client|user|account|household|"
+    r"family|hospital|clinic|school|store|device|session)([_\W]|$)|(?<=[a-z])(Id|ID)$",
+    re.IGNORECASE,
+)
+LEAST_GROUPS = 20
+"""A column of ids names more groups than a category has levels."""
+
+LEAST_DRIFT = 0.1
+LEAST_NEIGHBOURS = 0.1
+DRIFT_ALARM = 1e-6
+"""False-alarm probability of the drift tests over all columns together."""
+
+NEIGHBOUR_SCORE = 6.0
+MOST_DISTINCT_LEVELS = 200
 
 
 def columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -41,7 +61,7 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct values in words, and the place of each row's value among them.
+    """Return the distinct values as text, and the place of each row's value among them.
 
     Examples
     --------
@@ -49,16 +69,16 @@ def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     >>> names, places.tolist()
     (['None', 'b'], [1, 0, 1])
     """
-    names, places = np.unique(np.array([in_words(v) for v in values.tolist()]), return_inverse=True)
+    names, places = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
     return names.tolist(), places
 
 
-def in_words(value: Any) -> str:
+def as_text(value: Any) -> str:
     """Write one cell: short numbers, shortened texts.
 
     Examples
     --------
-    >>> in_words(0.123456789), in_words("x" * 300)[-3:]
+    >>> as_text(0.123456789), as_text("x" * 300)[-3:]
     ('0.123457', 'xx…')
     """
     if isinstance(value, float):
@@ -68,7 +88,7 @@ def in_words(value: Any) -> str:
 
 
 def cells(X: Any, rows: NDArray[np.intp]) -> tuple[list[str], list[list[str]]]:
-    """Return column names and the cells of some rows in words.
+    """Return column names and the cells of some rows as text.
 
     Examples
     --------
@@ -76,14 +96,14 @@ def cells(X: Any, rows: NDArray[np.intp]) -> tuple[list[str], list[list[str]]]:
     (['column 0', 'column 1'], [['3', '4']])
     """
     some = take_rows(X, rows)
-    found = list(columns(some))
-    if not found:
+    named = list(columns(some))
+    if not named:
         if is_sparse(X):
             return [], [[] for _ in rows]
-        return ["text"], [[in_words(value)] for value in some]
-    names = [name for name, _ in found]
-    values = [column.tolist() for _, column in found]
-    return names, [[in_words(v[i]) for v in values] for i in range(len(rows))]
+        return ["text"], [[as_text(value)] for value in some]
+    names = [name for name, _ in named]
+    values = [column.tolist() for _, column in named]
+    return names, [[as_text(v[i]) for v in values] for i in range(len(rows))]
 
 
 Subgroups = dict[str, tuple[list[str], NDArray[np.intp]]]
@@ -108,8 +128,8 @@ def make_subgroups(X: Any, wanted: Any, test: NDArray[np.intp]) -> Subgroups:
 
     Examples
     --------
-    >>> found = make_subgroups(np.zeros((3, 1)), {"town": ["a", "b", "a"]}, np.array([0, 1]))
-    >>> found["town"][0]
+    >>> named = make_subgroups(np.zeros((3, 1)), {"town": ["a", "b", "a"]}, np.array([0, 1]))
+    >>> named["town"][0]
     ['a', 'b']
     """
     if wanted is None:
@@ -138,11 +158,119 @@ def _column(values: Any, n: int, name: Any) -> NDArray[Any]:
 
 
 def _automatic(X: Any, test: NDArray[np.intp]) -> Subgroups:
-    found: Subgroups = {}
+    subgroups: Subgroups = {}
     for name, values in columns(X):
-        if is_numeric(values) or len(found) == MOST_SUBGROUP_COLUMNS:
+        if is_numeric(values) or len(subgroups) == MOST_SUBGROUP_COLUMNS:
             continue
         names, places = levels(values[test])
         if 2 <= len(names) <= MOST_LEVELS:
-            found[name] = names, places
-    return found
+            subgroups[name] = names, places
+    return subgroups
+
+
+@dataclass(frozen=True)
+class DataFacts:
+    """What the rows show about the assumptions of audits and certificates.
+
+    Parameters
+    ----------
+    repeated_test_share : float
+        Share of test rows whose features occur again among the other rows.
+    largest_point_share : float
+        Share of the file that one single point holds.
+    id_columns : tuple of (str, int, float)
+        Columns named like ids whose values repeat: name, distinct values, mean rows per value.
+    drift : tuple of (str, float)
+        Columns whose distribution differs between the first and the last third of the file:
+        name, distance between the two distributions.
+    neighbours : tuple of (str, float)
+        Columns in which neighbouring rows are alike: name, correlation.
+    has_named_columns : bool
+        Whether ids could have been recognised at all.
+    """
+
+    repeated_test_share: float
+    largest_point_share: float
+    id_columns: tuple[tuple[str, int, float], ...]
+    drift: tuple[tuple[str, float], ...]
+    neighbours: tuple[tuple[str, float], ...]
+    has_named_columns: bool
+
+
+def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataFacts:
+    """Look at all rows in file order, with labels as numbers and the positions of the test rows.
+
+    Examples
+    --------
+    >>> facts = data_facts(np.ones((100, 1)), np.arange(100) % 2, np.arange(10))
+    >>> facts.repeated_test_share, facts.largest_point_share
+    (1.0, 1.0)
+    """
+    repeated, largest = _repeats(X, test)
+    named = dict(columns(X))
+    watched = {**named, "the label": codes.astype(object)}
+    n = len(codes)
+    third = slice(0, n // 3), slice(n - n // 3, n)
+    drift = [(name, _drift(v[third[0]], v[third[1]], len(watched))) for name, v in watched.items()]
+    alike = [(name, _likeness(v)) for name, v in {**named, "the label": codes}.items()]
+    return DataFacts(
+        repeated_test_share=repeated,
+        largest_point_share=largest,
+        id_columns=tuple(_id_columns(named)),
+        drift=tuple(item for item in drift if item[1] > 0),
+        neighbours=tuple(item for item in alike if item[1] > 0),
+        has_named_columns=hasattr(X, "columns"),
+    )
+
+
+def _repeats(X: Any, test: NDArray[np.intp]) -> tuple[float, float]:
+    points = SharedKey("audit facts").hashes(as_points(X))
+    _, places, counts = np.unique(points, return_inverse=True, return_counts=True)
+    in_test = np.bincount(places[test], minlength=len(counts))
+    elsewhere = (counts - in_test)[places[test]] > 0
+    return float(elsewhere.mean()), float(counts.max() / len(points))
+
+
+def _id_columns(named: dict[str, NDArray[Any]]) -> list[tuple[str, int, float]]:
+    ids = []
+    for name, values in named.items():
+        if not ID_NAME.search(name):
+            continue
+        distinct = len(set(values.tolist()))
+        if LEAST_GROUPS <= distinct <= len(values) / 2:
+            ids.append((name, distinct, len(values) / distinct))
+    return ids
+
+
+def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:
+    """Distance between two parts of a column; 0 unless it is both large and certain."""
+    if is_numeric(first):
+        kept = [part[~np.isnan(part.astype(float))] for part in (first, last)]
+        if min(map(len, kept)) < 2:
+            return 0.0
+        test: Any = stats.ks_2samp(kept[0], kept[1], method="asymp")
+        distance, chance = float(test.statistic), float(test.pvalue)
+    else:
+        names, places = levels(np.concatenate([first, last]))
+        if not 2 <= len(names) <= MOST_DISTINCT_LEVELS:
+            return 0.0
+        parts = places[: len(first)], places[len(first) :]
+        table = np.array([np.bincount(part, minlength=len(names)) for part in parts])
+        shares = table / table.sum(axis=1, keepdims=True)
+        distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
+        chance = float(stats.chi2_contingency(table).pvalue)
+    return distance if distance > LEAST_DRIFT and chance < DRIFT_ALARM / n_columns else 0.0
+
+
+def _likeness(values: NDArray[Any]) -> float:
+    """Correlation of neighbouring rows; 0 unless it is both large and certain."""
+    if not is_numeric(values) or len(values) < 3:
+        return 0.0
+    ranks = stats.rankdata(values, nan_policy="omit")
+    ranks = ranks[~np.isnan(ranks)] - np.nanmean(ranks)
+    total = float((ranks**2).sum())
+    if total == 0:
+        return 0.0
+    correlation = float((ranks[1:] * ranks[:-1]).sum() / total)
+    certain = correlation * len(ranks) ** 0.5 > NEIGHBOUR_SCORE
+    return correlation if certain and correlation > LEAST_NEIGHBOURS else 0.0

@@ -1,4 +1,4 @@
-"""Who is compared: what you use today, bagging with five, and a replicable learner."""
+"""The contenders of an audit: a baseline, bagging of five, and a replicable learner."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.utils import get_tags
 
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan
@@ -17,20 +18,20 @@ from replearn.learners.planning import wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
-TODAY = "what you use today"
-BAGGING = "bagging with 5"
+BASELINE = "baseline"
+BAGGING = "bagging (5 models)"
 REPLICABLE = "replicable"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
 
-An audit trains it forty times. Fewer partitions leave the promise as it is (theorem:
+An audit trains it forty times. Fewer partitions leave the guarantee as it is (theorem:
 several-partitions) and make real flips more frequent than with the learner's own default.
 """
 
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """One estimator of the comparison.
+    """One estimator of an audit.
 
     Parameters
     ----------
@@ -50,7 +51,7 @@ class Contender:
     def is_replicable(self) -> bool:
         """Whether it is a learner of this library whose thresholds can be integrated out.
 
-        A heavy stage decides by several thresholds: it is judged by its answers, like any other.
+        A heavy stage decides by several thresholds: it is judged by its predictions, like others.
         """
         return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
 
@@ -63,10 +64,29 @@ class Contender:
         last = steps[-1][1] if steps else self.estimator
         return last if hasattr(last, "shared_key") else None
 
+    @property
+    def learned_in_front(self) -> tuple[str, ...]:
+        """Names of transformers that learn from data in front of a replicable learner."""
+        if self.replicable_part in (None, self.estimator):
+            return ()
+        steps = self.estimator.steps[:-1]
+        return tuple(type(step).__name__ for _, step in steps if _learns(step))
+
+    @property
+    def has_default_key(self) -> bool:
+        """Whether a replicable learner has the default key, which everybody has."""
+        part = self.replicable_part
+        default = SharedKey(0).fingerprint
+        return part is not None and SharedKey(part.shared_key).fingerprint == default
+
 
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
     return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+
+
+def _learns(step: Any) -> bool:
+    return step is not None and not isinstance(step, str) and bool(get_tags(step).requires_fit)
 
 
 def make_contenders(
@@ -77,10 +97,10 @@ def make_contenders(
     Parameters
     ----------
     estimators : classifier or dict of str to classifier
-        A dict is taken as it is. One classifier: that classifier, bagging with five, and the
-        replicable version; one of our learners: its base learner, bagging and itself.
+        A dict is taken as it is. One classifier: that classifier, bagging of five, and the
+        replicable version; a replicable learner: its base learner, bagging and itself.
     rho : float
-        What the default replicable contender promises.
+        Flip probability that the default replicable contender guarantees.
     shared_key : str, bytes, int or SharedKey
         Its key.
     n : int
@@ -91,29 +111,29 @@ def make_contenders(
     Returns
     -------
     list of Contender
-        In order; the first is the one that others are compared with.
+        In order; the first is the baseline.
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> [c.name for c in make_contenders(GaussianNB(), rho=0.1, shared_key="k", n=999)]
-    ['what you use today', 'bagging with 5', 'replicable']
+    ['baseline', 'bagging (5 models)', 'replicable']
     """
     if isinstance(estimators, Mapping):
         if not estimators:
             raise ValueError("estimators is an empty dict: give at least one classifier.")
-        found = [Contender(str(name), estimator) for name, estimator in estimators.items()]
-        if len({contender.name for contender in found}) < len(found):
-            raise ValueError(f"two contenders have one name: {[c.name for c in found]}.")
+        contenders = [Contender(str(name), estimator) for name, estimator in estimators.items()]
+        if len({contender.name for contender in contenders}) < len(contenders):
+            raise ValueError(f"two contenders have one name: {[c.name for c in contenders]}.")
     else:
-        found = _defaults(estimators, rho, shared_key, n, n_classes)
-    for contender in found:
+        contenders = _defaults(estimators, rho, shared_key, n, n_classes)
+    for contender in contenders:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
                 f"contender {contender.name!r} is {contender.estimator!r}: "
                 "a classifier with fit and predict is needed."
             )
-    return found
+    return contenders
 
 
 def _defaults(
@@ -126,18 +146,18 @@ def _defaults(
 
 
 def _usual(base: Any) -> list[Contender]:
-    return [Contender(TODAY, base), Contender(BAGGING, SmallBagging(base))]
+    return [Contender(BASELINE, base), Contender(BAGGING, SmallBagging(base))]
 
 
 def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
-    made = plan(n=n, rho=rho, n_classes=n_classes)
-    partitions = max(1, min(made.n_partitions, AUDIT_FITS // made.n_blocks))
+    usual = plan(n=n, rho=rho, n_classes=n_classes)
+    partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     remark = ""
-    if partitions < made.n_partitions:
+    if partitions < usual.n_partitions:
         remark = (
             f"Trained with n_partitions={partitions}; by default the learner would use "
-            f"{made.n_partitions}, with the same promise and fewer flips."
+            f"{usual.n_partitions}, with the same guarantee and fewer flips."
         )
     ours = PointwiseReplicableClassifier(
         base, rho=rho, shared_key=shared_key, plan={"n_partitions": partitions}, verbose=-1
@@ -150,7 +170,7 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
 
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
     replicable learner keeps its own key where its thresholds are integrated out; otherwise (inside
-    a pipeline) its key changes from pair to pair, because its promise is an average over keys.
+    a pipeline) its key changes from pair to pair, because its guarantee is an average over keys.
 
     Examples
     --------
@@ -201,7 +221,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> SmallBagging:
-        """Train one clone per resample.
+        """Fit one clone per resample.
 
         Parameters
         ----------
@@ -225,7 +245,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Mean probability, or share of votes where the base learner has no probabilities.
+        """Predict mean probabilities, or vote shares where the base learner has no probabilities.
 
         Parameters
         ----------
@@ -247,7 +267,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer with the most probable class.
+        """Predict the most probable class.
 
         Parameters
         ----------

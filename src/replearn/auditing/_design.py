@@ -1,4 +1,4 @@
-"""Which rows are asked, and which rows each run learns from.
+"""Which rows are tested, and which rows each run learns from.
 
 The test rows are drawn once and stay. For each pair the other rows are shuffled by the audit's key
 and two samples are cut from them. Everything follows from the key and the sizes, so that an audit
@@ -7,6 +7,7 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any
@@ -22,11 +23,18 @@ DEFAULT_TEST_ROWS = 2000
 """Enough for twenty rows in the last percent; more rows cost prediction time."""
 
 SMALLEST_SAMPLE = 10
+DEFAULTS: dict[str, Any] = {
+    "test_size": None,
+    "train_size": None,
+    "sample": "disjoint",
+    "time_budget": None,
+}
+"""What ``design`` of an audit may hold."""
 
 
 @dataclass(frozen=True)
 class AuditDesign:
-    """How the audit cuts the file.
+    """How an audit splits the file.
 
     Parameters
     ----------
@@ -68,7 +76,7 @@ class AuditDesign:
 
     @property
     def limits_hold_for(self) -> str:
-        """For what the confidence limits hold, in words."""
+        """What the confidence limits are about, in words."""
         if self.independent_pairs:
             return "fresh samples of the population (no two pairs share a training row)"
         how = "random splits" if self.sample == "disjoint" else "bootstrap samples"
@@ -92,6 +100,20 @@ class Rows:
         last = np.searchsorted(self.unit_of_row[order], units, side="right")
         parts = [order[a:b] for a, b in zip(first, last, strict=True)]
         return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+
+
+def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Fill the ``design`` of an audit with its defaults.
+
+    Examples
+    --------
+    >>> design_options({"train_size": 500})["sample"]
+    'disjoint'
+    """
+    given = {} if design is None else design
+    if not isinstance(given, Mapping) or not set(given) <= set(DEFAULTS):
+        raise ValueError(f"design={design!r} must be a dict with items among {list(DEFAULTS)}.")
+    return {**DEFAULTS, **given}
 
 
 def draw_rows(

@@ -1,4 +1,4 @@
-"""From the summary to text, Markdown, JSON and HTML: pure functions of plain values."""
+"""From the summary to text, Markdown and HTML: pure functions of plain values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 from importlib import resources
 from typing import Any
 
-from replearn.records.json import pretty_json
+from replearn.auditing._statistics import percent
 from replearn.records.text import aligned, html_table
 
 HEADER = (
@@ -20,33 +20,9 @@ HEADER = (
     "promised",
     "s per run",
 )
-
-
 LONGEST_CELL = 40
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
-
-
-def to_json(summary: dict[str, Any]) -> str:
-    r"""Write the summary as JSON text.
-
-    Examples
-    --------
-    >>> to_json({"a": [1]})
-    '{\n  "a": [\n    1\n  ]\n}'
-    """
-    return pretty_json(summary)
-
-
-def percent(value: float | None, digits: int = 2) -> str:
-    """Write a share in percent.
-
-    Examples
-    --------
-    >>> percent(0.0191), percent(None)
-    ('1.91 %', '')
-    """
-    return "" if value is None else f"{100 * value:.{digits}f} %"
 
 
 def points(value: float) -> str:
@@ -61,7 +37,7 @@ def points(value: float) -> str:
 
 
 def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the table of contenders in words, header first."""
+    """Return the table of contenders as text, header first."""
     seconds = summary.get("timings", {}).get("seconds_per_run", {})
     lines: list[tuple[str, ...]] = [HEADER]
     for c in summary["contenders"]:
@@ -84,23 +60,23 @@ def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
 def _promise(contender: dict[str, Any]) -> str:
     certificate = contender["certificate"]
     if certificate is None:
-        return "of another kind" if contender["other_promises"] else "nothing"
+        return "another kind" if contender["other_promises"] else "nothing"
     if certificate["void_because"]:
         return "void"
-    said = f"at most {percent(certificate['rho'], 1)}"
+    limit = f"at most {percent(certificate['rho'], 1)}"
     if certificate["gamma"] is not None:
         gamma = percent(certificate["gamma"], 1)
-        said = f"at most {gamma} of the rows, except with probability {certificate['rho']:.3g}"
-    return said if certificate["certified"] else f"{said}, not what was asked for"
+        limit = f"at most {gamma} of the rows, except with probability {certificate['rho']:.3g}"
+    return limit if certificate["certified"] else f"{limit}, more than requested"
 
 
 def design_sentence(summary: dict[str, Any]) -> str:
-    """Say in one sentence what was done."""
+    """Describe the design in one sentence."""
     d = summary["design"]
     stopped = (
         ""
         if d["n_pairs"] == d["pairs_wanted"]
-        else f" (of {d['pairs_wanted']} wanted: the time budget ended)"
+        else f" (of {d['pairs_wanted']} requested: the time budget ended)"
     )
     return (
         f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
@@ -109,23 +85,29 @@ def design_sentence(summary: dict[str, Any]) -> str:
     )
 
 
-def found(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:
-    """Findings of one status."""
+def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:
+    """Return the findings of one status."""
     return [finding for finding in summary["findings"] if finding["status"] == status]
+
+
+def remarks(summary: dict[str, Any]) -> list[str]:
+    """Return what readers should know about single contenders."""
+    return [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
 
 
 def to_text(summary: dict[str, Any]) -> str:
     """Write the audit for a terminal."""
     parts = ["Audit: " + design_sentence(summary), aligned(overview(summary))]
-    parts += [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
-    parts += [f"{f['code']} {f['title']}: {' '.join(f['explanations'])}" for f in found(summary)]
+    parts += remarks(summary)
+    hits = findings_of(summary)
+    parts += [f"{f['code']} {f['title']}: {' '.join(f['explanations'])}" for f in hits]
     return "\n\n".join(parts)
 
 
 def to_notebook(summary: dict[str, Any]) -> str:
     """Write the audit for a notebook cell; every text is escaped."""
     table = html_table(design_sentence(summary), overview(summary), header=True)
-    lines = [(f["code"], f["title"], " ".join(f["explanations"])) for f in found(summary)]
+    lines = [(f["code"], f["title"], " ".join(f["explanations"])) for f in findings_of(summary)]
     return table + (html_table("Findings", lines) if lines else "")
 
 
@@ -135,16 +117,12 @@ def to_markdown(summary: dict[str, Any]) -> str:
     table = ["| " + " | ".join(map(markdown_text, line)) + " |" for line in (lines[0], *lines[1:])]
     table.insert(1, "|---|" + "---:|" * (len(HEADER) - 1))
     parts = [
-        "# Audit: how often retraining changes an answer",
+        "# Audit: how often retraining changes a prediction",
         design_sentence(summary),
         "\n".join(table),
-        *[
-            markdown_text(f"{c['name']}: {c['remark']}")
-            for c in summary["contenders"]
-            if c["remark"]
-        ],
-        "The flip rate is measured; what is promised is a theorem's consequence for the worst "
-        "case. The two are different kinds of truth.",
+        *map(markdown_text, remarks(summary)),
+        "The flip rate is measured on this file; what is promised is a theorem's bound for the "
+        "worst case.",
         "## Findings",
         *_markdown_findings(summary),
         "## Least stable rows",
@@ -155,11 +133,11 @@ def to_markdown(summary: dict[str, Any]) -> str:
 
 def _markdown_findings(summary: dict[str, Any]) -> list[str]:
     parts = []
-    for f in found(summary):
-        said = markdown_text(" ".join(f["explanations"]))
-        parts.append(f"- **{f['code']} {f['title']}** ({f['severity']}). {said} {f['remedy']}")
-    passed = ", ".join(f["code"] for f in found(summary, "passed"))
-    others = ", ".join(f["code"] for f in found(summary, "not applicable"))
+    for f in findings_of(summary):
+        why = markdown_text(" ".join(f["explanations"]))
+        parts.append(f"- **{f['code']} {f['title']}** ({f['severity']}). {why} {f['remedy']}")
+    passed = ", ".join(f["code"] for f in findings_of(summary, "passed"))
+    others = ", ".join(f["code"] for f in findings_of(summary, "not applicable"))
     parts.append(f"Passed: {passed or 'none'}. Not applicable: {others or 'none'}.")
     return parts
 
@@ -191,7 +169,7 @@ def markdown_text(text: str) -> str:
 
 
 def script_json(value: Any) -> str:
-    r"""Write JSON that can stand inside a script element, whatever the data say.
+    r"""Write JSON that can stand inside a script element, whatever the data hold.
 
     Examples
     --------

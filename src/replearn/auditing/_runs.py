@@ -1,56 +1,61 @@
-"""One pair of runs of one contender: fit on two samples, ask the test rows."""
+"""Run all pairs of all contenders: fit on two samples, predict the test rows, keep the outcome."""
 
 from __future__ import annotations
 
 import inspect
+import io
+import json
+import os
 import time
 import warnings
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
+from replearn.auditing._certificates import certificate_of
 from replearn.auditing._contenders import Contender, prepare
+from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution.threads import one_thread
-from replearn.guarantees import Certificate
+from replearn.execution import Progress, one_thread
 from replearn.randomness import SharedKey
+from replearn.records.files import claim_folder, write_bytes_atomically
+from replearn.records.json import digest_of
 from replearn.tables import take_rows
+
+ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
+LEAST_PAIRS = 2
+"""A time budget never stops an audit before limits can be given at all."""
+
+MANIFEST = "audit.json"
+FORMAT = "replearn-audit-folder"
 
 
 @dataclass(frozen=True, eq=False)
-class Question:
-    """What is learned from and what is asked, the same for all runs.
+class Task:
+    """Everything a worker needs: contenders, data, design and key."""
 
-    Parameters
-    ----------
-    X : container of rows
-        The whole file.
-    codes : ndarray of int
-        Labels as places in ``classes``.
-    classes : ndarray
-        All labels of the file.
-    groups : ndarray or None
-        Group of each row.
-    test : ndarray of int
-        Positions of the test rows.
-    """
-
+    contenders: list[Contender]
     X: Any
-    codes: NDArray[np.intp]
+    labels: NDArray[Any]
     classes: NDArray[Any]
     groups: NDArray[Any] | None
-    test: NDArray[np.intp]
+    rows: Rows
+    design: AuditDesign
+    key: SharedKey
 
 
 @dataclass(frozen=True, eq=False)
 class PairOutcome:
-    """What two runs said of the test rows; the first axis of the arrays is the run.
+    """What two runs predicted for the test rows; the first axis of the arrays is the run.
 
     Parameters
     ----------
-    answers : ndarray of int, shape (2, rows)
+    predictions : ndarray of int, shape (2, rows)
         Places in the list of classes.
     law : ndarray or None, shape (2, rows)
         Replicable learner, two classes: probability over thresholds of the second class.
@@ -67,12 +72,12 @@ class PairOutcome:
     certificates : tuple of str or None
         JSON of both certificates, where there are any.
     promises : tuple of str
-        What a certificate of another kind promises, in sentences.
+        Sentences of a certificate of another kind.
     notes : tuple of str
         Warnings that the runs raised, each once.
     """
 
-    answers: NDArray[np.int32]
+    predictions: NDArray[np.int32]
     law: NDArray[np.float64] | None = None
     votes: NDArray[np.float64] | None = None
     probabilities: NDArray[np.float64] | None = None
@@ -83,133 +88,220 @@ class PairOutcome:
     promises: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
+    def to_bytes(self) -> bytes:
+        """Return the bytes of an npz file.
 
-ARRAYS = ("answers", "law", "votes", "probabilities", "thresholds", "predicted_flips")
+        Examples
+        --------
+        >>> outcome = PairOutcome(np.zeros((2, 3), dtype=np.int32), seconds=(0.5, 0.25))
+        >>> PairOutcome.from_bytes(outcome.to_bytes()).seconds
+        (0.5, 0.25)
+        """
+        present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
+        texts = ("seconds", "certificates", "promises", "notes")
+        words = json.dumps({name: getattr(self, name) for name in texts})
+        buffer = io.BytesIO()
+        np.savez_compressed(buffer, words=np.array(words), **present)
+        return buffer.getvalue()
+
+    @classmethod
+    def from_bytes(cls, content: bytes) -> PairOutcome:
+        """Read what `to_bytes` wrote."""
+        with np.load(io.BytesIO(content), allow_pickle=False) as file:
+            words = json.loads(str(file["words"]))
+            arrays = {name: file.get(name) for name in ARRAYS}
+        texts = {name: None if value is None else tuple(value) for name, value in words.items()}
+        return cls(**arrays, **texts)
 
 
-def run_pair(
-    contender: Contender,
-    question: Question,
-    samples: tuple[NDArray[np.intp], NDArray[np.intp]],
-    key: SharedKey,
-    pair: int,
-) -> PairOutcome:
-    """Let one contender learn from both samples of a pair.
+class Store:
+    """A folder with one file per finished pair, so that an audit can continue; or memory.
 
     Parameters
     ----------
-    contender : Contender
-        Who learns.
-    question : Question
-        The file and the test rows.
-    samples : tuple of two ndarrays
-        Training rows.
-    key : SharedKey
-        The audit's key.
-    pair : int
-        Number of the pair.
+    folder : path or None
+        Where finished pairs are kept; each file is written whole or not at all.
+    manifest : dict
+        What identifies the audit: equal manifests give equal results. A folder of another audit
+        is refused.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str] | None, manifest: dict[str, Any]) -> None:
+        self._folder = None if folder is None else Path(folder)
+        self._tag = digest_of(manifest)[:12]
+        self._memory: dict[tuple[int, int], PairOutcome] = {}
+        if self._folder is not None:
+            claim_folder(self._folder, MANIFEST, {"format": FORMAT, **manifest}, "audit")
+
+    def get(self, contender: int, pair: int) -> PairOutcome | None:
+        """Return a finished pair, or None."""
+        place = (contender, pair)
+        if place not in self._memory and self._folder is not None:
+            path = self._folder / self._name(*place)
+            if path.exists():
+                self._memory[place] = PairOutcome.from_bytes(path.read_bytes())
+        return self._memory.get(place)
+
+    def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
+        """Keep a finished pair."""
+        self._memory[contender, pair] = outcome
+        if self._folder is not None:
+            write_bytes_atomically(self._folder / self._name(contender, pair), outcome.to_bytes())
+
+    def _name(self, contender: int, pair: int) -> str:
+        return f"{self._tag}-{contender:02d}-{pair:04d}.npz"
+
+
+def run_pairs(
+    task: Task, store: Store, *, time_budget: float | None, n_jobs: int | None, verbose: int
+) -> list[list[PairOutcome]]:
+    """Run what the store does not hold yet.
+
+    Parameters
+    ----------
+    task : Task
+        Contenders, data and design.
+    store : Store
+        Finished pairs; each new one is added as soon as it is done.
+    time_budget : float or None
+        No pair is started after so many seconds; pairs that were started are finished.
+    n_jobs : int or None
+        Number of joblib workers.
+    verbose : int
+        See `Progress`.
 
     Returns
     -------
-    PairOutcome
-        Answers of both runs, with what else they have to say.
+    list of list of PairOutcome
+        For each contender the finished pairs, the same for all contenders.
     """
-    asked = take_rows(question.X, question.test)
+    n_contenders = len(task.contenders)
+    progress = Progress(n_contenders * task.design.n_pairs, "pairs", verbose=verbose)
+    started: list[int] = []
+    missing = _missing(task, store, time_budget, started, progress)
+    jobs = (delayed(_run_one)(task, contender, pair) for contender, pair in missing)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    try:
+        for contender, pair, outcome in parallel(jobs):
+            store.put(contender, pair, outcome)
+            progress.advance()
+    finally:
+        progress.close()
+    return [[_finished(store, c, pair) for pair in started] for c in range(n_contenders)]
+
+
+def _missing(
+    task: Task, store: Store, time_budget: float | None, started: list[int], progress: Progress
+) -> Iterator[tuple[int, int]]:
+    """Yield what is to be run, pair by pair, so that all contenders have the same pairs."""
+    start = time.monotonic()
+    for pair in range(task.design.n_pairs):
+        late = time_budget is not None and time.monotonic() - start > time_budget
+        if late and pair >= LEAST_PAIRS:
+            return
+        started.append(pair)
+        for contender in range(len(task.contenders)):
+            if store.get(contender, pair) is None:
+                yield contender, pair
+            else:
+                progress.advance()
+
+
+def _finished(store: Store, contender: int, pair: int) -> PairOutcome:
+    outcome = store.get(contender, pair)
+    assert outcome is not None, "every pair that was started is finished"
+    return outcome
+
+
+def _run_one(task: Task, contender: int, pair: int) -> tuple[int, int, PairOutcome]:
+    try:
+        return contender, pair, run_pair(task, task.contenders[contender], pair)
+    except Exception as error:
+        error.add_note(f"contender {task.contenders[contender].name!r}, pair {pair}")
+        raise
+
+
+def run_pair(task: Task, contender: Contender, pair: int) -> PairOutcome:
+    """Fit one contender on both samples of a pair and predict the test rows."""
+    points = take_rows(task.X, task.rows.test)
+    samples = draw_pair(task.design, task.rows, task.key, pair)
     with one_thread(), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
-        # Said by the certificate and by a finding.
+        # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        runs = [_run(contender, prepare(contender, key, pair), question, s, asked) for s in samples]
+        runs = [_run(task, contender, pair, rows, points) for rows in samples]
     notes = {f"{w.category.__name__}: {' '.join(str(w.message).split())}"[:300] for w in raised}
-    arrays = {name: _both(runs, name) for name in ARRAYS if name != "thresholds"}
+    arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
+    certificates = tuple(run["certificate"] for run in runs)
     return PairOutcome(
         **arrays,
         thresholds=runs[0].get("thresholds"),
         seconds=tuple(run["seconds"] for run in runs),
-        certificates=_both_texts(runs),
+        certificates=None if None in certificates else certificates,
         promises=runs[0]["promises"],
         notes=tuple(sorted(notes)),
     )
 
 
-def _both(runs: list[dict[str, Any]], name: str) -> Any:
+def _stacked(runs: list[dict[str, Any]], name: str) -> Any:
     parts: list[Any] = [run.get(name) for run in runs]
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _both_texts(runs: list[dict[str, Any]]) -> tuple[str, ...] | None:
-    texts = tuple(run["certificate"] for run in runs)
-    return None if None in texts else texts
-
-
 def _run(
-    contender: Contender, model: Any, question: Question, rows: NDArray[np.intp], asked: Any
+    task: Task, contender: Contender, pair: int, rows: NDArray[np.intp], points: Any
 ) -> dict[str, Any]:
+    model = prepare(contender, task.key, pair)
     start = time.process_time()
-    codes = question.codes[rows]
-    if (codes == codes[0]).all() and contender.replicable_part is None:
-        return {**_constant_run(codes[0], question), "seconds": 0.0, **_promised(None)}
+    labels = task.labels[rows]
+    if (labels == labels[0]).all() and contender.replicable_part is None:
+        # A sample without a second class: most classifiers refuse it; the prediction is plain.
+        code = np.searchsorted(task.classes, labels[0])
+        predictions = np.full(len(task.rows.test), code, dtype=np.int32)
+        return {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
     extra = {}
-    if question.groups is not None and "groups" in inspect.signature(model.fit).parameters:
-        extra["groups"] = question.groups[rows]
-    model.fit(take_rows(question.X, rows), question.classes[codes], **extra)
-    said = (_ask_replicable if contender.is_replicable else _ask)(model, question, asked)
-    return {
-        **said,
-        "seconds": time.process_time() - start,
-        **_promised(model),
-    }
+    if task.groups is not None and "groups" in inspect.signature(model.fit).parameters:
+        extra["groups"] = task.groups[rows]
+    model.fit(take_rows(task.X, rows), labels, **extra)
+    predict = _predict_replicable if contender.is_replicable else _predict
+    outcome = predict(model, task.classes, points)
+    seconds = time.process_time() - start
+    certificate, promises = certificate_of(model)
+    return {**outcome, "seconds": seconds, "certificate": certificate, "promises": promises}
 
 
-def _constant_run(code: int, question: Question) -> dict[str, Any]:
-    """A sample without a second class: most classifiers refuse it; the answer is plain."""
-    return {"answers": np.full(len(question.test), code, dtype=np.int32)}
-
-
-def _ask(model: Any, question: Question, asked: Any) -> dict[str, Any]:
-    said: dict[str, Any] = {"answers": _codes(model.predict(asked), question.classes)}
+def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
+    outcome: dict[str, Any] = {"predictions": _codes(model.predict(points), classes)}
     if hasattr(model, "predict_proba"):
-        said["probabilities"] = _aligned(model.predict_proba(asked), model, question.classes)
-    return said
+        values = model.predict_proba(points)
+        outcome["probabilities"] = np.zeros((len(values), len(classes)))
+        outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
+    return outcome
 
 
-def _ask_replicable(model: Any, question: Question, asked: Any) -> dict[str, Any]:
-    if len(model.classes_) > 2 or len(question.classes) > 2:
-        said = _ask(model, question, asked)
-        # Fewer classes in this sample than in the file: another rule, compared by its answers.
-        if len(model.classes_) == len(question.classes):
-            said["votes"] = said["probabilities"]
-            said["predicted_flips"] = model.flip_probability(asked)
-        return said
-    told = model.explain(asked)
+def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
+    if len(model.classes_) > 2 or len(classes) > 2:
+        outcome = _predict(model, classes, points)
+        # Fewer classes in this sample than in the file: another rule, judged by its predictions.
+        if len(model.classes_) == len(classes):
+            outcome["votes"] = outcome["probabilities"]
+            outcome["predicted_flips"] = model.flip_probability(points)
+        return outcome
+    explained = model.explain(points)
     if len(model.classes_) == 1:
-        law = np.full(len(question.test), float(model.classes_[0] == question.classes[-1]))
+        law = np.full(len(explained.answer), float(model.classes_[0] == classes[-1]))
         share, flips = law, np.zeros_like(law)
     else:
-        law, share, flips = told.law_value, told.vote_share, told.flip_probability
+        law, share = explained.law_value, explained.vote_share
+        flips = explained.flip_probability
     return {
-        "answers": _codes(told.answer, question.classes),
+        "predictions": _codes(explained.answer, classes),
         "law": law,
         "probabilities": np.column_stack([1 - share, share]),
-        "thresholds": told.threshold,
+        "thresholds": explained.threshold,
         "predicted_flips": flips,
     }
 
 
 def _codes(labels: Any, classes: NDArray[Any]) -> NDArray[np.int32]:
     return np.searchsorted(classes, np.asarray(labels)).astype(np.int32)
-
-
-def _aligned(values: Any, model: Any, classes: NDArray[Any]) -> NDArray[np.float64]:
-    full = np.zeros((len(values), len(classes)))
-    full[:, np.searchsorted(classes, model.classes_)] = values
-    return full
-
-
-def _promised(model: Any) -> dict[str, Any]:
-    """The certificate of a vote as JSON; of any other certificate its sentences."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
-    found = getattr(last, "certificate_", None)
-    if isinstance(found, Certificate):
-        return {"certificate": found.to_json(), "promises": ()}
-    return {"certificate": None, "promises": tuple(map(str, getattr(found, "promises", ())))}

@@ -5,7 +5,7 @@ shared thresholds, that the two runs of the pair differ on the row (0 or 1 witho
 
 Which limits are valid. Given the file and the test rows, pairs are independent draws: limits over
 pairs hold for random splits of this file, and for fresh samples of the population only if no two
-pairs share a training row. Test rows are a sample of the people who will be asked. All rows of a
+pairs share a training row. Test rows are a sample of the people to be predicted. All rows of a
 pair share the two training samples, so nothing here treats rows of a pair as independent.
 """
 
@@ -17,11 +17,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.bounds import binomial_limits, kl_lower, kl_upper
+from replearn.bounds import binomial_limits
+from replearn.bounds.concentration import kl_lower, kl_upper
 
 Floats = NDArray[np.float64]
 FEW_ROWS = 30
 """With fewer test rows that ever flip, the normal approximation over rows is not trusted."""
+
+LEAST_GROUP_ROWS = 10
+"""Subgroups with fewer test rows are left out."""
+
+
+def percent(value: float | None, digits: int = 2) -> str:
+    """Write a share in percent.
+
+    Examples
+    --------
+    >>> percent(0.0191), percent(None)
+    ('1.91 %', '')
+    """
+    return "" if value is None else f"{100 * value:.{digits}f} %"
 
 
 @dataclass(frozen=True)
@@ -43,6 +58,9 @@ class Estimate:
     def to_dict(self) -> dict[str, float]:
         """Return the three numbers as JSON values."""
         return {"estimate": self.value, "lower": self.lower, "upper": self.upper}
+
+    def __str__(self) -> str:
+        return f"{self.value:.2%} ({self.lower:.2%} to {self.upper:.2%})"
 
 
 def mean_limits(
@@ -76,8 +94,8 @@ def mean_limits(
     Examples
     --------
     >>> flips = np.tile([0.0, 0.1, 0.0, 0.1], (20, 25))
-    >>> found = mean_limits(flips, 0.05)
-    >>> round(found.value, 3), found.lower < 0.05 < found.upper
+    >>> rate = mean_limits(flips, 0.05)
+    >>> round(rate.value, 3), rate.lower < 0.05 < rate.upper
     (0.05, True)
     """
     value = float(flips.mean())
@@ -197,8 +215,8 @@ def quantile_limits(flips: Floats, q: float, delta: float) -> Estimate:
 
     Examples
     --------
-    >>> found = quantile_limits(np.zeros((20, 1000)), 0.9, 0.05)
-    >>> found.value, found.lower, round(found.upper, 2)
+    >>> p90 = quantile_limits(np.zeros((20, 1000)), 0.9, 0.05)
+    >>> p90.value, p90.lower, round(p90.upper, 2)
     (0.0, 0.0, 0.28)
     """
     n_rows = flips.shape[1]
@@ -238,8 +256,8 @@ def tail_mean(flips: Floats, share: float) -> Estimate:
 
     Examples
     --------
-    >>> found = tail_mean(np.tile([0.0, 0.0, 0.5, 0.0], (4, 1)), 0.25)
-    >>> found.lower, found.upper
+    >>> tail = tail_mean(np.tile([0.0, 0.0, 0.5, 0.0], (4, 1)), 0.25)
+    >>> tail.lower, tail.upper
     (0.5, 0.5)
     """
     count = max(1, round(share * flips.shape[1]))
@@ -261,7 +279,7 @@ def reliability(predicted: Floats, observed: Floats, edges: tuple[float, ...]) -
     Parameters
     ----------
     predicted, observed : ndarray of the same shape (pairs, ..., rows)
-        What one run estimated, and whether the other run did answer differently.
+        What one run estimated, and whether the other run did predict differently.
     edges : tuple of float
         Inner edges of the bins.
 

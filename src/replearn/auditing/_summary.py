@@ -1,26 +1,48 @@
-"""From a result to plain JSON values: what every report shows."""
+"""From numbers and findings to plain JSON values: what every report shows."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from replearn._version import __version__
-from replearn.auditing._contender_summary import summarize_contender
-from replearn.auditing._result import AuditResult
-from replearn.auditing._statistics import row_limits
+from replearn.auditing._certificates import certificate_items
+from replearn.auditing._findings import Finding
+from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._statistics import (
+    LEAST_GROUP_ROWS,
+    quantile_limits,
+    reliability,
+    row_limits,
+    strict_limits,
+    tail_mean,
+)
 
 FORMAT = "replearn-audit"
 VERSION = 1
+QUANTILES = {"p90": 0.9, "p99": 0.99, "max": 1.0}
+LEAST_STABLE_SHARE = 0.01
+RELIABILITY_EDGES = (0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5)
+NEAR_THRESHOLD = 0.2
+"""Under one key, rows that flip in at least this share of pairs are listed."""
+
+HISTOGRAM_EDGES = tuple(round(0.05 * i, 2) for i in range(21))
+Levels = tuple[list[str], NDArray[np.intp]]
 
 
-def summarize(result: AuditResult) -> dict[str, Any]:
-    """Turn a result into JSON values.
+def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any]:
+    """Turn an audit into JSON values.
 
     Parameters
     ----------
-    result : AuditResult
-        From :func:`audit`.
+    result : Measurement
+        The numbers.
+    findings : iterable of Finding
+        From :func:`find`.
 
     Returns
     -------
@@ -32,11 +54,11 @@ def summarize(result: AuditResult) -> dict[str, Any]:
         "version": VERSION,
         "replearn": __version__,
         "design": _design(result),
-        "classes": [_plain(label) for label in result.classes],
-        "contenders": [summarize_contender(result, contender) for contender in result.contenders],
+        "classes": [_json_label(label) for label in result.classes],
+        "contenders": [_contender(result, contender) for contender in result.contenders],
         "least_stable_rows": _rows(result),
         "columns": list(result.columns),
-        "findings": [finding.to_dict() for finding in result.findings],
+        "findings": [finding.to_dict() for finding in findings],
         "timings": {
             "wall_seconds": result.wall_seconds,
             "seconds_per_run": {c.name: float(c.seconds.mean()) for c in result.contenders},
@@ -50,24 +72,13 @@ def without_timings(summary: dict[str, Any]) -> dict[str, Any]:
 
 
 def without_values(summary: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the features of single rows, for files that leave the house."""
+    """Leave out the features of single rows, for files that are passed on."""
     rows = [{**row, "cells": []} for row in summary["least_stable_rows"]]
     return {**summary, "least_stable_rows": rows, "columns": []}
 
 
 def contender_lines(summary: dict[str, Any]) -> list[dict[str, Any]]:
-    """One flat line per contender, for tables.
-
-    Parameters
-    ----------
-    summary : dict
-        From :func:`summarize`.
-
-    Returns
-    -------
-    list of dict
-        Numbers, not texts.
-    """
+    """Return one flat line of numbers per contender, for tables."""
     seconds = summary.get("timings", {}).get("seconds_per_run", {})
     return [
         {
@@ -86,7 +97,7 @@ def contender_lines(summary: dict[str, Any]) -> list[dict[str, Any]]:
     ]
 
 
-def _design(result: AuditResult) -> dict[str, Any]:
+def _design(result: Measurement) -> dict[str, Any]:
     design = result.design
     return {
         "n_rows": design.n_rows,
@@ -104,7 +115,7 @@ def _design(result: AuditResult) -> dict[str, Any]:
     }
 
 
-def _rows(result: AuditResult) -> list[dict[str, Any]]:
+def _rows(result: Measurement) -> list[dict[str, Any]]:
     limits = {c.name: row_limits(c.flips, result.delta) for c in result.contenders}
     return [
         {
@@ -120,9 +131,151 @@ def _rows(result: AuditResult) -> list[dict[str, Any]]:
     ]
 
 
-def _plain(label: Any) -> Any:
+def _json_label(label: Any) -> Any:
     try:
         json.dumps(label)
     except TypeError:
         return str(label)
     return label
+
+
+def _contender(result: Measurement, c: ContenderResult) -> dict[str, Any]:
+    first = result.contenders[0]
+    classes = [str(label) for label in result.classes], first.truth
+    return {
+        "name": c.name,
+        "description": c.description,
+        "remark": c.remark,
+        "flip_rate": {
+            **result.mean(c.flips).to_dict(),
+            "strict": strict_limits(c.flips, result.delta).to_dict(),
+        },
+        "flip_rate_difference": None if c is first else _gain(result, c.flips - first.flips),
+        "row_flips": _row_flips(result, c),
+        "by_class": _by(result, c.flips, classes),
+        "by_subgroup": [
+            {"subgroup": name, **line}
+            for name, levels in result.subgroups.items()
+            for line in _by(result, c.flips, levels)
+        ],
+        "accuracy": _accuracy(result, c),
+        "accuracy_difference": None
+        if c is first
+        else _gain(result, (c.right - first.right).mean(axis=1)),
+        "flips_against_truth": _against_truth(c),
+        "instability_index": float(c.key_flips.mean()),
+        "mape": _mape(c),
+        "fixed_key": _fixed_key(result, c),
+        "reliability": _reliability(c),
+        "certificate": _certificate(result, c),
+        "other_promises": list(c.promises),
+        "notes": [{"text": text, "pairs": count} for text, count in c.notes],
+    }
+
+
+def _gain(result: Measurement, differences: NDArray[np.float64]) -> dict[str, float]:
+    return result.mean(differences, signed=True).to_dict()
+
+
+def _row_flips(result: Measurement, c: ContenderResult) -> dict[str, Any]:
+    quantiles = {name: quantile_limits(c.flips, q, result.delta) for name, q in QUANTILES.items()}
+    return {
+        **{name: estimate.to_dict() for name, estimate in quantiles.items()},
+        "least_stable_share": LEAST_STABLE_SHARE,
+        "least_stable_mean": tail_mean(c.flips, LEAST_STABLE_SHARE).to_dict(),
+        "histogram": _histogram(c.frequency),
+    }
+
+
+def _histogram(frequency: NDArray[np.float64]) -> dict[str, Any]:
+    """Rows that never flip, and the others by flip frequency."""
+    edges = np.array(HISTOGRAM_EDGES)
+    edges[0] = 1e-12
+    counts, _ = np.histogram(frequency, bins=edges)
+    return {
+        "never": int((frequency < edges[0]).sum()),
+        "edges": list(HISTOGRAM_EDGES),
+        "counts": counts.tolist(),
+    }
+
+
+def _by(result: Measurement, flips: NDArray[np.float64], levels: Levels) -> list[dict[str, Any]]:
+    """Mean with limits of each level that has enough test rows."""
+    rows = [(name, levels[1] == place) for place, name in enumerate(levels[0])]
+    return [
+        {"level": name, "rows": int(here.sum()), **result.mean(flips, rows=here).to_dict()}
+        for name, here in rows
+        if here.sum() >= LEAST_GROUP_ROWS
+    ]
+
+
+def _accuracy(result: Measurement, c: ContenderResult) -> dict[str, float]:
+    by_run = c.right.mean(axis=2)
+    return {
+        **result.mean(c.right.mean(axis=1)).to_dict(),
+        "sd": float(by_run.std(ddof=1)),
+        "lowest": float(by_run.min()),
+        "highest": float(by_run.max()),
+    }
+
+
+def _against_truth(c: ContenderResult) -> dict[str, float]:
+    """Flips from the first run to the second, as if it were the model that replaces it."""
+    became_wrong = float((c.right[:, 0] - c.both_right).mean())
+    became_right = float((c.right[:, 1] - c.both_right).mean())
+    return {
+        "right_to_wrong": became_wrong,
+        "wrong_to_right": became_right,
+        "wrong_to_wrong": max(0.0, float(c.flips.mean()) - became_wrong - became_right),
+    }
+
+
+def _mape(c: ContenderResult) -> dict[str, float] | None:
+    """Mean absolute difference of the probability of the last class, and its worst row."""
+    if c.probabilities is None:
+        return None
+    gaps = np.abs(c.probabilities[:, 0, :, -1] - c.probabilities[:, 1, :, -1]).mean(axis=0)
+    return {"mean": float(gaps.mean()), "p99": float(np.quantile(gaps, 0.99))}
+
+
+def _fixed_key(result: Measurement, c: ContenderResult) -> dict[str, Any] | None:
+    if c.thresholds is None or c.law is None:
+        return None
+    frequency, lower, upper = row_limits(c.key_flips, result.delta)
+    near = np.flatnonzero(frequency >= NEAR_THRESHOLD)
+    near = near[np.argsort(-frequency[near], kind="stable")]
+    return {
+        "flip_rate": result.mean(c.key_flips).to_dict(),
+        "flips_at_least": NEAR_THRESHOLD,
+        "rows_near_threshold": len(near),
+        "share_near_threshold": len(near) / len(frequency),
+        "rows": [
+            {
+                "row": int(result.test[i]),
+                "frequency": float(frequency[i]),
+                "lower": float(lower[i]),
+                "upper": float(upper[i]),
+                "law_value": float(c.law[:, :, i].mean()),
+                "threshold": float(c.thresholds[0, i]),
+            }
+            for i in near[:20]
+        ],
+    }
+
+
+def _reliability(c: ContenderResult) -> list[dict[str, Any]] | None:
+    if c.predicted_flips is None:
+        return None
+    observed = np.repeat(c.key_flips[:, np.newaxis], 2, axis=1)
+    return reliability(c.predicted_flips, observed, RELIABILITY_EDGES)
+
+
+def _certificate(result: Measurement, c: ContenderResult) -> dict[str, Any] | None:
+    if c.certificate is None:
+        return None
+    in_front = [f"{name} in front of the replicable learner" for name in c.in_front]
+    return {
+        **certificate_items(c.certificate),
+        "limit_for_these_pairs": c.promise(result.design),
+        "void_because": [*c.incomparable, *in_front],
+    }

@@ -2,7 +2,7 @@
 
 Each command is a module with ``add_arguments`` and ``run``, loaded when it is asked for.
 
-Exit codes: 0 done; 1 a gate failed (``audit --fail-above``) or two runs are not one promise
+Exit codes: 0 done; 1 a gate failed (``audit --fail-above``) or runs are not comparable
 (``certify``); 2 wrong usage or bad input, with one line that says what to do; 130 interrupted.
 """
 
@@ -18,16 +18,16 @@ from replearn._version import __version__
 from replearn.cli._console import BAD_INPUT, INTERRUPTED, plain_warnings, say, stay_silent
 
 COMMANDS = {
-    "audit": ("replearn.cli.audit", "measure on your own file how often retraining flips answers"),
-    "plan": ("replearn.cli.plan", "what n rows can promise, or how many rows a promise needs"),
-    "key": ("replearn.cli.key", "make a shared key, or show a key's fingerprint"),
-    "fit": ("replearn.cli.fit", "train a replicable classifier on a file"),
-    "predict": ("replearn.cli.predict", "answer the rows of a file"),
-    "certify": ("replearn.cli.certify", "check certificates: do these runs belong to one promise?"),
-    "compare": ("replearn.cli.compare", "two models on the same rows: what changes for whom"),
-    "demo": ("replearn.demo", "two labs, real data, one key: what flips and what stays"),
+    "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
+    "plan": ("replearn.cli.plan", "what n rows can guarantee, or how many rows are needed"),
+    "key": ("replearn.cli.key", "generate a shared key, or show its fingerprint"),
+    "fit": ("replearn.cli.fit", "fit a replicable classifier on a file"),
+    "predict": ("replearn.cli.predict", "predict class labels for a file"),
+    "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
+    "compare": ("replearn.cli.compare", "compare the predictions of two models"),
+    "demo": ("replearn.demo", "two labs, two samples of real data, one key"),
 }
-_EPILOG = "Exit codes: 0 done, 1 gate failed or not one promise, 2 usage or bad input."
+_EPILOG = "Exit codes: 0 done, 1 gate failed or not comparable, 2 usage or bad input."
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -72,7 +72,7 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; of the commands, only the one that is asked for is loaded."""
     parser = argparse.ArgumentParser(
         prog="replearn",
-        description="Retrain on a fresh sample, keep the answers.",
+        description="Replicable classifiers: retrain on a fresh sample, keep the predictions.",
         epilog=_EPILOG,
         allow_abbrev=False,
     )

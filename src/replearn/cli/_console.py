@@ -17,13 +17,13 @@ DONE, GATE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 
 
 def say(text: str) -> None:
-    """Tell the person at the terminal, or the log, one thing."""
+    """Write one line to standard error."""
     sys.stderr.write(f"replearn: {text}\n")
     sys.stderr.flush()
 
 
 def say_all(remarks: Iterable[str], *, quiet: bool = False) -> None:
-    """Tell several things, unless asked to be quiet."""
+    """Write several lines to standard error, unless quiet."""
     for remark in () if quiet else remarks:
         say(remark)
 
@@ -40,13 +40,13 @@ def put_json(value: Any) -> None:
 
 
 def stay_silent() -> None:
-    """Give up on standard output whose reader has gone (as in ``| head``)."""
+    """Discard standard output whose reader has gone (as in ``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @contextlib.contextmanager
 def plain_warnings() -> Iterator[None]:
-    """Turn warnings into single lines; of those that every block repeats, tell the number."""
+    """Turn warnings into single lines; count those that every block repeats."""
     repeated: Counter[str] = Counter()
     told: set[str] = set()
 

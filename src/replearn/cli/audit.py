@@ -1,15 +1,21 @@
-"""``replearn audit``: measure on your own file how often retraining flips answers."""
+"""``replearn audit``: measure on your own file how often retraining changes predictions."""
 
 from __future__ import annotations
 
 import argparse
 from typing import Any
 
-from replearn.auditing import AuditResult, audit
-from replearn.auditing._contenders import is_replicable
+from replearn.auditing import AuditResult, audit, is_replicable
 from replearn.cli._console import DONE, GATE_FAILED, put, put_json, say, say_all
-from replearn.cli._data import add_sample_arguments, read_key, read_sample, to_pandas
-from replearn.cli._models import HELP, base_model, takes_columns_itself
+from replearn.cli._inputs import (
+    MODEL_HELP,
+    add_sample_arguments,
+    base_model,
+    read_key,
+    read_sample,
+    takes_columns_itself,
+    to_pandas,
+)
 
 ENDINGS = (".html", ".json", ".md")
 
@@ -17,13 +23,23 @@ ENDINGS = (".html", ".json", ".md")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
-    parser.add_argument("--model", default="logreg", metavar="NAME", help=HELP)
-    parser.add_argument("--rho", type=float, default=0.1, help="promise of the replicable one")
+    parser.add_argument("--model", default="logreg", metavar="NAME", help=MODEL_HELP)
     parser.add_argument(
-        "--group", action="append", metavar="COLUMN", help="tell flips for each of its values"
+        "--rho",
+        type=float,
+        default=0.1,
+        help="flip probability that the replicable contender guarantees (default: 0.1)",
+    )
+    parser.add_argument(
+        "--subgroup",
+        action="append",
+        metavar="COLUMN",
+        help="report flips for each of its values (may be repeated)",
     )
     parser.add_argument("--pairs", type=int, default=20, help="pairs of trainings (default: 20)")
-    parser.add_argument("--time-budget", type=float, metavar="SECONDS")
+    parser.add_argument(
+        "--time-budget", type=float, metavar="SECONDS", help="start no pair of trainings after this"
+    )
     parser.add_argument("--out", metavar="FILE", help="write the report: .html, .json or .md")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
     parser.add_argument(
@@ -38,15 +54,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RATE",
         help="the same for its upper 95 %% limit: passes only if the rate is shown to be smaller",
     )
-    parser.add_argument("--resume", metavar="DIR", help="keep finished pairs, continue from them")
-    parser.add_argument("--key-file", metavar="FILE", help="key that draws the samples")
-    parser.add_argument("--hide-values", action="store_true", help="no features in the report")
-    parser.add_argument("--jobs", type=int, metavar="N", default=-1, help="workers (all cores)")
+    parser.add_argument(
+        "--resume", metavar="DIR", help="keep finished pairs here, and continue from them"
+    )
+    parser.add_argument("--key-file", metavar="FILE", help="key from which the samples are drawn")
+    parser.add_argument(
+        "--hide-values", action="store_true", help="leave features out of the report"
+    )
+    parser.add_argument(
+        "--jobs", type=int, metavar="N", default=-1, help="workers (default: all cores)"
+    )
     parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Measure, write the report, print a summary, and keep the gate."""
+    """Run the audit, write the report, print a summary, and apply the gates."""
     _check(args)
     key = read_key(args.key_file)
     sample = read_sample(args)
@@ -58,10 +80,10 @@ def run(args: argparse.Namespace) -> int:
         X,
         sample.y,
         n_pairs=args.pairs,
+        design={"time_budget": args.time_budget},
         groups=sample.groups,
-        subgroups="auto" if args.group is None else args.group,
+        subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
-        time_budget=args.time_budget,
         shared_key=0 if key is None else key,
         n_jobs=args.jobs,
         resume=args.resume,
@@ -88,11 +110,11 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Judge the model that was named: what is used today, or a replicable one."""
+    """Judge the model that was named: the baseline, or a replicable learner."""
     contenders = [c for c in result.contenders if c.certificate is not None]
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)
-    asked = {"estimate": args.fail_above, "upper limit": args.fail_above_limit}
+    allowed_rates = {"estimate": args.fail_above, "upper limit": args.fail_above_limit}
     values = {"estimate": rate.value, "upper limit": rate.upper}
     return [
         {
@@ -104,7 +126,7 @@ def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dic
             "upper": rate.upper,
             "passed": values[what] <= allowed,
         }
-        for what, allowed in asked.items()
+        for what, allowed in allowed_rates.items()
         if allowed is not None
     ]
 

@@ -1,4 +1,4 @@
-"""``replearn compare``: two models on the same rows."""
+"""``replearn compare``: compare the predictions of two models on the same rows."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 from replearn.auditing import compare
 from replearn.cli._console import DONE, put, put_json, say_all
-from replearn.cli._data import add_encoding, read_points, read_truth
-from replearn.cli.predict import load_with_notes
+from replearn.cli._inputs import add_encoding, add_trust, load_model, read_points, read_truth
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,51 +20,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("data", help="file with rows that neither has learned from")
     parser.add_argument("--key-file", metavar="FILE", help="the shared key, if not in the models")
     parser.add_argument("--key-file-b", metavar="FILE", help="of model b, if another")
-    parser.add_argument("--trust", action="append", default=[], metavar="TYPE")
+    add_trust(parser)
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quiet", action="store_true", help="no remarks")
     add_encoding(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Ask both models, and tell what changes."""
-    one, notes = load_with_notes(args.model_a, args.key_file, args.trust)
-    two, others = load_with_notes(args.model_b, args.key_file_b or args.key_file, args.trust)
+    """Predict with both models and report the differences."""
+    one, notes = load_model(args.model_a, args.key_file, args.trust)
+    two, others = load_model(args.model_b, args.key_file_b or args.key_file, args.trust)
     for item in ("columns", "id", "target", "target_kind", "frame"):
         if notes.get(item) != others.get(item):
             raise ValueError(
-                f"the models see a file differently: {item} is {notes.get(item)!r} in "
+                f"the models read a file differently: {item} is {notes.get(item)!r} in "
                 f"{args.model_a}, {others.get(item)!r} in {args.model_b}."
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
     truth = read_truth(args.data, notes["target"], notes["target_kind"], args.encoding)
-    found = compare(KeyedModel(one, ids), KeyedModel(two, ids), X, truth)
-    put_json(found.to_dict()) if args.json else put(str(found))
+    result = compare(KeyedModel(one, ids), KeyedModel(two, ids), X, truth)
+    put_json(result.to_dict()) if args.json else put(str(result))
     return DONE
 
 
 @dataclass(frozen=True, eq=False)
 class KeyedModel:
-    """A model whose thresholds are keyed by ids, for callers that know rows only.
+    """A model whose thresholds are derived from ids, for callers that pass features only.
 
     Parameters
     ----------
     model : learner
         Fitted.
     ids : list of str or None
-        Ids of the rows that will be asked for; None: the rows key themselves.
+        Ids of the rows; None: thresholds are derived from the features.
     """
 
     model: Any
     ids: list[str] | None
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer each row."""
+        """Predict class labels."""
         return self.model.predict(X, points=self.ids)
 
     def explain(self, X: Any) -> Any:
-        """Explain each row."""
+        """Explain the predictions."""
         return self.model.explain(X, points=self.ids)
 
     def __getattr__(self, name: str) -> Any:

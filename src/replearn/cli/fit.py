@@ -1,4 +1,4 @@
-"""``replearn fit``: train a replicable classifier on a file, and write it down."""
+"""``replearn fit``: fit a replicable classifier on a file, and save it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,22 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
+from replearn.auditing import is_replicable
 from replearn.cli._console import DONE, put, put_json, say, say_all
-from replearn.cli._data import Sample, add_sample_arguments, read_key, read_sample, to_pandas
-from replearn.cli._models import HELP, base_model, takes_columns_itself
+from replearn.cli._inputs import (
+    MODEL_HELP,
+    Sample,
+    add_sample_arguments,
+    add_trust,
+    base_model,
+    read_key,
+    read_sample,
+    takes_columns_itself,
+    to_pandas,
+)
 from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
-from replearn.persistence import resumable, save
-from replearn.persistence._parts import check_foreign
+from replearn.persistence import check_savable, resumable, save
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
@@ -22,41 +31,43 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
     parser.add_argument("--key-file", required=True, metavar="FILE", help="the shared key")
-    parser.add_argument("--plan", metavar="FILE", help="the plan that the labs share")
-    parser.add_argument("--rho", type=float, help="without a plan: promise (default: 0.1)")
-    parser.add_argument("--max-fits", type=int, help="without a plan: compute budget")
-    parser.add_argument("--model", default="logreg", metavar="NAME", help=HELP)
-    parser.add_argument("--out", required=True, metavar="FILE", help="model file, as m.replearn")
+    parser.add_argument("--plan", metavar="FILE", help="plan that all labs share")
+    parser.add_argument("--rho", type=float, help="without a plan: flip probability (default: 0.1)")
+    parser.add_argument("--max-fits", type=int, help="without a plan: largest number of fits")
+    parser.add_argument("--model", default="logreg", metavar="NAME", help=MODEL_HELP)
+    parser.add_argument(
+        "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
+    )
     parser.add_argument("--certificate", metavar="FILE", help="write the certificate as JSON")
     parser.add_argument("--save-columns", metavar="FILE", help="write the kinds of the columns")
     parser.add_argument("--include-key", action="store_true", help="put the key into the model")
-    parser.add_argument("--resume", metavar="DIR", help="keep finished blocks, continue from them")
     parser.add_argument(
-        "--trust", action="append", default=[], metavar="TYPE", help="see the page on model files"
+        "--resume", metavar="DIR", help="keep finished blocks here, and continue from them"
     )
-    parser.add_argument("--jobs", type=int, metavar="N", help="workers")
+    add_trust(parser)
+    parser.add_argument("--jobs", type=int, metavar="N", help="number of workers")
     parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
     parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, save, print what is promised."""
+    """Fit, save, print the certificate."""
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
     sample = read_sample(args)
     say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
     base = base_model(args.model, sample.columns)
-    if isinstance(base, PointwiseReplicableClassifier):
+    if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
-    check_foreign(base, f"model {args.model!r}")  # what cannot be saved is told before training
+    check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
     own = takes_columns_itself(base)
     if shared is None:
-        asked = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
+        targets = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
     else:
-        asked = {"plan": shared}
+        targets = {"plan": shared}
     learner = PointwiseReplicableClassifier(
-        base, **asked, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
+        base, **targets, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
     )
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
@@ -75,17 +86,17 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:
-    """Warn where two labs could see their files differently."""
+    """Warn where two labs could read their files differently."""
     if args.columns is not None or args.save_columns is not None:
         return []
     return [
-        "the kinds of the columns were guessed from this file; another lab takes them over with "
+        "the kinds of the columns were guessed from this file; another lab adopts them with "
         f"--columns {args.out} (or --save-columns here), and certify compares them"
     ]
 
 
 def _check_folders(*paths: str | None) -> None:
-    """Complain before the training, not after it."""
+    """Refuse missing folders before the training, not after it."""
     for path in paths:
         if path is not None and not Path(path).absolute().parent.is_dir():
             raise ValueError(f"{path}: the folder does not exist.")
@@ -107,7 +118,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample, notes: dict[s
         learner.certificate_.save(args.certificate)
     if args.save_columns:
         kinds = {**sample.columns, args.target: sample.target_kind}
-        aside = {name: "id" for name in (args.id, args.together) if name is not None}
+        aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
         write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
     if not args.quiet:
         say(f"model written to {args.out}")
@@ -126,7 +137,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
             "columns": sample.columns,
             "remarks": list(sample.remarks),
             "certified": certificate.certified,
-            "rho": certificate.claim.rho,
+            "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
         }

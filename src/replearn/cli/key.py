@@ -1,4 +1,4 @@
-"""``replearn key``: make a key that two labs share, or show which one a file holds."""
+"""``replearn key``: generate a key for several labs, or show the fingerprint of a key file."""
 
 from __future__ import annotations
 
@@ -6,15 +6,17 @@ import argparse
 import os
 
 from replearn.cli._console import DONE, put, put_json, say
-from replearn.cli._data import read_key
+from replearn.cli._inputs import read_key
 from replearn.randomness import SharedKey
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    new = actions.add_parser("new", help="make a secret key")
-    new.add_argument("--out", metavar="FILE", help="write it to a file that only you can read")
+    new = actions.add_parser("new", help="generate a secret key")
+    new.add_argument(
+        "--out", metavar="FILE", help="write it to a file that only its owner can read"
+    )
     new.add_argument("--json", action="store_true")
     show = actions.add_parser("show", help="show the fingerprint of a key file")
     show.add_argument("file")
@@ -22,12 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Make or show a key."""
+    """Generate or show a key."""
     if args.action == "show":
         key = read_key(args.file)
         assert key is not None
-        found = {"fingerprint": key.fingerprint}
-        put_json(found) if args.json else put(key.fingerprint)
+        put_json({"fingerprint": key.fingerprint}) if args.json else put(key.fingerprint)
         return DONE
     key = SharedKey.generate()
     if args.out:

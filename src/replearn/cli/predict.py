@@ -1,4 +1,4 @@
-"""``replearn predict``: answer the rows of a file."""
+"""``replearn predict``: predict class labels for the rows of a file."""
 
 from __future__ import annotations
 
@@ -9,40 +9,42 @@ import math
 from typing import Any
 
 from replearn.cli._console import DONE, put, put_json, say, say_all
-from replearn.cli._data import add_encoding, read_key, read_points
-from replearn.persistence import describe, load
+from replearn.cli._inputs import add_encoding, add_trust, load_model, read_points
 from replearn.records.files import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("model", help="model file")
-    parser.add_argument("data", help="file with the rows to answer")
+    parser.add_argument("data", help="file with the rows to predict")
     parser.add_argument("--key-file", metavar="FILE", help="the shared key, if not in the model")
-    parser.add_argument("--explain", action="store_true", help="add why, and how far from flipping")
     parser.add_argument(
-        "--max-flip", type=float, metavar="P", help="no answer where it would flip more often"
+        "--explain",
+        action="store_true",
+        help="add vote share, threshold, flip probability and a sentence",
+    )
+    parser.add_argument(
+        "--max-flip", type=float, metavar="P", help="abstain where the flip probability is larger"
     )
     parser.add_argument("--out", metavar="FILE", help="write CSV to a file")
     parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument(
-        "--trust", action="append", default=[], metavar="TYPE", help="see the page on model files"
-    )
-    parser.add_argument("--jobs", type=int, metavar="N", help="workers")
+    add_trust(parser)
+    parser.add_argument("--jobs", type=int, metavar="N", help="number of workers")
     parser.add_argument("--quiet", action="store_true", help="no remarks")
     add_encoding(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Answer, explain if asked, print."""
-    model, notes = load_with_notes(args.model, args.key_file, args.trust)
+    """Predict, explain on request, print."""
+    model, notes = load_model(args.model, args.key_file, args.trust)
     model.n_jobs = args.jobs
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
     columns = _columns(model, X, ids, args, notes)
     if args.max_flip is not None and not args.quiet:
-        silent = sum(answer is None for answer in columns["answer"])
-        say(f"{silent} of {len(columns['answer'])} rows would flip more often and get no answer")
+        predictions = columns["prediction"]
+        abstained = sum(label is None for label in predictions)
+        say(f"abstained on {abstained} of {len(predictions)} rows: they would flip more often")
     if args.out:
         write_atomically(args.out, _as_csv(columns))
     if args.json:
@@ -54,35 +56,27 @@ def run(args: argparse.Namespace) -> int:
     return DONE
 
 
-def load_with_notes(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Any]:
-    """Load a model that ``replearn fit`` has written, and what it knows about its table."""
-    notes = describe(path).notes
-    if "columns" not in notes:
-        raise ValueError(f"{path} was not written by replearn fit: it knows no columns of a file.")
-    return load(path, read_key(key_file), trusted=trust), notes
-
-
 def _columns(model: Any, X: Any, ids: Any, args: Any, notes: Any) -> dict[str, list[Any]]:
     explained = model.explain(X, points=ids) if args.explain else None
     if args.max_flip is not None:
-        answers = model.predict_or_abstain(X, args.max_flip, points=ids)
+        labels = model.predict_or_abstain(X, args.max_flip, points=ids)
     else:
-        answers = model.predict(X, points=ids) if explained is None else explained.answer
-    columns = {"row": list(range(1, len(answers) + 1))} if ids is None else {notes["id"]: ids}
-    columns["answer"] = answers.tolist()
+        labels = model.predict(X, points=ids) if explained is None else explained.answer
+    columns = {"row": list(range(1, len(labels) + 1))} if ids is None else {notes["id"]: ids}
+    columns["prediction"] = labels.tolist()
     if explained is not None:
         for item, values in explained.columns().items():
             if item not in ("answer", "stage"):
-                columns[item] = [_plain(value) for value in values.tolist()]
+                columns[item] = [_json_number(value) for value in values.tolist()]
         columns["why"] = [
-            sentence if answer is not None else f"No answer, it flips too often; else: {sentence}"
-            for sentence, answer in zip(explained.sentences(), columns["answer"], strict=True)
+            sentence if label is not None else f"Abstained, it flips too often; else: {sentence}"
+            for sentence, label in zip(explained.sentences(), columns["prediction"], strict=True)
         ]
     return columns
 
 
-def _plain(value: Any) -> Any:
-    """Round a number; one block alone says nothing about flips, and its NaN is no JSON."""
+def _json_number(value: Any) -> Any:
+    """Round a number; the NaN of a single block, which cannot estimate flips, becomes None."""
     if not isinstance(value, float):
         return value
     return round(value, 6) if math.isfinite(value) else None

@@ -191,6 +191,6 @@ def _pointwise_design(
 
 def _closer(other: Plan, plan: Plan) -> bool:
     """Whether a plan that fails as well comes closer: first accuracy, then gamma."""
-    if (other.claim.alpha is None) != (plan.claim.alpha is None):
-        return plan.claim.alpha is None
+    if (other.alpha is None) != (plan.alpha is None):
+        return plan.alpha is None
     return (other.gamma or 1.0) < (plan.gamma or 1.0)

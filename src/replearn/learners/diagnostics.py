@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
 from replearn.exceptions import ConstantBlocksWarning, PreprocessingWarning
-from replearn.execution import ConstantVote
-from replearn.execution.threads import one_thread
+from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 

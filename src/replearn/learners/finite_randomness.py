@@ -19,23 +19,16 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.inputs import all_or_nothing, base_learner, check_features, describe_learner
 from replearn.learners.single_rule import (
-    FollowsChoicePlan,
+    FollowsPlan,
     check_two_labels,
     warn_if_not_certified,
 )
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey, as_points
-from replearn.records.text import rounded_up
 from replearn.tables import n_rows, take_rows
 
 THRESHOLD_BITS = 30
@@ -45,7 +38,7 @@ SEED_BITS = 32
 
 
 class FiniteRandomnessClassifier(
-    FollowsChoicePlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    FollowsPlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Blocks vote; one of a few shared global thresholds decides for every point.
 
@@ -95,7 +88,7 @@ class FiniteRandomnessClassifier(
         Errors of the candidates on the rows held out.
     estimators_ : list of classifier
         The fitted base learners.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised; at practical sizes "not certified".
     classes_ : ndarray
         The labels.
@@ -209,14 +202,14 @@ class FiniteRandomnessClassifier(
             self.threshold_ = float(self.thresholds_[chosen] / 2**THRESHOLD_BITS)
             self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
             self.n_random_bits_ = sum(self.random_bits_.values())
-            self.certificate_ = PrimitiveCertificate.issue(
+            self.certificate_ = certify(
                 "finite randomness",
                 key.fingerprint,
                 n=len(codes),
                 n_test=len(test),
                 n_blocks=int(self.n_blocks),
                 n_candidates=int(self.n_candidates),
-                t=t,
+                sharpness=t,
                 rho=float(self.rho),
                 gamma=None if self.gamma is None else float(self.gamma),
                 learner=describe_learner(base)[1],
@@ -349,17 +342,6 @@ def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
     return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
 
 
-def blocks_needed(n_candidates: int, t: float, rho: float, gamma: float | None) -> int:
-    """Return about how many blocks a promise needs, however many rows are held out.
-
-    Examples
-    --------
-    >>> blocks_needed(8, 50.0, 0.1, 0.1)
-    2495550
-    """
-    cost = n_candidates * ((1.0 if gamma is None else 1.0 / gamma) + t / 2.0)
-    return math.ceil((cost / rho) ** 2 / math.pi)
-
 
 def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
     """Return the number of shared random bits by purpose.
@@ -379,34 +361,3 @@ def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
     }
 
 
-@derivation("finite randomness")
-def _derive(
-    ledger: Ledger,
-    n_test: int,
-    n_blocks: int,
-    n_candidates: int,
-    t: float,
-    rho: float,
-    gamma: float | None,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": t, "m": n_test}
-    flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=None, **data)
-    promises = [
-        "Two models answer one fixed point differently with probability at most "
-        f"{rounded_up(flip)}.",
-        CONDITIONS,
-    ]
-    if gamma is not None:
-        flip = ledger.add("finite_randomness_flip", "finite-randomness", gamma=gamma, **data)
-        promises.insert(
-            1,
-            f"Two models differ on a mass above {gamma:g} with probability at most "
-            f"{rounded_up(flip)}.",
-        )
-    needed = blocks_needed(n_candidates, t, rho, gamma)
-    reasons = [
-        f"{text} (at least {needed} blocks are needed, there are {n_blocks})"
-        for text in above_budget("rho", flip, rho)
-    ]
-    return promises, reasons

@@ -11,14 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.bounds import selection_scale, stable_scale
+from replearn.bounds.selection import selection_scale, stable_scale
 from replearn.execution import keyed_seeds, make_blocks, random_state_names, set_seeds
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import above_budget, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.guarantees.registry import theorem
+from replearn.guarantees.search import folds_error
 from replearn.randomness import SharedKey, as_points
-from replearn.records.text import rounded_up
 from replearn.tables import take_rows
 
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -161,47 +157,8 @@ def search_scale(
         return 0.0
     if drift is not None:
         stable = stable_scale(rho, count, n_test, drift=drift)
-        error = theorem("search-blocks").quantity("search_error")
-        if error(t=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
+        if folds_error(t=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
             return stable
     pairs = count * (count - 1)
     accurate = selection_scale(pairs + 1, alpha, beta, n_test)
     return math.log(pairs / beta) / alpha if accurate is None else accurate
-
-
-@derivation("search over configurations")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_test: int,
-    n_hypotheses: int,
-    t: float,
-    drift: float | None,
-    rho: float,
-    alpha: float,
-    beta: float,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n_hypotheses": n_hypotheses, "n_test": n_test}
-    tail = ledger.add("search_error", "search-blocks", alpha=alpha, **data)
-    promises = [
-        "The chosen configuration's error, averaged over the models of the folds, exceeds the best "
-        f"one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    reasons = above_budget("beta", tail, beta)
-    if n_hypotheses == 1:
-        return promises, reasons
-    if drift is None:
-        reasons.append(
-            "nothing is known about how much a configuration's error moves between trainings on "
-            "two samples: give drift= as an assumption, or measure how often fresh samples agree"
-        )
-        return promises, reasons
-    flip = ledger.add("search_flip", "search-blocks", drift=drift, **data)
-    promises.append(
-        f"Two runs on fresh samples of {n} rows choose different configurations with probability "
-        f"at most {rounded_up(flip)}, if no configuration's true error moves by more than "
-        f"{drift:g} between two trainings."
-    )
-    return promises, above_budget("rho", flip, rho) + reasons

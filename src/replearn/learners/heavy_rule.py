@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.heavy._heavy_labels import TwoLabels
-from replearn.heavy._heavy_view import HeavyView
+from replearn.heavy import HeavyView, TwoLabels
 
 Floats = NDArray[np.float64]
 

@@ -143,14 +143,6 @@ def check_points(points: Any, n_rows: int) -> Points:
     return ids
 
 
-def check_probability(name: str, value: Any, *, ends: bool = False) -> float:
-    """Return a number between 0 and 1, with or without the two ends."""
-    number = float(value) if isinstance(value, Real) else np.nan
-    if not (0 <= number <= 1 if ends else 0 < number < 1):
-        raise ValueError(f"{name}={value!r} must lie in {'[0, 1]' if ends else '(0, 1)'}.")
-    return number
-
-
 def check_base(base: Any, vote: str) -> None:
     """Refuse what cannot vote before anything is trained."""
     kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None

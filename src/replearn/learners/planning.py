@@ -186,9 +186,9 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
 
 def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
     refuse_planned(_changed(learner))
-    if plan.claim.notion != learner._notion:
+    if plan.task != learner._notion:
         raise ValueError(
-            f"plan is for the {plan.claim.notion} notion, not for {type(learner).__name__}."
+            f"plan is for the {plan.task} notion, not for {type(learner).__name__}."
         )
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")

@@ -20,7 +20,7 @@ from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.heavy._heavy_stage import fit_heavy
+from replearn.heavy import fit_heavy
 from replearn.learners.diagnostics import PROBES, warn_if_constant, warn_if_preprocessed
 from replearn.learners.inputs import (
     all_or_nothing,

@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.metaestimators import available_if
 
-from replearn.learners.inputs import check_features, check_probability
+from replearn.learners.inputs import check_features
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate
+from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
 
@@ -117,7 +118,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         lower, upper : ndarray of shape (n,)
             Limits of each point's flip probability.
         """
-        check_probability("delta", delta)
+        check_fraction("delta", delta, one=False)
         vote, X = self._vote(), check_features(self, X, reset=False)
         return vote.rule_for(X).limits(*vote.votes_and_noise(X, points), delta)
 
@@ -138,7 +139,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         FlipRate
             ``estimate`` and ``upper``.
         """
-        check_probability("delta", delta)
+        check_fraction("delta", delta, one=False)
         vote, X = self._vote_of_two("flip_rate"), check_features(self, X, reset=False)
         votes, rule = vote.votes(X), vote.rule_for(X)
         if vote.plan.n_blocks < 2:
@@ -168,7 +169,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             Labels, or ``fill_value``. Where it abstains is itself an estimate from this sample:
             another run may abstain elsewhere.
         """
-        check_probability("max_flip", max_flip, ends=True)
+        check_fraction("max_flip", max_flip, zero=True)
         vote, X = self._vote(), check_features(self, X, reset=False)
         rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
         labels = self.classes_[rule.answers(*asked)].astype(object)

@@ -8,21 +8,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import best_ceiling
+from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.folds import seeded
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 
 class RealizableReplicableClassifier(SingleRuleClassifier):
@@ -65,7 +58,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         The shared limit.
     gave_up_ : bool
         Whether the training error exceeded it.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels.
@@ -149,12 +142,12 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.gave_up_ = self.training_error_ > self.limit_
             self.hypothesis_ = Constant(True) if self.gave_up_ else model
-            self.certificate_ = PrimitiveCertificate.issue(
-                "realizable rule",
+            self.certificate_ = certify(
+                "realizable",
                 key.fingerprint,
                 n=len(y),
                 d=d,
-                ceiling=float(ceiling),
+                max_error_limit=float(ceiling),
                 rho=float(self.rho),
                 gamma=float(self.gamma),
                 alpha=float(self.alpha),
@@ -172,30 +165,3 @@ def _trained(estimator: Any, X: NDArray[np.float64], y: NDArray[np.bool_], key: 
     return seeded(estimator, key).fit(X[order], y[order])
 
 
-@derivation("realizable rule")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    d: int | None,
-    ceiling: float,
-    rho: float,
-    gamma: float,
-    alpha: float,
-    beta: float,
-) -> tuple[list[str], list[str]]:
-    if d is None:
-        reason = (
-            "the learner is no exact minimiser over a class of known VC dimension: measure how "
-            "often models of fresh samples differ"
-        )
-        return ["Nothing is promised."], [reason]
-    flip = ledger.add("realizable_flip", "realizable", n=n, d=d, gamma=gamma, ceiling=ceiling)
-    tail = ledger.add("realizable_error", "realizable", n=n, d=d, alpha=alpha)
-    promises = [
-        f"The models of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} "
-        f"with probability at most {rounded_up(flip)}, on every distribution.",
-        f"If some hypothesis makes no error, the error exceeds {alpha:g} with probability at most "
-        f"{rounded_up(tail)}; otherwise nothing is promised about the error.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
+from replearn.guarantees import certify
 from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
 from replearn.learners.folds import (
     configuration_name,
@@ -33,11 +33,9 @@ from replearn.learners.inputs import (
     check_labels,
     describe_learner,
 )
-from replearn.learners.single_rule import FollowsChoicePlan, warn_if_not_certified
+from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.learners.trainings import cut_trainings, training_errors
-from replearn.primitives import choice_scale, choose_by_errors
-from replearn.primitives._candidates import names_digest
-from replearn.primitives._sample import sample_key
+from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -51,7 +49,7 @@ def _best_has(method: str):
     return check
 
 
-class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
+class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     """Search over configurations that picks the same one on a fresh sample.
 
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice
@@ -105,7 +103,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         rows, and from rho where that can be kept.
     margin_ : float
         How far the next configuration was behind, in ``sharpness * error - Gumbel``.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised.
     classes_ : ndarray
         The labels.
@@ -251,25 +249,25 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         asked = (float(self.rho), float(self.alpha), float(self.beta))
         if self.train_size is None:
             n_folds, n_repeats = self._folds()
-            task, n_test = "search over configurations", n // n_folds
+            task, n_test = "search by folds", n // n_folds
             t = float(search_scale(len(names), n_test, *asked, self.drift))
             drift = None if self.drift is None else float(self.drift)
             design = {"n_test": n_test, "n_repeats": n_repeats, "drift": drift}
         else:
-            task = "search over configurations by many trainings"
+            task = "search"
             t = float(choice_scale(len(names), self.n_splits_, *asked))
             design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
         index, self.margin_ = choose_by_errors(1.0 - scores, names, t=t, key=key)
         self.best_index_, self.best_score_ = index, float(scores[index])
         self.best_params_, self.sharpness_ = self.cv_results_["params"][index], t
-        self.certificate_ = PrimitiveCertificate.issue(
+        self.certificate_ = certify(
             task,
             key.fingerprint,
             n=n,
             **design,
             n_hypotheses=len(names),
-            t=t,
+            sharpness=t,
             **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
             candidates=names_digest(names, len(names)),
             learner=describe_learner(self.estimator)[1],

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import Interval, fit_context
 from replearn.learners.inputs import all_or_nothing, check_labels
-from replearn.learners.single_rule import FollowsChoicePlan, warn_if_not_certified
+from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
@@ -27,7 +27,7 @@ def _chosen_has(method: str):
     return check
 
 
-class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
+class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
     """Choose one of several existing models, the same on a fresh sample except with rho.
 
     Last year's model, the vendor's, a rule of thumb: they are fixed, the evaluation sample is
@@ -60,7 +60,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         Its name.
     selection_ : Selection
         Errors of all candidates, scale and margin.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels of the evaluation sample.

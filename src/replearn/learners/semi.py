@@ -9,21 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import cover_distance
 from replearn.compat import Interval, fit_context, validate_data
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
+from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 
 class SemiReplicableClassifier(SingleRuleClassifier):
@@ -59,7 +52,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     ----------
     hypothesis_ : Hypothesis
         The rule, a frozen value: equal and of equal hash in two runs that agree.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     selection_ : Selection
         Errors of all candidates, scale and margin of the choice.
@@ -153,14 +146,14 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             asked = {"rho": self.rho, "alpha": self.alpha, "beta": self.beta}
             chosen = select_hypothesis(candidates, X, y, key=key, t=t, **asked)
             self.hypothesis_, self.selection_ = chosen.candidate, chosen
-            self.certificate_ = PrimitiveCertificate.issue(
-                "semi-replicable rule",
+            self.certificate_ = certify(
+                "semi",
                 key.fingerprint,
                 n=len(y),
                 n_shared=n_shared,
                 d=d,
                 n_hypotheses=len(candidates),
-                t=float(t),
+                sharpness=float(t),
                 rho=float(self.rho),
                 alpha=float(self.alpha),
                 beta=float(self.beta),
@@ -181,64 +174,3 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         pool = validate_data(self, X_shared, reset=False, dtype=np.float64)
         hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
         return hypotheses.cover(pool), len(pool), hypotheses.vc_dimension
-
-
-def selection_budget(
-    alpha: float, beta: float, n_shared: int, d: int | None
-) -> tuple[float | None, float]:
-    """Return what the cover leaves of alpha and beta for the choice; None: nothing of alpha.
-
-    Examples
-    --------
-    >>> selection_budget(0.1, 0.05, 0, None)
-    (0.1, 0.05)
-    >>> selection_budget(0.1, 0.05, 10, 3)
-    (None, 0.025)
-    """
-    if d is None:
-        return alpha, beta
-    # theorem: semi-replicable
-    rest = alpha - cover_distance(n_shared, d, beta / 2)
-    return (rest if rest > 0 else None), beta / 2
-
-
-@derivation("semi-replicable rule")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_shared: int,
-    d: int | None,
-    n_hypotheses: int,
-    t: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n_hypotheses": n_hypotheses, "m": n}
-    flip = ledger.add("selection_sampled", "hypothesis-selection", **data)
-    reasons = above_budget("rho", flip, rho)
-    rest, share, best = alpha, beta, "the best candidate's"
-    if d is not None:
-        distance = ledger.add(
-            "cover_distance", "semi-replicable", n_shared=n_shared, d=d, beta=beta / 2
-        )
-        rest, share, best = alpha - distance, beta / 2, "the best of the class's"
-    promises = [
-        f"Two runs on fresh samples of {n} rows, with one shared pool, return different rules with "
-        f"probability at most {rounded_up(flip)}.",
-        CONDITIONS,
-    ]
-    if rest <= 0:
-        reasons.append(
-            f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
-            f"{beta:g}): share more rows"
-        )
-        return promises, reasons
-    tail = ledger.add("selection_error", "hypothesis-selection", alpha=rest, **data)
-    failure = min(1.0, tail + (beta - share))
-    promises.append(
-        f"The error exceeds {best} by more than {alpha:g} with probability at most "
-        f"{rounded_up(failure)}."
-    )
-    return promises, reasons + above_budget("beta", failure, beta)

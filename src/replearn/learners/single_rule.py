@@ -11,15 +11,15 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import validate_data
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import ChoicePlan, PrimitiveCertificate
+from replearn.guarantees import Certificate, Plan
 from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.planning import refuse_planned
-from replearn.primitives._sample import sample_order
+from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 
 
-class FollowsChoicePlan:
+class FollowsPlan:
     """Learners that choose, built from a plan that two labs share.
 
     A subclass has the parameters ``sample_size`` and ``shared_key`` and fits on `_planned_rows`.
@@ -29,7 +29,7 @@ class FollowsChoicePlan:
     shared_key: Any
 
     @classmethod
-    def from_plan(cls, plan: ChoicePlan, *args: Any, **params: Any):
+    def from_plan(cls, plan: Plan, *args: Any, **params: Any):
         """Build a learner that follows a plan shared between labs.
 
         Every lab fits it on ``plan.n`` rows: a lab with more leaves the surplus out by key, a lab
@@ -37,8 +37,8 @@ class FollowsChoicePlan:
 
         Parameters
         ----------
-        plan : ChoicePlan
-            From `replearn.guarantees.plan_choice`; fixes rho, alpha, beta, the number of rows and
+        plan : Plan
+            From `replearn.plan`; fixes rho, alpha, beta, the number of rows and
             the rest of the design.
         *args
             What the learner takes first: an estimator, hypotheses, candidates.
@@ -50,8 +50,10 @@ class FollowsChoicePlan:
         object
             The learner, not yet fitted.
         """
-        if plan.learner != cls.__name__:
-            raise ValueError(f"this plan is for {plan.learner}, not for {cls.__name__}.")
+        if cls.__name__ not in plan.learners:
+            raise ValueError(
+                f"this plan is for {' or '.join(plan.learners)}, not for {cls.__name__}."
+            )
         settings = {**plan.settings, "sample_size": plan.n}
         refuse_planned([name for name in params if name in settings])
         return cls(*args, **settings, **params)
@@ -73,7 +75,7 @@ class FollowsChoicePlan:
         return sample_order(SharedKey(self.shared_key).child("surplus"), X, codes)[:size]
 
 
-class SingleRuleClassifier(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
+class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
     """Predict with one hypothesis, and print it as a rule.
 
     A subclass fits ``hypothesis_`` and ``certificate_``.
@@ -142,8 +144,8 @@ def check_two_labels(
     return codes, known
 
 
-def warn_if_not_certified(certificate: PrimitiveCertificate) -> None:
+def warn_if_not_certified(certificate: Certificate) -> None:
     """Say plainly that the sample is too small for the promise."""
     if not certificate.certified:
-        hint = "replearn.guarantees.plan_choice tells how many rows a promise needs"
+        hint = "replearn.plan tells how many rows a promise needs"
         warn_user(f"{certificate.reason}; {hint}", NotCertifiedWarning)

@@ -9,21 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions, fit_context
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 _HALVINGS = 60
 
@@ -66,7 +59,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         The cut: a value of the sample, or -inf.
     level_ : float
         The shared level that it was rounded from.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels.
@@ -153,11 +146,11 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             cuts = cuts_of_sample(X[:, feature], y)
             self.level_, self.threshold_, direction = draw_cut(cuts, t, self.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
-            self.certificate_ = PrimitiveCertificate.issue(
-                "replicable threshold",
+            self.certificate_ = certify(
+                "thresholds",
                 key.fingerprint,
                 n=len(y),
-                t=float(t),
+                sharpness=float(t),
                 n_directions=n_directions,
                 feature=feature,
                 rho=float(self.rho),
@@ -234,26 +227,3 @@ def level_scale(
     return math.log(4.0 / (alpha * beta)) / alpha if accurate is None else accurate
 
 
-@derivation("replicable threshold")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    t: float,
-    n_directions: int,
-    rho: float,
-    gamma: float,
-    alpha: float,
-    beta: float,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n": n, "n_directions": n_directions}
-    flip = ledger.add("threshold_flip", "thresholds-proper", gamma=gamma, **data)
-    tail = ledger.add("threshold_error", "thresholds-proper", alpha=alpha, **data)
-    promises = [
-        f"The rules of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} with "
-        f"probability at most {rounded_up(flip)}, ties or not.",
-        f"The error exceeds that of the best threshold by more than {alpha:g} with probability at "
-        f"most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

@@ -12,14 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution import fit_blocks
-from replearn.execution.checkpoints import block_store
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import above_budget, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._sample import sample_order
+from replearn.execution import block_store, fit_blocks
+from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 from replearn.tables import take_rows
 
 # Models that are trained and kept at a time.
@@ -109,29 +104,3 @@ def _own_error(fitted: list[Any], rows: Any, labels: NDArray[np.intp]) -> Iterat
     """Whether each model is wrong on its own row; all rows are asked, to cut the table once."""
     for own, model in enumerate(fitted):
         yield bool(np.asarray(model.predict(rows))[own] != labels[own])
-
-
-@derivation("search over configurations by many trainings")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    train_size: int,
-    n_trainings: int,
-    n_hypotheses: int,
-    t: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n_hypotheses": n_hypotheses, "n_trainings": n_trainings}
-    flip = ledger.add("trainings_flip", "search-trainings", **data)
-    tail = ledger.add("trainings_error", "search-trainings", alpha=alpha, **data)
-    promises = [
-        f"Two runs on fresh samples of {n} rows choose different configurations with probability "
-        f"at most {rounded_up(flip)}, whatever the learner does.",
-        f"The chosen configuration's expected error after training on {train_size} rows exceeds "
-        f"the best one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

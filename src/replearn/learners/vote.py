@@ -15,27 +15,19 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from replearn.bounds import (
-    LAW_BITS,
-    average_flip_estimate,
-    block_disagreement,
-    flip_estimate,
-    flip_limits,
-    flip_rate_limit,
-    joint_variance,
-)
+from replearn.bounds import flip_estimate, flip_limits, flip_rate_limit
 from replearn.bounds.class_flips import (
     class_answer_chances,
     class_answers,
     class_flip_estimate,
     class_flip_limits,
 )
-from replearn.execution import Panel
-from replearn.execution.threads import side_by_side
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK
+from replearn.bounds.foreseen import average_flip_estimate, joint_variance
+from replearn.bounds.fresh import block_disagreement
+from replearn.bounds.laws import LAW_BITS
+from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Plan
-from replearn.heavy._heavy_labels import with_flips
-from replearn.heavy._heavy_stage import HeavyPoints
+from replearn.heavy import HeavyPoints, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import check_points, warn_if_precision_changed
 from replearn.learners.results import ClassExplanation, Explanation

@@ -1,6 +1,7 @@
 """Frames, arrays and files in one shape."""
 
 from replearn.tables.rows import (
+    data_digest,
     feature_names,
     is_frame,
     is_sparse,
@@ -12,6 +13,7 @@ from replearn.tables.rows import (
 )
 
 __all__ = [
+    "data_digest",
     "feature_names",
     "is_frame",
     "is_sparse",

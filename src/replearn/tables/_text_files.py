@@ -9,7 +9,7 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from replearn.tables._kinds import MISSING
+from replearn.tables.kinds import MISSING
 
 SEPARATORS = (",", ";", "\t", "|")
 _HEADER_CHARACTERS = 1 << 20

@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from replearn.tables._kinds import DATE, ID, NUMBER, TEXT, is_date
 from replearn.tables.columns import (
     clip_for_trees,
     count_words,
@@ -24,6 +23,7 @@ from replearn.tables.columns import (
     parts_of_dates,
     texts_of,
 )
+from replearn.tables.kinds import DATE, ID, NUMBER, TEXT, is_date
 from replearn.tables.rows import n_rows
 
 Fitted = dict[str, Any]

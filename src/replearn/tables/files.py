@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.tables._kinds import (
+from replearn.tables._text_files import TableFileError, check_names, read_texts
+from replearn.tables.kinds import (
     ID,
     KINDS,
     TEXT,
@@ -18,7 +19,6 @@ from replearn.tables._kinds import (
     typed_cells_as,
     typed_kind,
 )
-from replearn.tables._text_files import TableFileError, check_names, read_texts
 
 TEXT_SUFFIXES = {".csv": None, ".tsv": "\t", ".tab": "\t", ".txt": None}
 TYPED_SUFFIXES = {

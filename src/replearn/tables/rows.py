@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+
+from replearn.randomness import SharedKey, as_points
 
 
 def is_frame(X: Any) -> bool:
@@ -242,6 +245,22 @@ def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
     """
     for start in range(0, length, size):
         yield start, min(start + size, length)
+
+
+def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) -> str:
+    """Digest of the rows in file order: features, labels and groups.
+
+    Examples
+    --------
+    >>> X = np.zeros((2, 1))
+    >>> data_digest(X, np.array([0, 1]), None) == data_digest(X, np.array([1, 0]), None)
+    False
+    """
+    digest = sha256(SharedKey("audit data").hashes(as_points(X)).tobytes())
+    digest.update(np.asarray(codes, dtype=np.int64).tobytes())
+    if groups is not None:
+        digest.update(SharedKey("audit groups").hashes(as_points(groups)).tobytes())
+    return digest.hexdigest()[:32]
 
 
 def _is_pandas(X: Any) -> bool:

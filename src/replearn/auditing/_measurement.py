@@ -1,0 +1,235 @@
+"""What an audit measured: arrays of all pairs, and the numbers that follow from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.auditing._certificates import differences, read_certificate, row_limit
+from replearn.auditing._columns import DataFacts, Subgroups
+from replearn.auditing._contenders import Contender
+from replearn.auditing._design import AuditDesign
+from replearn.auditing._runs import ARRAYS, PairOutcome
+from replearn.auditing._statistics import Estimate, mean_limits, row_limits
+from replearn.bounds.multiclass import agreement_probability
+from replearn.guarantees import Certificate
+from replearn.learners.inputs import describe_learner
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class ContenderResult:
+    """All pairs of one contender.
+
+    Parameters
+    ----------
+    name : str
+        How the report calls it.
+    description : str
+        The estimator in words.
+    truth : ndarray of int, shape (rows,)
+        True labels of the test rows, as places in the list of classes.
+    predictions : ndarray of int, shape (pairs, 2, rows)
+        Predictions of both runs, as places in the list of classes.
+    law, votes, probabilities, thresholds, predicted_flips : ndarray or None
+        As in a pair, with the pairs as first axis.
+    seconds : ndarray of shape (pairs, 2)
+        Processor seconds of one fit and prediction.
+    certificate : Certificate or None
+        Of the first run.
+    promises : tuple of str
+        Sentences of a certificate of another kind.
+    incomparable : tuple of str
+        Why the runs of some pair are not comparable, if so.
+    in_front : tuple of str
+        Transformers that learn from data in front of a replicable learner.
+    default_key : bool
+        Whether a replicable learner has the default key.
+    remark : str
+        What a reader of the report should know.
+    notes : tuple of (str, int)
+        Warnings, and in how many pairs they were raised.
+    """
+
+    name: str
+    description: str
+    truth: NDArray[np.intp]
+    predictions: NDArray[np.int32]
+    law: Floats | None = None
+    votes: Floats | None = None
+    probabilities: Floats | None = None
+    thresholds: Floats | None = None
+    predicted_flips: Floats | None = None
+    seconds: Floats = field(default_factory=lambda: np.zeros((0, 2)))
+    certificate: Certificate | None = None
+    promises: tuple[str, ...] = ()
+    incomparable: tuple[str, ...] = ()
+    in_front: tuple[str, ...] = ()
+    default_key: bool = False
+    remark: str = ""
+    notes: tuple[tuple[str, int], ...] = ()
+
+    @classmethod
+    def from_pairs(
+        cls, contender: Contender, truth: NDArray[np.intp], outcomes: list[PairOutcome]
+    ) -> ContenderResult:
+        """Put the pairs of one contender together."""
+        arrays: dict[str, Any] = {}
+        for name in ARRAYS:
+            parts = [getattr(outcome, name) for outcome in outcomes]
+            arrays[name] = None if any(part is None for part in parts) else np.stack(parts)
+        notes = [note for outcome in outcomes for note in outcome.notes]
+        certificates = [o.certificates for o in outcomes if o.certificates is not None]
+        return cls(
+            name=contender.name,
+            description=describe_learner(contender.estimator)[0],
+            truth=truth,
+            **arrays,
+            seconds=np.array([outcome.seconds for outcome in outcomes]),
+            certificate=read_certificate(certificates[0][0]) if certificates else None,
+            promises=outcomes[0].promises,
+            incomparable=differences(certificates),
+            in_front=contender.learned_in_front,
+            default_key=contender.has_default_key,
+            remark=contender.remark,
+            notes=tuple((note, notes.count(note)) for note in sorted(set(notes))),
+        )
+
+    @cached_property
+    def key_flips(self) -> Floats:
+        """Whether the two predictions differed, shape (pairs, rows): under this very key."""
+        return (self.predictions[:, 0] != self.predictions[:, 1]).astype(np.float64)
+
+    @cached_property
+    def flips(self) -> Floats:
+        """Probability that the two runs differ, shape (pairs, rows), thresholds integrated out."""
+        if self.law is not None:
+            # theorem: pointwise-threshold
+            return np.abs(self.law[:, 0] - self.law[:, 1])
+        if self.votes is not None:
+            # theorem: multiclass-vote
+            return 1.0 - agreement_probability(self.votes[:, 0], self.votes[:, 1])
+        return self.key_flips
+
+    @cached_property
+    def right(self) -> Floats:
+        """Probability that a run predicts the true label, shape (pairs, 2, rows)."""
+        if self.law is not None:
+            return np.where(self.truth == 1, self.law, 1.0 - self.law)
+        if self.votes is not None:
+            return np.take_along_axis(
+                self.votes, self.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
+            )[..., 0]
+        return (self.predictions == self.truth).astype(np.float64)
+
+    @cached_property
+    def both_right(self) -> Floats:
+        """Probability that both runs predict the true label, shape (pairs, rows)."""
+        if self.law is not None:
+            return self.right.min(axis=1)
+        if self.votes is not None:
+            with np.errstate(divide="ignore", invalid="ignore"):
+                ratios = (self.votes / self.right[..., np.newaxis]).max(axis=1)
+                # theorem: multiclass-vote
+                shared = 1.0 / ratios.sum(axis=2)
+            return np.where(self.right.min(axis=1) > 0, shared, 0.0)
+        return self.right.prod(axis=1)
+
+    @property
+    def frequency(self) -> Floats:
+        """Mean flips of each test row over pairs."""
+        return self.flips.mean(axis=0)
+
+    def promise(self, design: AuditDesign) -> float | None:
+        """Largest flip probability of a row that the certificate allows for such pairs."""
+        return row_limit(self.certificate, design)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Measurement:
+    """The numbers of an audit, before limits, findings and reports are derived from them.
+
+    Parameters
+    ----------
+    design : AuditDesign
+        How the file was split.
+    contenders : tuple of ContenderResult
+        In order; the first is the baseline.
+    classes : tuple
+        The labels.
+    test : ndarray of int
+        Positions of the test rows in the file.
+    clusters : ndarray of int or None
+        Group of each test row.
+    subgroups : dict
+        Name to (levels, level of each test row).
+    facts : DataFacts
+        What the rows themselves show.
+    shown_rows : ndarray of int
+        The least stable test rows, as places among the test rows.
+    columns : tuple of str
+        Names of the features.
+    cells : tuple of tuple of str
+        The features of the shown rows, as text.
+    rho : float
+        The flip probability that was requested.
+    pairs_wanted : int
+        Pairs requested; fewer were run if the time budget ended the audit.
+    wall_seconds : float
+        How long the audit took in this process.
+    delta : float, default=0.05
+        Each pair of confidence limits fails with probability at most delta.
+    ignore : tuple of str, default=()
+        Codes of findings that are not looked for.
+    """
+
+    design: AuditDesign
+    contenders: tuple[ContenderResult, ...]
+    classes: tuple[Any, ...]
+    test: NDArray[np.intp]
+    clusters: NDArray[np.intp] | None
+    subgroups: Subgroups
+    facts: DataFacts
+    shown_rows: NDArray[np.intp]
+    columns: tuple[str, ...]
+    cells: tuple[tuple[str, ...], ...]
+    rho: float
+    pairs_wanted: int
+    wall_seconds: float
+    delta: float = 0.05
+    ignore: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> ContenderResult:
+        for contender in self.contenders:
+            if contender.name == name:
+                return contender
+        raise KeyError(f"no contender {name!r}; there are {[c.name for c in self.contenders]}")
+
+    def flip_rate(self, name: str) -> Estimate:
+        """Mean flip rate of a contender with limits over pairs and rows."""
+        return self.mean(self[name].flips)
+
+    def row_flips(self, name: str) -> dict[str, NDArray[Any]]:
+        """Flip frequency of each test row of a contender, with limits for each row separately."""
+        frequency, lower, upper = row_limits(self[name].flips, self.delta)
+        return {"row": self.test, "frequency": frequency, "lower": lower, "upper": upper}
+
+    def mean(
+        self,
+        values: Floats,
+        *,
+        rows: NDArray[np.bool_] | None = None,
+        delta: float | None = None,
+        signed: bool = False,
+    ) -> Estimate:
+        """Mean over pairs and (some) test rows, with limits that respect the groups of rows."""
+        clusters = self.clusters
+        if rows is not None:
+            values = values[:, rows]
+            clusters = None if clusters is None else clusters[rows]
+        return mean_limits(values, delta or self.delta, clusters, signed=signed)

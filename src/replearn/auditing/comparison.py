@@ -1,0 +1,202 @@
+"""Compare the predictions of two fitted models on the same rows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import stats
+
+from replearn.auditing._certificates import comparability
+from replearn.auditing._columns import make_subgroups
+from replearn.auditing._contenders import is_replicable
+from replearn.auditing._statistics import Estimate
+from replearn.bounds import binomial_limits
+from replearn.records.text import two_columns
+from replearn.tables import n_rows
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ModelComparison:
+    """What changes for whom when model b replaces model a.
+
+    Parameters
+    ----------
+    predictions_a, predictions_b : ndarray
+        Predictions of both models for each row.
+    flips : Estimate
+        Share of rows with different predictions; exact limits over rows.
+    right_to_wrong, wrong_to_right : Estimate or None
+        Shares of rows that change for the worse and for the better, when the truth is known.
+    wrong_to_wrong : float or None
+        Share of rows with two different wrong predictions.
+    accuracy_a, accuracy_b : float or None
+        Accuracy of both models.
+    p_value : float or None
+        Of McNemar's exact test: both models are equally accurate.
+    by_subgroup : tuple of dict
+        Flips by subgroup, with exact limits.
+    comparable : str
+        Whether the certificates of both models are those of comparable runs.
+    expected_flips : float or None
+        For comparable runs: flips averaged over keys (thresholds integrated out).
+    delta : float
+        Each pair of limits fails with probability at most delta.
+    """
+
+    predictions_a: NDArray[Any]
+    predictions_b: NDArray[Any]
+    flips: Estimate
+    right_to_wrong: Estimate | None
+    wrong_to_right: Estimate | None
+    wrong_to_wrong: float | None
+    accuracy_a: float | None
+    accuracy_b: float | None
+    p_value: float | None
+    by_subgroup: tuple[dict[str, Any], ...]
+    comparable: str
+    expected_flips: float | None
+    delta: float
+
+    @property
+    def flipped(self) -> NDArray[np.intp]:
+        """Positions of the rows with different predictions."""
+        return np.flatnonzero(self.predictions_a != self.predictions_b)
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame of the rows with different predictions."""
+        import pandas as pd
+
+        rows = self.flipped
+        return pd.DataFrame(
+            {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        items = {f.name: getattr(self, f.name) for f in fields(self)}
+        del items["predictions_a"], items["predictions_b"]
+        items["by_subgroup"] = [dict(line) for line in self.by_subgroup]
+        estimates = {k: v.to_dict() for k, v in items.items() if isinstance(v, Estimate)}
+        return {"rows": len(self.predictions_a), **items, **estimates}
+
+    def __repr__(self) -> str:
+        return f"ModelComparison({len(self.flipped)} of {len(self.predictions_a)} rows flip)"
+
+    def __str__(self) -> str:
+        lines = [("flips", str(self.flips))]
+        if self.right_to_wrong is not None:
+            lines += [
+                ("right to wrong", str(self.right_to_wrong)),
+                ("wrong to right", str(self.wrong_to_right)),
+                ("accuracy", f"{self.accuracy_a:.2%} and {self.accuracy_b:.2%}"),
+            ]
+        if self.expected_flips is not None:
+            lines.append(("over all keys", f"{self.expected_flips:.2%}"))
+        return two_columns([*lines, ("comparable", self.comparable)])
+
+
+def compare(
+    model_a: Any,
+    model_b: Any,
+    X: Any,
+    y: ArrayLike | None = None,
+    *,
+    subgroups: Any = None,
+    delta: float = 0.05,
+) -> ModelComparison:
+    """Compare two fitted models on the same rows.
+
+    Parameters
+    ----------
+    model_a, model_b : fitted classifiers
+        The model in use, and the one that would replace it.
+    X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+        Rows that neither model has learned from.
+    y : array-like of shape (n,), default=None
+        True labels, where they are known.
+    subgroups : "auto", None, list of column names, or dict of name to labels, default=None
+        Flips are reported for each.
+    delta : float, default=0.05
+        Each pair of limits fails with probability at most delta.
+
+    Returns
+    -------
+    ModelComparison
+        The limits are about other rows of the same population, for these two models; they say
+        nothing about other trainings (that is what `audit` measures).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> from replearn.auditing import compare
+    >>> X, y = make_classification(3000, flip_y=0.2, random_state=0)
+    >>> one, two = GaussianNB().fit(X[:500], y[:500]), GaussianNB().fit(X[500:1000], y[500:1000])
+    >>> flips = compare(one, two, X[1000:], y[1000:]).flips
+    >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
+    True
+    """
+    predictions_a, predictions_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
+    differ = predictions_a != predictions_b
+    verdict, same = comparability(model_a, model_b)
+    return ModelComparison(
+        predictions_a=predictions_a,
+        predictions_b=predictions_b,
+        flips=_share(differ, delta),
+        **_against_truth(predictions_a, predictions_b, y, delta),
+        by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
+        comparable=verdict,
+        expected_flips=_over_keys(model_a, model_b, X) if same else None,
+        delta=delta,
+    )
+
+
+def _share(which: NDArray[np.bool_], delta: float) -> Estimate:
+    lower, upper = binomial_limits(int(which.sum()), len(which), delta)
+    return Estimate(float(which.mean()), float(lower), float(upper))
+
+
+def _against_truth(
+    predictions_a: NDArray[Any], predictions_b: NDArray[Any], y: ArrayLike | None, delta: float
+) -> dict[str, Any]:
+    names = ("right_to_wrong", "wrong_to_right", "wrong_to_wrong")
+    if y is None:
+        return dict.fromkeys((*names, "accuracy_a", "accuracy_b", "p_value"))
+    truth = np.asarray(y)
+    if truth.shape != predictions_a.shape:
+        raise ValueError(f"y has shape {truth.shape}, but X has {len(predictions_a)} rows.")
+    right_a, right_b = predictions_a == truth, predictions_b == truth
+    worse, better = right_a & ~right_b, ~right_a & right_b
+    changed = int(worse.sum() + better.sum())
+    return {
+        "right_to_wrong": _share(worse, delta),
+        "wrong_to_right": _share(better, delta),
+        "wrong_to_wrong": float((~right_a & ~right_b & (predictions_a != predictions_b)).mean()),
+        "accuracy_a": float(right_a.mean()),
+        "accuracy_b": float(right_b.mean()),
+        "p_value": float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
+    }
+
+
+def _by_subgroup(X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float) -> Any:
+    for name, (levels, places) in make_subgroups(X, wanted, np.arange(n_rows(X))).items():
+        for place, level in enumerate(levels):
+            here = places == place
+            yield {
+                "subgroup": name,
+                "level": level,
+                "rows": int(here.sum()),
+                **_share(differ[here], delta).to_dict(),
+            }
+
+
+def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:
+    both = is_replicable(model_a) and is_replicable(model_b)
+    if not both or len(model_a.classes_) != 2:
+        return None
+    # theorem: pointwise-threshold
+    gaps = np.abs(model_a.explain(X).law_value - model_b.explain(X).law_value)
+    return float(gaps.mean())

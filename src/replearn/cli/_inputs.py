@@ -1,0 +1,338 @@
+"""From options to what a command works with: tables, keys, base learners, models."""
+
+from __future__ import annotations
+
+import argparse
+import difflib
+import importlib
+import json
+import sys
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn.auditing import is_replicable
+from replearn.persistence import describe, load
+from replearn.randomness import SharedKey
+from replearn.tables.encoder import TableEncoder
+from replearn.tables.files import Table, TableFileError, read_table
+from replearn.tables.kinds import ID, NUMBER, is_date
+
+MOST_CLASSES = 50
+NAMED = {
+    "logreg": (lambda: LogisticRegression(max_iter=1000), False),
+    "hgb": (HistGradientBoostingClassifier, True),
+    "forest": (RandomForestClassifier, True),
+    "tree": (lambda: DecisionTreeClassifier(min_samples_leaf=5), True),
+}
+"""Base learners by name: a factory, and whether it is made of trees."""
+
+MODEL_HELP = (
+    "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
+    "file as they are, any other classifier gets them encoded (default: logreg)"
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The training data that the options describe.
+
+    Parameters
+    ----------
+    X : polars.DataFrame
+        The feature columns.
+    y : ndarray
+        Labels.
+    columns : dict of str to str
+        Kinds of the feature columns.
+    target_kind : str
+        Kind of the target column.
+    groups : ndarray or None
+        Group of each row.
+    remarks : tuple of str
+        Notes for standard error.
+    """
+
+    X: Any
+    y: NDArray[Any]
+    columns: dict[str, str]
+    target_kind: str
+    groups: NDArray[Any] | None
+    remarks: tuple[str, ...]
+
+
+def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options that describe the training data."""
+    parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather")
+    parser.add_argument(
+        "--target", required=True, metavar="COLUMN", help="column with the labels to predict"
+    )
+    parser.add_argument(
+        "--id",
+        metavar="COLUMN",
+        help="identifies a row: not a feature; its threshold is derived from it",
+    )
+    parser.add_argument(
+        "--group-by", metavar="COLUMN", help="rows with the same value stay in one block"
+    )
+    parser.add_argument(
+        "--drop", action="append", default=[], metavar="COLUMN", help="leave out (may be repeated)"
+    )
+    parser.add_argument(
+        "--columns",
+        metavar="FILE",
+        help="take the kinds of the columns from this file: fit --save-columns, or a model file",
+    )
+    add_encoding(parser)
+
+
+def add_encoding(parser: argparse.ArgumentParser) -> None:
+    """Add the option for text files that are not UTF-8."""
+    parser.add_argument("--encoding", help="of text files, such as latin-1 (default: utf-8)")
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the option for types of other packages inside a model file."""
+    parser.add_argument(
+        "--trust",
+        action="append",
+        default=[],
+        metavar="TYPE",
+        help="type outside scikit-learn that may be loaded (may be repeated)",
+    )
+
+
+def read_sample(args: argparse.Namespace) -> Sample:
+    """Read the file and split it into features, labels and groups."""
+    kinds = None
+    if args.columns is not None:
+        named = {name: ID for name in (args.id, args.group_by) if name is not None}
+        kinds = {**named, **read_columns(args.columns)}
+    table = read_table(args.data, kinds, encoding=args.encoding)
+    for option in (args.target, args.id, args.group_by, *args.drop):
+        if option is not None:
+            _check_column(option, table, args.data)
+    labels, kept, remarks = _labels(table, args.target, args.data)
+    aside = {args.target, args.id, args.group_by, *args.drop}
+    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
+    if not columns:
+        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    frame = table.frame.filter(kept)
+    groups = None if args.group_by is None else _groups(frame[args.group_by], args)
+    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in aside if n)]
+    return Sample(
+        X=frame.select(list(columns)),
+        y=labels,
+        columns=columns,
+        target_kind=table.columns[args.target],
+        groups=groups,
+        remarks=(*about, *remarks),
+    )
+
+
+def _check_column(name: str, table: Table, path: str) -> None:
+    if name in table.columns:
+        return
+    close = difflib.get_close_matches(name.lower(), [n.lower() for n in table.columns], n=1)
+    meant = [f" Did you mean {n!r}?" for n in table.columns if close and n.lower() == close[0]]
+    known = ", ".join(list(table.columns)[:20])
+    raise TableFileError(f"{path} has no column {name!r}.{''.join(meant)} It has {known}.")
+
+
+def _labels(table: Table, target: str, path: str) -> tuple[NDArray[Any], Any, list[str]]:
+    column = table.frame[target]
+    known = ~column.is_null()
+    column = column.filter(known)
+    remarks = []
+    if len(column) < len(known):
+        remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
+    _check_classes(column, table.columns[target], target, path)
+    values = column.to_numpy()
+    if table.columns[target] == NUMBER:
+        return values.astype(np.int64), known, remarks
+    return np.array(values.tolist()), known, remarks
+
+
+def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
+    n_values = column.n_unique()
+    if n_values == 0:
+        problem = "has no known value"
+    elif is_date(kind):
+        problem = "holds dates, which are no classes"
+    elif n_values == 1:
+        problem = f"has one class only ({column[0]!r}); there is nothing to predict"
+    elif kind == NUMBER and not bool((column == column.floor()).all()):
+        problem = "holds numbers that are not whole: a quantity, not classes; cut it into classes"
+    elif n_values > MOST_CLASSES:
+        problem = (
+            f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
+            "Is it a quantity, or an id?"
+        )
+    else:
+        return
+    raise TableFileError(f"{path}: target {target!r} {problem}.")
+
+
+def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
+    if column.null_count():
+        raise TableFileError(f"{args.data}: column {args.group_by!r} has rows without a value.")
+    return np.array([str(value) for value in column.to_list()])
+
+
+def read_columns(path: str) -> dict[str, str]:
+    """Read the kinds of columns that ``fit --save-columns`` has written, or a model's."""
+    if zipfile.is_zipfile(path):
+        return _columns_of_model(path)
+    try:
+        kinds = json.loads(Path(path).read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise TableFileError(f"{path} is not a columns file: {error}.") from None
+    texts = isinstance(kinds, dict) and all(isinstance(kind, str) for kind in kinds.values())
+    if not texts or not kinds:
+        raise TableFileError(f'{path} is not a columns file: {{"name": "kind", ...}} is expected.')
+    return kinds
+
+
+def _columns_of_model(path: str) -> dict[str, str]:
+    notes = _notes_of_model(path)
+    named = {} if notes.get("id") is None else {notes["id"]: ID}
+    return {**notes["columns"], notes["target"]: notes["target_kind"], **named}
+
+
+def _notes_of_model(path: str) -> Mapping[str, Any]:
+    notes = describe(path).notes
+    if "columns" not in notes:
+        raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
+    return notes
+
+
+def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
+    """Load a model that ``replearn fit`` has written, and its notes about the table."""
+    notes = _notes_of_model(path)
+    return load(path, read_key(key_file), trusted=trust), notes
+
+
+def read_key(path: str | None) -> SharedKey | None:
+    """Read a key file: one line of text, or what ``replearn key new`` wrote."""
+    if path is None:
+        return None
+    try:
+        text = Path(path).read_text(encoding="utf-8").strip()
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not a key file: it is not text.") from None
+    if not text or len(text.splitlines()) > 1:
+        raise ValueError(f"{path} is not a key file: one line of text is expected.")
+    return SharedKey(text)
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a frame for a user's own pipeline: as pandas where it is installed."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return frame
+    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def _pandas_column(column: Any) -> Any:
+    is_text = str(column.dtype) == "String"
+    return np.array(column.to_list(), dtype=object) if is_text else column.to_numpy()
+
+
+def read_points(
+    path: str, notes: Mapping[str, Any], encoding: str | None
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Read the rows to predict, as a model's notes say: features, ids, remarks."""
+    wanted = dict(notes["columns"])
+    name = notes.get("id")
+    if name is not None:
+        wanted[name] = ID
+    table = read_table(path, wanted, encoding=encoding)
+    frame = table.frame.select(list(notes["columns"]))
+    X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
+    if name is None:
+        return X, None, table.remarks
+    ids = table.frame[name]
+    if ids.null_count():
+        row = int(ids.is_null().arg_true()[0]) + 1
+        raise TableFileError(
+            f"{path}: row {row} has no {name!r}, from which its threshold is derived."
+        )
+    return X, ids.to_list(), table.remarks
+
+
+def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArray[Any] | None:
+    """Read the target of a file; None if it is missing, or missing in some row."""
+    try:
+        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
+    except TableFileError:
+        return None
+    if column.null_count():
+        return None
+    values = column.to_numpy()
+    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
+
+
+def base_model(name: str, columns: Mapping[str, str]) -> Any:
+    """Return the base learner, with everything that learns from data inside.
+
+    Parameters
+    ----------
+    name : str
+        One of ``NAMED``, or ``module:object``.
+    columns : mapping of str to str
+        Kinds of the feature columns.
+
+    Returns
+    -------
+    classifier
+        Takes a frame with these columns.
+
+    Examples
+    --------
+    >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
+    ['TableEncoder', 'DecisionTreeClassifier']
+    """
+    if name in NAMED:
+        factory, for_trees = NAMED[name]
+        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), factory())
+    model = _imported(name)
+    if isinstance(model, Pipeline) or is_replicable(model):
+        return model
+    return make_pipeline(TableEncoder(dict(columns)), model)
+
+
+def takes_columns_itself(model: Any) -> bool:
+    """Tell whether a base learner is a user's own pipeline, which may expect pandas."""
+    steps = getattr(model, "steps", None)
+    return steps is None or not isinstance(steps[0][1], TableEncoder)
+
+
+def _imported(name: str) -> Any:
+    module_name, colon, path = name.partition(":")
+    if not colon or not module_name or not path:
+        raise ValueError(f"model {name!r} is not one of {', '.join(NAMED)}, nor module:object.")
+    here = str(Path.cwd())
+    sys.path.insert(0, here)
+    try:
+        model: Any = importlib.import_module(module_name)
+        for part in path.split("."):
+            model = getattr(model, part)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"model {name!r} cannot be imported: {error}") from None
+    finally:
+        sys.path.remove(here)
+    if isinstance(model, type) or (callable(model) and not hasattr(model, "fit")):
+        model = model()
+    if not (hasattr(model, "fit") and hasattr(model, "predict")):
+        raise ValueError(f"model {name!r} is {model!r:.80}, which has no fit and predict.")
+    return model
