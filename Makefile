@@ -43,13 +43,19 @@ lint: $(VENV)/.dev ## style and format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev ## mypy (strict in randomness, bounds, certificates, planning)
+types: $(VENV)/.dev ## mypy (strict in randomness, bounds, guarantees, records)
 	@$(BIN)/mypy
 
-imports: $(VENV)/.dev ## the layers of the house
+imports: $(VENV)/.dev ## arrows between rooms, private modules
 	@$(BIN)/lint-imports
 
 check: lint types imports test ## everything that must be green
+
+bench: $(VENV)/.dev ## speed at a small size, each beside its peer (a few minutes)
+	@$(BIN)/python benchmarks/speed_vs_bagging.py --small
+	@$(BIN)/python benchmarks/keyed_uniforms.py 300_000
+	@$(BIN)/python benchmarks/count_heavy.py 1e6
+	@$(BIN)/python benchmarks/selection.py --candidates 100000
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

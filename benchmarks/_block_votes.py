@@ -7,7 +7,7 @@ from _base_learners import base_learner
 from _data import disjoint_samples
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import arcsine_law, programme_law, smallest_width, uniform_law
+from replearn.bounds import arcsine_law, optimal_law, smallest_width, uniform_law
 from replearn.execution import soft_scores, vote_counts
 
 
@@ -18,9 +18,7 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=Fa
         learner = PointwiseReplicableClassifier(
             base_learner(model, table, seed=pair, rows=size // n_blocks),
             n_blocks=n_blocks,
-            n_partitions=n_partitions,
-            law="uniform",
-            width=1,
+            plan={"n_partitions": n_partitions, "law": "uniform", "width": 1},
             rho=1.0,  # the votes are judged later, by other laws
             shared_key=f"frontier {pair}",
             verbose=-1,
@@ -47,7 +45,7 @@ def law_for(kind, vote, n_blocks, rho):
     """The narrowest law that certifies rho, or None if there is none."""
     if kind == "programme":
         try:
-            return programme_law(n_blocks, rho)
+            return optimal_law(n_blocks, rho)
         except ValueError:
             return None
     width = smallest_width(rho, n_blocks, law=kind, vote=vote)

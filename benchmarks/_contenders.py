@@ -76,10 +76,8 @@ def _bagging(base: Any, half: Half, n_estimators: int, name: str) -> dict[str, O
 def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
     literal = PointwiseReplicableClassifier(
         base,
-        law="uniform",
-        width=1,
+        plan={"law": "uniform", "width": 1, "n_partitions": 1},
         vote="hard",
-        n_partitions=1,
         n_blocks=LITERAL_BLOCKS,
         shared_key=half.key,
         verbose=-1,

@@ -15,21 +15,16 @@ more than 6e10 rows, or more than 4e6 labels of a single point.
 import math
 import sys
 
-from replearn.bounds import (
-    MembershipLaw,
-    membership_disagreement_tail,
-    smallest_blocks,
-    smallest_blocks_approximate,
-    smallest_labels,
-)
-from replearn.bounds import smallest_sample_membership as rows_membership
-from replearn.bounds._numeric import smallest_integer
+from replearn.bounds import MembershipLaw, smallest_blocks
+from replearn.bounds.approximate import smallest_blocks_approximate
+from replearn.bounds.approximate_heavy import membership_disagreement_tail
 from replearn.bounds.coins import smallest_throws
-from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
+from replearn.bounds.heavy_sets import SetLaw, smallest_sample_one, smallest_sample_set
 from replearn.bounds.membership import quick_membership_bound
-from replearn.bounds.one_heavy import smallest_sample_one
-from replearn.bounds.signs import sign_error_bound, sign_width
+from replearn.bounds.membership import smallest_sample_membership as rows_membership
+from replearn.bounds.signs import sign_error_bound, sign_width, smallest_labels
 from replearn.guarantees import heavy_rows_needed
+from replearn.records.search import smallest_integer
 
 
 def signs_needed(d, rho, alpha, beta, joint):

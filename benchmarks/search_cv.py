@@ -22,9 +22,9 @@ from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import selection_agreement
+from replearn.bounds.selection import selection_agreement
 from replearn.learners import ReplicableSearchCV
-from replearn.learners._folds import search_scale
+from replearn.learners.folds import search_scale
 
 GRID = {
     "max_depth": [4, 8, 16],

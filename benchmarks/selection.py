@@ -44,7 +44,9 @@ def main():
         "errors uniform on [0.1, 0.6]": rng.uniform(0.1, 0.6, count),
     }
     works = [lambda: np.argmax(rng.gumbel(size=count))]
-    works += [lambda e=e: choose_by_errors(e, names, t=60.0, key=key) for e in cases.values()]
+    works += [
+        lambda e=e: choose_by_errors(e, names, sharpness=60.0, key=key) for e in cases.values()
+    ]
     fresh, *ours = shortest(works, options.repeats)
     print(f"numpy.argmax(rng.gumbel(size={count})): {1000 * fresh:.0f} ms")
     for label, seconds in zip(cases, ours, strict=True):

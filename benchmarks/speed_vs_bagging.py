@@ -1,6 +1,6 @@
 """How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
 
-    python benchmarks/speed_vs_bagging.py [--learners logistic scaled tree bayes boosting] [--full]
+    python benchmarks/speed_vs_bagging.py [--learners logistic scaled tree bayes boosting] [--full] [--small]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are
@@ -8,7 +8,8 @@ started before the clock. Bagging of histogram boosting takes many minutes, so b
 of its 128 models are timed and the line through both is followed to 128; --full times all. The
 others take turns three times, each predicts five times after every fit, and the best of each side
 counts. A ratio below its target is marked LOST. The machine's load is printed before and after:
-numbers from a busy machine are worth little.
+numbers from a busy machine are worth little. --small takes a minute: 12,800 rows and 32 learners;
+the targets are those of the full size.
 """
 
 import argparse
@@ -46,10 +47,10 @@ def seconds(work):
     return time.perf_counter() - start
 
 
-def make_bagging(estimator, n_models=N_BLOCKS):
+def make_bagging(estimator, n_models=None):
     return BaggingClassifier(
         estimator,
-        n_estimators=n_models,
+        n_estimators=n_models or N_BLOCKS,
         max_samples=N_ROWS // N_BLOCKS,
         bootstrap=False,
         n_jobs=N_JOBS,
@@ -59,7 +60,7 @@ def make_bagging(estimator, n_models=N_BLOCKS):
 
 def make_ours(estimator):
     return PointwiseReplicableClassifier(
-        estimator, n_blocks=N_BLOCKS, n_partitions=1, n_jobs=N_JOBS, verbose=-1
+        estimator, n_blocks=N_BLOCKS, plan={"n_partitions": 1}, n_jobs=N_JOBS, verbose=-1
     )
 
 
@@ -96,7 +97,7 @@ def line(what, ours, bagging, target):
 
 def one_row(X, y):
     model = PointwiseReplicableClassifier(
-        LogisticRegression(), n_blocks=ONE_ROW_BLOCKS, n_partitions=1
+        LogisticRegression(), n_blocks=ONE_ROW_BLOCKS, plan={"n_partitions": 1}
     ).fit(X, y)
     times = [seconds(lambda row=row: model.predict(X[row : row + 1])) for row in range(100)]
     median = 1e3 * float(np.median(times))
@@ -117,7 +118,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--full", action="store_true", help="time all models of bagged boosting")
+    parser.add_argument("--small", action="store_true", help="12,800 rows, 32 models: a minute")
     options = parser.parse_args()
+    if options.small:
+        globals().update(N_ROWS=12_800, N_BLOCKS=32)
     warnings.simplefilter("ignore")
     X, y = make_classification(N_ROWS, N_FEATURES, n_informative=10, flip_y=0.1, random_state=0)
     start_workers(X[:20_000], y[:20_000])

@@ -9,24 +9,7 @@ from replearn.exceptions import (
     PreprocessingWarning,
     UnsupportedValueError,
 )
-from replearn.guarantees import (
-    Certificate,
-    ChoicePlan,
-    Claim,
-    Plan,
-    plan,
-    plan_choice,
-)
-from replearn.heavy import find_heavy_hitters, find_one_heavy_hitter, label_heavy_hitters
-from replearn.hypotheses import (
-    Boxes,
-    Conjunctions,
-    FiniteClass,
-    Halfspaces,
-    Intervals,
-    Stumps,
-    Thresholds,
-)
+from replearn.guarantees import Certificate, Plan, plan
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
@@ -38,30 +21,14 @@ from replearn.learners import (
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, load, save
-from replearn.primitives import (
-    decide_coin,
-    decide_coins,
-    estimate_signs,
-    learn_finite_class,
-    quantile_grid,
-    sample_correlated,
-    select_hypothesis,
-)
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 
 __all__ = [
     "ApproximatelyReplicableClassifier",
-    "Boxes",
     "Certificate",
     "CertificateError",
-    "ChoicePlan",
-    "Claim",
-    "Conjunctions",
     "ConstantBlocksWarning",
-    "FiniteClass",
     "FiniteRandomnessClassifier",
-    "Halfspaces",
-    "Intervals",
     "ModelFileError",
     "NotCertifiedWarning",
     "Plan",
@@ -73,25 +40,11 @@ __all__ = [
     "ReplicableThresholdClassifier",
     "SemiReplicableClassifier",
     "SharedKey",
-    "Stumps",
-    "Thresholds",
     "UnsupportedValueError",
     "__version__",
-    "as_points",
     "audit",
     "compare",
-    "decide_coin",
-    "decide_coins",
-    "estimate_signs",
-    "find_heavy_hitters",
-    "find_one_heavy_hitter",
-    "label_heavy_hitters",
-    "learn_finite_class",
     "load",
     "plan",
-    "plan_choice",
-    "quantile_grid",
-    "sample_correlated",
     "save",
-    "select_hypothesis",
 ]

@@ -1,11 +1,117 @@
-"""The one door to scikit-learn's private helpers.
+"""The one door to private code of other packages.
 
-``_fit_context`` and the parameter constraints are private in scikit-learn but stable across the
-supported versions; if one of them moves, only this file changes.
+Every name here is private in the package it comes from, and has a fallback: if a release renames
+it, replearn still imports, fits and predicts the same. No other module of replearn may import a
+private module of another package.
 """
 
-from sklearn.base import _fit_context as fit_context
-from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
 from sklearn.utils.validation import validate_data
 
-__all__ = ["HasMethods", "Interval", "StrOptions", "fit_context", "validate_data"]
+__all__ = ["HasMethods", "Interval", "StrOptions", "fit_context", "shared_base", "validate_data"]
+
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+try:
+    # All or none: scikit-learn's fit context knows no constraints but its own.
+    from sklearn.base import _fit_context as fit_context
+    from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+except ImportError:  # parameters are then checked by the planner and the bounds alone
+
+    class _Constraint:
+        """A constraint that nobody checks."""
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            pass
+
+    HasMethods = Interval = StrOptions = _Constraint
+
+    def fit_context(*, prefer_skip_nested_validation: bool) -> Callable[[_Method], _Method]:
+        """Return a decorator that leaves a method as it is."""
+        return lambda method: method
+
+
+def shared_base(*kinds: type) -> tuple[type, ...]:
+    """Return the private base class that public estimators share; without one, themselves.
+
+    Parameters
+    ----------
+    *kinds : type
+        Estimators of one module, such as a classifier and its regressor.
+
+    Returns
+    -------
+    tuple of type
+        For ``isinstance``.
+
+    Examples
+    --------
+    >>> from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    >>> from replearn.compat import shared_base
+    >>> [kind.__name__ for kind in shared_base(RandomForestClassifier, RandomForestRegressor)]
+    ['BaseForest']
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> shared_base(GaussianNB, RandomForestClassifier)[0].__name__
+    'GaussianNB'
+    """
+    home = kinds[0].__module__
+    for base in kinds[0].__mro__[1:]:
+        # A base from elsewhere (BaseEstimator, a mixin) is shared with estimators of other kinds.
+        if base.__module__ == home and all(issubclass(kind, base) for kind in kinds):
+            return (base,)
+    return kinds
+
+
+# --- doors of execution and fastpaths: each may be missing (None), and the plain way is taken
+
+try:
+    from joblib._parallel_backends import LokyBackend, ThreadingBackend
+    from joblib.parallel import get_active_backend
+except ImportError:  # pragma: no cover - private: they may move
+    LokyBackend = ThreadingBackend = get_active_backend = None
+try:
+    from joblib.externals.loky import reusable_executor
+except ImportError:  # pragma: no cover
+    reusable_executor = None
+try:
+    from sklearn._loss.loss import HalfBinomialLoss
+except ImportError:  # pragma: no cover
+    HalfBinomialLoss = None
+
+BOOSTING_INTERNALS = (
+    "_baseline_prediction",
+    "_predictors",
+    "_predict_iterations",
+    "n_trees_per_iteration_",
+)
+"""What the fast path of histogram boosting reads of a fitted model."""
+
+
+def threads_are_configured() -> bool:
+    """Tell whether joblib would use threads of this process; if in doubt, it would not."""
+    if get_active_backend is None or ThreadingBackend is None:
+        return False
+    return isinstance(get_active_backend(prefer="threads")[0], ThreadingBackend)
+
+
+def workers_run(prefer: str) -> bool:
+    """Tell whether joblib's workers are there already (threads always are); if in doubt, not."""
+    if get_active_backend is None:
+        return False
+    backend, _ = get_active_backend(prefer=prefer)
+    if getattr(backend, "supports_sharedmem", False):
+        return True
+    if LokyBackend is None or not isinstance(backend, LokyBackend):
+        return False
+    executor = getattr(reusable_executor, "_executor", None)
+    return bool(getattr(executor, "_processes", None))
+
+
+def boosting_is_readable(model: Any) -> bool:
+    """Tell whether a fitted histogram boosting has the private parts that are read, plainly."""
+    parts_are_there = all(hasattr(model, name) for name in BOOSTING_INTERNALS)
+    return parts_are_there and getattr(model, "_preprocessor", model) is None

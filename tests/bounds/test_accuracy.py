@@ -5,15 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.bounds import (
-    arcsine_law,
-    error_factor,
-    programme_law,
-    smallest_width,
-    table_law,
-    uniform_law,
-    vote_error_bound,
-)
+from replearn.bounds import arcsine_law, error_factor, optimal_law, smallest_width, table_law, uniform_law
+from replearn.bounds.accuracy import vote_error_bound
 
 LAWS = [
     uniform_law(1),
@@ -21,7 +14,7 @@ LAWS = [
     uniform_law(32),
     arcsine_law(32, 0.847),
     arcsine_law(33, 1.0),
-    programme_law(32, 0.1),
+    optimal_law(32, 0.1),
     table_law([0.0, 0.1, 0.5, 1.0]),
 ]
 

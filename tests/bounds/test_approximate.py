@@ -8,16 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    disagreement_bound,
-    disagreement_tail,
-    flip_bound,
-    markov_gamma,
-    markov_rho,
-    smallest_blocks_approximate,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, disagreement_bound, disagreement_tail, flip_bound, uniform_law
+from replearn.bounds.approximate import markov_gamma, markov_rho, smallest_blocks_approximate
 
 
 def exact_tail_one_block_decides(law, q, gamma):
@@ -76,7 +68,7 @@ def test_formulas_of_the_uniform_law():
 
 @pytest.mark.parametrize("n_blocks", [1, 2, 3, 7, 40, 101])
 def test_largest_mean_deviation_is_the_largest(n_blocks):
-    from replearn.bounds._deviation import largest_mean_deviation
+    from replearn.bounds.approximate import largest_mean_deviation
 
     counts, q = np.arange(n_blocks + 1), np.linspace(0, 1, 2001)[:, None]
     means = (stats.binom.pmf(counts, n_blocks, q) * np.abs(counts / n_blocks - q)).sum(axis=1)

@@ -8,27 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    MembershipLaw,
-    SetLaw,
-    agreement_probability,
-    class_disagreement_bound,
-    class_disagreement_tail,
-    class_mean_and_spread,
-    crowd_bound,
-    crowd_tail,
-    disagreement_tail,
-    heavy_disagreement_bound,
-    heavy_disagreement_tail,
-    label_disagreement_tail,
-    membership_disagreement_tail,
-    membership_flip_bound,
-    membership_spread,
-    multiclass_flip_bound,
-    set_flip_bound,
-    uniform_law,
-    vote_mean_and_spread,
-)
+from replearn.bounds import MembershipLaw, disagreement_tail, membership_flip_bound, multiclass_flip_bound, uniform_law
+from replearn.bounds.approximate import vote_mean_and_spread
+from replearn.bounds.approximate_heavy import crowd_bound, crowd_tail, heavy_disagreement_bound, heavy_disagreement_tail, label_disagreement_tail, membership_disagreement_tail, membership_spread
+from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
+from replearn.bounds.multiclass import agreement_probability, class_disagreement_bound, class_disagreement_tail, class_mean_and_spread
 
 
 # -- independent points ----------------------------------------------------------------------------

@@ -4,14 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    MembershipLaw,
-    false_member_bound,
-    missed_point_bound,
-    smallest_sample_complete,
-    some_false_member_bound,
-    some_missed_point_bound,
-)
+from replearn.bounds import MembershipLaw
+from replearn.bounds.completeness import false_member_bound, missed_point_bound, smallest_sample_complete, some_false_member_bound, some_missed_point_bound
 
 LAWS = [MembershipLaw.standard(0.02), MembershipLaw.paper(0.01)]
 

@@ -6,14 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    bernoulli_divergence,
-    binomial_limits,
-    dkw_tail,
-    kl_lower,
-    kl_upper,
-    smallest_sample_dkw,
-)
+from replearn.bounds import binomial_limits
+from replearn.bounds.concentration import bernoulli_divergence, dkw_tail, kl_lower, kl_upper, smallest_sample_dkw
 
 
 @pytest.mark.parametrize("m", [1, 5, 40, 1000, 100_000])

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    average_flip_estimate,
-    flip_estimate,
-    joint_variance,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_estimate, uniform_law
+from replearn.bounds.foreseen import average_flip_estimate, joint_variance
 
 T, PARTITIONS = 96, 8
 LAW = arcsine_law(T, 0.55)

@@ -8,16 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize, stats
 
-from replearn.bounds import (
-    arcsine_law,
-    average_flip_limit,
-    flip_estimate,
-    flip_limits,
-    share_variance,
-    table_law,
-    uniform_law,
-)
-from replearn.bounds._crossing import crossing_bound
+from replearn.bounds import arcsine_law, flip_estimate, flip_limits, table_law, uniform_law
+from replearn.bounds.crossing import crossing_bound
+from replearn.bounds.foreseen import share_variance
+from replearn.bounds.fresh import average_flip_limit
 
 LAWS = [
     uniform_law(1),

@@ -4,16 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    block_disagreement,
-    flip_curve,
-    flip_rate_limit,
-    flip_rate_majorant,
-    flip_supremum,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_curve, flip_rate_limit, flip_supremum, table_law, uniform_law
+from replearn.bounds.fresh import block_disagreement, flip_rate_majorant
 
 LAWS = [uniform_law(1), uniform_law(32), arcsine_law(64, 0.65), table_law([0, 0.5, 0.6, 0.7, 1])]
 IDS = ["single", "uniform", "arcsine", "lopsided"]
@@ -59,7 +51,7 @@ def test_limit_covers_when_all_points_vote_alike(law):
 def test_treating_points_as_independent_would_not_cover():
     """With T/2 replaced by (points x T/2) the limit fails: all points share the blocks."""
     law, delta, q, points = uniform_law(32), 0.1, 0.2, 1000
-    from replearn.bounds import kl_upper
+    from replearn.bounds.concentration import kl_upper
 
     counts = np.arange(33)
     disagreement = np.array([block_disagreement([k], 32) for k in counts])

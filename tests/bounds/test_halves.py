@@ -7,15 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_supremum,
-    halves_curve,
-    halves_supremum,
-    programme_law,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_supremum, halves_supremum, optimal_law, table_law, uniform_law
+from replearn.bounds.halves import halves_curve
 
 
 def over_all_splits(law, ones):
@@ -78,7 +71,7 @@ def test_soft_votes():
     assert halves_supremum(law, "soft") == pytest.approx(halves_supremum(law), rel=1e-6)
     assert halves_supremum(arcsine_law(16, 0.8), "soft") > halves_supremum(arcsine_law(16, 0.8))
     with pytest.raises(ValueError, match="continuous law"):
-        halves_supremum(programme_law(18, 0.1), "soft")
+        halves_supremum(optimal_law(18, 0.1), "soft")
 
 
 def test_many_blocks():

@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.bounds import (
-    LAW_BITS,
-    ThresholdLaw,
-    arcsine_law,
-    programme_law,
-    table_law,
-    uniform_law,
-)
-from replearn.bounds.laws import portable_arcsine
+from replearn.bounds import ThresholdLaw, arcsine_law, optimal_law, table_law, uniform_law
+from replearn.bounds.laws import LAW_BITS, portable_arcsine
 from replearn.exceptions import CertificateError
 
 ONE = 2**LAW_BITS
@@ -98,7 +91,7 @@ LAWS = [
     uniform_law(1),
     uniform_law(32, 0.7),
     arcsine_law(33, 0.85),
-    programme_law(18, 0.1),
+    optimal_law(18, 0.1),
     table_law([0.0, 0.1, 0.5, 1.0]),
 ]
 
@@ -199,5 +192,5 @@ def test_wrong_values_are_named(wrong):
 
 @pytest.mark.parametrize("wrong", [4.0, "4", True, None])
 def test_numbers_of_blocks_are_integers(wrong):
-    with pytest.raises(TypeError, match="n_blocks must be an integer"):
+    with pytest.raises(TypeError, match="n_blocks must be a whole number"):
         uniform_law(wrong)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import largest_atoms, light_point_slack, light_point_tail
+from replearn.bounds.accuracy import largest_atoms, light_point_slack, light_point_tail
 
 
 @pytest.mark.parametrize("n_points", [1, 3, 20, 400])

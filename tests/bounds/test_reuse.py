@@ -5,7 +5,9 @@ import itertools
 import numpy as np
 import pytest
 
-from replearn.bounds import flip_bound, label_flip_bound, label_law, reuse_flip_bound, uniform_law
+from replearn.bounds import flip_bound, uniform_law
+from replearn.bounds.approximate_heavy import reuse_flip_bound
+from replearn.bounds.signs import label_flip_bound, label_law
 
 N_ROWS, N_BLOCKS, N_LABELS = 6, 2, 2
 ROWS = ["x1", "x0", "other"]

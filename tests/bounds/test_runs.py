@@ -6,18 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_curve,
-    flip_supremum,
-    programme_law,
-    runs_bound,
-    runs_curve,
-    runs_supremum,
-    table_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, table_law, uniform_law
+from replearn.bounds.flips import runs_curve, runs_supremum
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -96,9 +86,9 @@ def test_very_many_blocks():
 
 
 def test_wrong_values_are_named():
-    with pytest.raises(ValueError, match="runs must be at least 2"):
+    with pytest.raises(ValueError, match="runs=1 must be at least 2"):
         runs_supremum(uniform_law(4), 1)
-    with pytest.raises(TypeError, match="runs must be an integer"):
+    with pytest.raises(TypeError, match="runs must be a whole number"):
         runs_curve(uniform_law(4), [0.5], 2.5)
     with pytest.raises(ValueError, match="continuous law"):
-        runs_bound(programme_law(18, 0.1), 3, "soft")
+        runs_bound(optimal_law(18, 0.1), 3, "soft")

@@ -9,17 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import special, stats
 
-from replearn.bounds import (
-    selection_agreement,
-    selection_error_tail,
-    selection_error_tail_sampled,
-    selection_flip_bound,
-    selection_flip_bound_sampled,
-    selection_scale,
-    smallest_sample_selection,
-    stable_scale,
-)
-from replearn.bounds.selection_samples import _by_mean
+from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
+from replearn.bounds.selection import _by_mean, selection_agreement, selection_error_tail, selection_error_tail_sampled, selection_flip_bound, selection_scale, stable_scale
 
 ERRORS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

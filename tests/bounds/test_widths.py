@@ -5,18 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_bound,
-    flip_supremum,
-    make_law,
-    programme_law,
-    runs_bound,
-    smallest_blocks,
-    smallest_width,
-    tightest_law,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_bound, flip_supremum, make_law, optimal_law, runs_bound, smallest_blocks, smallest_width, uniform_law
+from replearn.bounds.optimal import tightest_law
 
 BUILD = {"uniform": uniform_law, "arcsine": arcsine_law}
 
@@ -137,7 +127,7 @@ def test_very_many_blocks_have_a_width():
 def test_laws_by_name():
     assert make_law("arcsine", 32, rho=0.1) == arcsine_law(32, 0.847)
     assert make_law("uniform", 32, width=0.5) == uniform_law(32, 0.5)
-    assert make_law("programme", 32, rho=0.1) == programme_law(32, 0.1)
+    assert make_law("programme", 32, rho=0.1) == optimal_law(32, 0.1)
 
 
 @pytest.mark.parametrize("name", ["arcsine", "uniform", "programme"])

@@ -10,11 +10,11 @@ import warnings
 
 import numpy as np
 import pytest
+from replearn.guarantees._choice_tasks import TASKS
 
 import replearn
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli.plan import add_arguments
-from replearn.guarantees._choice_tasks import TASKS
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
+from replearn.guarantees._choice_tasks import TASKS
 
 from replearn.cli import main
 from replearn.guarantees import ChoicePlan
-from replearn.guarantees._choice_tasks import TASKS
 
 pytestmark = pytest.mark.statistical
 

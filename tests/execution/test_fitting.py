@@ -11,6 +11,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
+from replearn import compat
 from replearn.execution import ConstantVote, fit_blocks, fitting
 from replearn.randomness import SharedKey
 
@@ -151,7 +152,7 @@ def test_models_do_not_depend_on_workers(backend, monkeypatch):
 
 @pytest.mark.parametrize("running", [True, False])
 def test_workers_are_used_only_when_they_pay(running, monkeypatch):
-    monkeypatch.setattr(fitting, "_workers_run", lambda _: running)
+    monkeypatch.setattr(compat, "workers_run", lambda _: running)
     assert fitting._workers_pay([0.01, 0.01], 100, "processes") is running
     assert not fitting._workers_pay([0.001, 0.001], 100, "processes")
     assert not fitting._workers_pay([9.0], 100, "processes")
@@ -162,18 +163,18 @@ def test_workers_are_used_only_when_they_pay(running, monkeypatch):
 
 def test_running_processes_are_seen(monkeypatch):
     with parallel_config("loky"):
-        monkeypatch.setattr(fitting.reusable_executor, "_executor", None)
-        assert not fitting._workers_run("processes")
+        monkeypatch.setattr(compat.reusable_executor, "_executor", None)
+        assert not compat.workers_run("processes")
         monkeypatch.undo()
         Parallel(n_jobs=2)(delayed(abs)(number) for number in range(2))
-        assert fitting._workers_run("processes")
+        assert compat.workers_run("processes")
 
 
 def test_trees_are_fitted_by_threads_unless_the_user_says_otherwise():
     assert type(DecisionTreeClassifier()) in fitting.THREADED
-    assert fitting._workers_run("threads")
+    assert compat.workers_run("threads")
     with parallel_config("loky", n_jobs=2):
-        assert type(fitting.get_active_backend(prefer="threads")[0]).__name__ == "LokyBackend"
+        assert type(compat.get_active_backend(prefer="threads")[0]).__name__ == "LokyBackend"
 
 
 @pytest.mark.parametrize("backend", [None, "loky"])
@@ -189,4 +190,4 @@ def test_trees_do_not_depend_on_workers(backend, monkeypatch):
 
 def test_threads_need_no_start():
     with parallel_config("threading"):
-        assert fitting._workers_run("processes")
+        assert compat.workers_run("processes")

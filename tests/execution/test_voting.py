@@ -29,10 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import ConstantVote, Panel, soft_scores, vote_counts, voting
-from replearn.execution.threads import one_thread
-from replearn.execution.voters import LoopVoter
-from replearn.fastpaths.bit_trees import BitTrees, join_tables, node_tables
+from replearn.execution import ConstantVote, Panel, one_thread, soft_scores, vote_counts, voting
 
 N_TRAIN, N_TEST = 90, 1500
 
@@ -109,13 +106,6 @@ def test_votes_are_those_of_predict(name, n_classes):
     else:
         np.testing.assert_array_equal(counts[:, 0], expected)
     assert counts.dtype == np.int32
-
-
-@pytest.mark.parametrize("name", FAST)
-def test_fast_paths_are_taken(name):
-    models = fitted(FAST[name], 2, n_models=1)
-    voters = Panel(models, [0, 1])._grouped(soft=False)
-    assert not any(isinstance(voter, LoopVoter) for voter in voters)
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])
@@ -262,20 +252,6 @@ class Liar(ClassifierMixin, BaseEstimator):
 def test_refusals(estimators, options, message):
     with pytest.raises(ValueError, match=message):
         vote_counts(estimators, np.zeros((3, 2)), [0, 1], **options)
-
-
-def test_boosting_adds_a_last_single_row_like_all_others():
-    rng = np.random.default_rng(5)
-    X = rng.normal(size=(400, 4))
-    y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
-    model = HistGradientBoostingClassifier(max_iter=40, min_samples_leaf=5).fit(X, y)
-    nodes = join_tables(node_tables(model))
-    inner = nodes[nodes["is_leaf"] == 0]
-    points = [np.unique(inner["num_threshold"][inner["feature_idx"] == f]) for f in range(4)]
-    ranks = np.stack([points[f].searchsorted(X[:, f]) for f in range(4)])
-    trees = BitTrees(model, points)
-    alone = [trees.raw_scores(ranks[:, [row]])[0, 0] for row in range(100)]
-    assert np.array_equal(alone, model.decision_function(X[:100]))
 
 
 @pytest.mark.parametrize("backend", [None, "threading", "loky"])

@@ -4,10 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from replearn.guarantees.registry import theorem
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees import THEOREMS
-from replearn.guarantees.registry import theorem
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = ROOT / "docs" / "theory"

@@ -5,8 +5,8 @@ import pytest
 from scipy import sparse
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.heavy import _counting
-from replearn.heavy._counting import PointIndex, count_points
+from replearn.heavy import counting
+from replearn.heavy.counting import PointIndex, count_points
 from replearn.randomness import SharedKey, as_points
 
 
@@ -19,7 +19,7 @@ def as_dict(found):
 @pytest.fixture(params=["polars", "numpy"])
 def backend(request, monkeypatch):
     if request.param == "numpy":
-        monkeypatch.setattr(_counting, "_polars", lambda: None)
+        monkeypatch.setattr(counting, "_polars", lambda: None)
     return request.param
 
 
@@ -36,7 +36,7 @@ def test_counts_are_those_of_a_dictionary(backend):
 def test_both_back_ends_give_the_same_order(monkeypatch):
     X = np.random.default_rng(1).integers(0, 4, (300, 2))
     first = count_points(X)
-    monkeypatch.setattr(_counting, "_polars", lambda: None)
+    monkeypatch.setattr(counting, "_polars", lambda: None)
     second = count_points(X[::-1])
     assert (first.values == second.values).all()
     assert (first.counts == second.counts).all()
@@ -75,7 +75,7 @@ def test_infinite_numbers_are_refused(backend):
 
 def test_rows_that_share_a_hash_are_told_apart(monkeypatch):
     """Were all hashes equal, counting would still be exact."""
-    monkeypatch.setattr(_counting, "_polars", lambda: None)
+    monkeypatch.setattr(counting, "_polars", lambda: None)
     X = np.random.default_rng(3).integers(0, 2, (100, 3)).astype(float)
     expected = as_dict(count_points(X))
     monkeypatch.setattr(

@@ -93,7 +93,7 @@ def test_what_the_promise_rests_on(broken):
 def test_completeness_and_soundness_of_the_certificate():
     nu, n = 0.1, 2000
     cert = find_heavy_hitters(np.zeros((n, 1)), nu, key=SharedKey(0), beta=0.2).certificate
-    found_from, none_below = cert.value("found_from"), cert.value("none_below")
+    found_from, none_below = cert.value("found_from"), cert.value("false_members_below")
     assert none_below < nu / 16 < nu < found_from < 1.5 * nu
     rng, missed, wrong, n_runs = np.random.default_rng(2), 0, 0, 150
     heavies = [found_from] * math.floor(0.6 / found_from)

@@ -4,13 +4,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.heavy_sets import (
-    SetLaw,
-    false_members_below,
-    found_from,
-    set_flip_bound,
-    smallest_sample_set,
-)
+from replearn.bounds.completeness import false_members_below, found_from
+from replearn.bounds.heavy_sets import SetLaw, set_flip_bound, smallest_sample_set
 from replearn.heavy import find_heavy_hitters
 from replearn.randomness import SharedKey
 
@@ -55,7 +50,7 @@ def test_least_count_follows_the_levels():
 
 
 def test_masses_found_and_not_found_are_on_the_safe_side():
-    from replearn.bounds import some_false_member_bound, some_missed_point_bound
+    from replearn.bounds.completeness import some_false_member_bound, some_missed_point_bound
 
     for law in (SetLaw.standard(0.1),):
         mass = found_from(3000, law, 0.05)

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, label_flip_bound
+from replearn.bounds import MembershipLaw
+from replearn.bounds.signs import label_flip_bound
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
 from replearn.randomness import SharedKey
 
@@ -30,7 +31,7 @@ def test_labels_flip_as_rarely_as_certified():
     for pair in range(n_pairs):
         (a, found), (b, _) = (labelled(rng, 300, [0.0, 0.0], SharedKey(pair)) for _ in range(2))
         flips += a[0] != b[0]
-    bound = found.certificate.value("label_flip")
+    bound = found.certificate.value("label_flip_bound")
     assert bound == label_flip_bound(60, dict(found.certificate.inputs)["band"])
     assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
     assert flips > 0
@@ -48,7 +49,7 @@ def test_realizable_labels_need_few_and_are_never_wrong():
     rng = np.random.default_rng(2)
     for seed in range(30):
         labels, found = labelled(
-            rng, 200, [1.0, -1.0], SharedKey(seed), setting="realizable", beta=1e-9
+            rng, 200, [1.0, -1.0], SharedKey(seed), label_noise=False, beta=1e-9
         )
         assert labels == {0: 1, 1: 0}
     assert found.certificate.certified
@@ -93,7 +94,7 @@ def test_using_every_label_instead_of_k_is_another_promise():
             found = find_heavy_hitters(X, 0.3, key=key, law=law)
             member.append(bool(found.contains([[1]])[0]) and int(X.sum()) >= k)
         flips += member[0] != member[1]
-    assert flips > binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("membership_flip"))
+    assert flips > binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("membership_flip_bound"))
 
 
 @pytest.mark.parametrize("notion", ["replicable", "approximate"])
@@ -117,7 +118,7 @@ def test_bad_input_is_named():
         label_heavy_hitters(X[:40], y[:40], heavy, key=SharedKey(0))
     with pytest.raises(ValueError, match="two different"):
         label_heavy_hitters(X, np.arange(50), heavy, key=SharedKey(0))
-    with pytest.raises(ValueError, match="setting"):
-        label_heavy_hitters(X, y, heavy, key=SharedKey(0), setting="noisy")
+    with pytest.raises(TypeError, match="label_noise"):
+        label_heavy_hitters(X, y, heavy, key=SharedKey(0), label_noise="agnostic")
     one = label_heavy_hitters(X, np.zeros(50), heavy, key=SharedKey(0))
     assert one.labels.tolist() == [0.0]

@@ -2,12 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.domain import (
-    collision_bound,
-    reduced_disagreement,
-    reduced_failure,
-    smallest_domain,
-)
+from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure, smallest_domain
 from replearn.lab import LazyDomain
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import StumpLearner
@@ -22,7 +17,7 @@ def continuous(rng, n):
 
 def learner(key):
     return ApproximatelyReplicableClassifier(
-        StumpLearner(), rho=0.3, gamma=0.3, n_partitions=1, classes=[0, 1], shared_key=key
+        StumpLearner(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}, classes=[0, 1], shared_key=key
     )
 
 

@@ -17,7 +17,7 @@ NOT_ARGMAX = {"check_classifiers_train": "each point has its own threshold"}
 
 
 @parametrize_with_checks(
-    [ApproximatelyReplicableClassifier(rho=0.4, gamma=0.4, n_partitions=1)],
+    [ApproximatelyReplicableClassifier(rho=0.4, gamma=0.4, plan={"n_partitions": 1})],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -29,8 +29,12 @@ def test_scikit_learn_conventions(estimator, check):
 @pytest.mark.parametrize(
     "classifier",
     [
-        ApproximatelyReplicableClassifier(GaussianNB(), rho=0.3, gamma=0.3, n_partitions=1),
-        PointwiseReplicableClassifier(GaussianNB(), rho=0.3, alpha=0.9, n_partitions=1),
+        ApproximatelyReplicableClassifier(
+            GaussianNB(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}
+        ),
+        PointwiseReplicableClassifier(
+            GaussianNB(), rho=0.3, plan={"alpha": 0.9, "n_partitions": 1}
+        ),
     ],
     ids=["approximate", "heavy stage"],
 )
@@ -39,10 +43,23 @@ def test_conformance(classifier):
     check_replicable_classifier(classifier, sample)
 
 
+def planned(params):
+    """Put what is no parameter of the learner into ``plan``."""
+    own = {
+        name
+        for name in params
+        if name in ApproximatelyReplicableClassifier().get_params(deep=False)
+    }
+    rest = {name: params[name] for name in params if name not in own}
+    return {"plan": rest, **{name: params[name] for name in own}}
+
+
 def fitted(n=4000, **params):
     X, y = biased_labels(0.3)(np.random.default_rng(0), n)
     defaults = {"rho": 0.2, "gamma": 0.3, "n_partitions": 1}
-    return ApproximatelyReplicableClassifier(FirstRowLearner(), **defaults | params).fit(X, y)
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), **planned(defaults | params)).fit(
+        X, y
+    )
 
 
 def test_certificate_is_about_the_mass():
@@ -69,7 +86,7 @@ def test_routes():
 
 def test_markov_holds_where_the_direct_route_says_nothing():
     """With heavy atoms the thresholds do not average out."""
-    model = fitted(rho=0.5, gamma=0.5, atoms=0.9)
+    model = fitted(rho=0.5, gamma=0.5, max_point_mass=0.9)
     values = {step.name: step.value for step in model.certificate_.steps}
     assert model.certificate_.certified
     assert values["direct_gamma"] > 0.5 >= values["markov_gamma"] == model.certificate_.claim.gamma
@@ -85,7 +102,10 @@ def test_too_few_rows_are_said_plainly():
 def test_disagreement_of_two_labs():
     X, y = make_classification(8000, random_state=0)
     base = ApproximatelyReplicableClassifier(
-        DecisionTreeClassifier(max_depth=3, random_state=0), rho=0.2, gamma=0.3, n_partitions=1
+        DecisionTreeClassifier(max_depth=3, random_state=0),
+        rho=0.2,
+        gamma=0.3,
+        plan={"n_partitions": 1},
     )
     a = clone(base).fit(X[:3000], y[:3000])
     b = clone(base).fit(X[3000:6000], y[3000:6000])
@@ -114,10 +134,10 @@ def test_same_face_as_the_pointwise_learner():
 
 
 @pytest.mark.parametrize(
-    ("name", "value"), [("gamma", 0.0), ("rho", 2), ("route", "short"), ("atoms", -1)]
+    ("name", "value"), [("gamma", 0.0), ("rho", 2), ("route", "short"), ("max_point_mass", -1)]
 )
 def test_bad_parameters_are_named(name, value):
-    with pytest.raises(ValueError, match=name):
+    with pytest.raises(ValueError, match=f"{name}|atoms"):
         fitted(**{name: value})
 
 
@@ -125,7 +145,10 @@ def test_three_classes_take_the_better_of_both_routes():
     rng = np.random.default_rng(0)
     X, y = rng.standard_normal((9000, 2)), rng.integers(0, 3, 9000)
     model = ApproximatelyReplicableClassifier(
-        DecisionTreeClassifier(max_depth=1, random_state=0), rho=0.4, gamma=0.4, n_partitions=1
+        DecisionTreeClassifier(max_depth=1, random_state=0),
+        rho=0.4,
+        gamma=0.4,
+        plan={"n_partitions": 1},
     ).fit(X, y)
     assert model.certificate_.certified
     assert model.certificate_.law is None
@@ -133,7 +156,10 @@ def test_three_classes_take_the_better_of_both_routes():
     values = {step.name: step.value for step in model.certificate_.steps}
     assert model.certificate_.claim.gamma == min(values["markov_gamma"], values["class_gamma"])
     small = ApproximatelyReplicableClassifier(
-        DecisionTreeClassifier(max_depth=1, random_state=0), rho=0.01, gamma=0.4, n_partitions=1
+        DecisionTreeClassifier(max_depth=1, random_state=0),
+        rho=0.01,
+        gamma=0.4,
+        plan={"n_partitions": 1},
     ).fit(X, y)
     steps = {step.name: step.value for step in small.certificate_.steps}
     assert small.certificate_.certified
@@ -150,8 +176,15 @@ def draw(rng, n):
 
 
 def staged(**params):
-    defaults = {"rho": 0.5, "gamma": 0.6, "alpha": 0.7, "beta": 0.2, "classes": [0, 1]}
-    return ApproximatelyReplicableClassifier(FirstRowLearner(), n_partitions=1, **defaults | params)
+    defaults = {
+        "rho": 0.5,
+        "gamma": 0.6,
+        "alpha": 0.7,
+        "beta": 0.2,
+        "classes": [0, 1],
+        "n_partitions": 1,
+    }
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), **planned(defaults | params))
 
 
 def test_heavy_stage_of_whole_models():

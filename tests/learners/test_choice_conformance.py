@@ -37,7 +37,7 @@ CUTS = [make_box([(0, cut, np.inf)]) for cut in np.linspace(-1, 1, 9)]
 LEARNERS = [
     SemiReplicableClassifier(candidates=CUTS),
     ReplicableThresholdClassifier(feature=0),
-    RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=1), ceiling=0.9),
+    RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=1), max_error_limit=0.9),
     ReplicableSelector({"above": above, "below": below}),
     ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2, 3]}, cv=3),
     FiniteRandomnessClassifier(GaussianNB(), n_blocks=5, n_candidates=3),

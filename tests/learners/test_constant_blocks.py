@@ -20,7 +20,7 @@ from replearn import (
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
 )
-from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, _block_voting
+from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, pointwise
 from replearn.testing.populations import FirstRowLearner
 
 N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
@@ -34,9 +34,18 @@ def sample(n=N, share=0.5, *, noise=False, seed=0):
     return X, (score > np.quantile(score, 1 - share)).astype(int)
 
 
+def planned(params):
+    """Put what is no parameter of the learner into ``plan``."""
+    own = {
+        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
+    }
+    rest = {name: params[name] for name in params if name not in own}
+    return {"plan": rest, **{name: params[name] for name in own}}
+
+
 def learner(base, **params):
     params = {"n_blocks": T, "n_partitions": 1, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(base, **params)
+    return PointwiseReplicableClassifier(base, **planned(params))
 
 
 def search(base, grid, **params):
@@ -140,7 +149,7 @@ def test_blocks_of_one_row():
 
 
 def test_the_approximate_learner_says_so_too():
-    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, n_partitions=1)
+    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, plan={"n_partitions": 1})
     with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
         model.fit(*sample())
     assert ConstantBlocksWarning in {item.category for item in caught}
@@ -276,7 +285,7 @@ def test_warnings_of_the_probe_are_not_heard():
 def test_the_fit_is_the_same_without_the_probe(base, monkeypatch):
     X, y = sample()
     probed = vars(learner(base).fit(X, y))
-    monkeypatch.setattr(_block_voting, "warn_if_constant", lambda *_, **cut: None)
+    monkeypatch.setattr(pointwise, "warn_if_constant", lambda *_, **cut: None)
     assert joblib.hash(vars(learner(base).fit(X, y))) == joblib.hash(probed)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -9,10 +10,9 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning, SharedKey
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.learners import FiniteRandomnessClassifier
 from replearn.learners import finite_randomness as room
-from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.learners.finite_randomness import above, shared_thresholds
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 

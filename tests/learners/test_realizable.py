@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import realizable_flip_bound, smallest_sample_realizable
+from replearn.bounds.realizable import realizable_flip_bound, smallest_sample_realizable
 from replearn.hypotheses import Constant, Thresholds
 from replearn.learners import RealizableReplicableClassifier
 
@@ -16,8 +16,8 @@ quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
 @parametrize_with_checks(
     [
-        RealizableReplicableClassifier(ceiling=1.0),
-        RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=2), ceiling=1.0),
+        RealizableReplicableClassifier(max_error_limit=1.0),
+        RealizableReplicableClassifier(DecisionTreeClassifier(max_depth=2), max_error_limit=1.0),
     ]
 )
 @pytest.mark.filterwarnings("ignore")
@@ -67,7 +67,7 @@ def test_never_gives_up_when_some_hypothesis_is_right():
 def test_the_limit_is_shared_and_uniform():
     X, y = _draw(200, 0, noise=0.3)
     limits = [
-        RealizableReplicableClassifier(ceiling=0.2, shared_key=key).fit(X, y).limit_
+        RealizableReplicableClassifier(max_error_limit=0.2, shared_key=key).fit(X, y).limit_
         for key in range(200)
     ]
     assert 0 <= min(limits) < 0.02

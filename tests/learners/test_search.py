@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import smallest_sample_selection
 from replearn.learners import ReplicableSearchCV
-from replearn.learners._folds import search_scale
+from replearn.learners.folds import search_scale
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
@@ -69,7 +69,7 @@ def test_neither_rows_nor_grid_have_an_order():
     order = np.random.default_rng(1).permutation(900)
     found = set()
     for rows, depths in ((slice(None), [1, 2, 3]), (order, [3, 1, 2])):
-        search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": depths}, t=20.0)
+        search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": depths}, alpha=0.24)
         search.fit(X[rows], y[rows])
         found.add((search.best_params_["max_depth"], search.best_score_))
     assert len(found) == 1
@@ -104,7 +104,9 @@ def test_a_clearly_better_configuration_wins():
 def test_refit_with_another_learner_or_not_at_all():
     X, y = _near_ties(1500, 0)
     X += 0.1 * np.random.default_rng(0).standard_normal(X.shape)
-    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
+    replicable = PointwiseReplicableClassifier(
+        DecisionTreeClassifier(), n_blocks=5, plan={"n_partitions": 1}
+    )
     search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, refit=replicable)
     search.fit(X, y)
     assert isinstance(search.best_estimator_, PointwiseReplicableClassifier)
@@ -149,7 +151,7 @@ def test_certified_under_the_assumption_of_no_drift():
     assert model.certificate_.certified
     assert "if no configuration's true error moves" in str(model.certificate_)
     assert model.certificate_.value("search_flip") <= 0.3
-    again = clone(model).set_params(n_repeats=2).fit(X, y)
+    again = clone(model).set_params(cv=(2, 2)).fit(X, y)
     assert again.certificate_.value("search_flip") == model.certificate_.value("search_flip")
     assert not again.certificate_.comparable(model.certificate_)
 

@@ -7,10 +7,10 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
-from replearn.bounds import smallest_sample_search
+from replearn.bounds.selection import smallest_sample_search
 from replearn.guarantees.registry import theorem
 from replearn.learners import ReplicableSearchCV
-from replearn.learners._trainings import GROUP, cut_trainings, training_errors
+from replearn.learners.trainings import GROUP, cut_trainings, training_errors
 from replearn.primitives._sample import sample_key
 from replearn.randomness import SharedKey
 
@@ -100,7 +100,9 @@ def test_the_face_of_a_search():
     X, y = _sample(1200)
     labels = np.where(y, "yes", "no")
     grid = [{"max_depth": [1, 2]}, {"min_samples_leaf": [3]}]
-    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
+    replicable = PointwiseReplicableClassifier(
+        DecisionTreeClassifier(), n_blocks=5, plan={"n_partitions": 1}
+    )
     search = ReplicableSearchCV(
         DecisionTreeClassifier(), grid, train_size=20, refit=replicable, shared_key="k"
     ).fit(X, labels)

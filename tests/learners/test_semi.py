@@ -10,7 +10,8 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import cover_distance, realizable_sample_size
+from replearn.bounds import realizable_sample_size
+from replearn.bounds.realizable import cover_distance
 from replearn.hypotheses import Boxes, Intervals, Stumps, Thresholds, hypothesis_from_dict, make_box
 from replearn.learners import SemiReplicableClassifier
 
@@ -26,7 +27,7 @@ class WithOwnPool(SemiReplicableClassifier):
             return super().fit(X, y, X_shared=X)
 
 
-@parametrize_with_checks([WithOwnPool(t=200.0)])
+@parametrize_with_checks([WithOwnPool(sharpness=200.0)])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -59,7 +60,7 @@ def test_fresh_samples_at_a_moderate_size_mostly_give_the_identical_rule():
         rules = set()
         for run in range(2):
             X, y = _draw(20_000, (3, pair, run))
-            model = SemiReplicableClassifier(Stumps(3), t=60.0, shared_key=pair)
+            model = SemiReplicableClassifier(Stumps(3), sharpness=60.0, shared_key=pair)
             rules.add(model.fit(X, y, X_shared=pool).hypothesis_)
         alike += len(rules) == 1
     assert alike >= 14  # tanh bound at this t and n: 0.56 of pairs may differ; the mean is 0.9
@@ -70,7 +71,7 @@ def test_the_rule_reads_well_and_travels_as_json():
     X, y = _draw(5000, 0)
     frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
     pool = frame[:100]
-    model = SemiReplicableClassifier(t=2000.0, shared_key=1).fit(frame, y, X_shared=pool)
+    model = SemiReplicableClassifier(sharpness=2000.0, shared_key=1).fit(frame, y, X_shared=pool)
     assert model.rule().startswith("yes if dose > 0.")
     assert hypothesis_from_dict(model.hypothesis_.to_dict()) == model.hypothesis_
     assert (model.predict(frame) == y).mean() > 0.85
@@ -104,7 +105,9 @@ def test_a_pool_below_d_over_alpha_misses_the_best_rule():
     small = np.array([[0.1], [0.3], [0.8]])
     large = rng.random((200, 1))
     errors = [
-        SemiReplicableClassifier(Intervals(), t=1e4).fit(X, y, X_shared=pool).selection_.error
+        SemiReplicableClassifier(Intervals(), sharpness=1e4)
+        .fit(X, y, X_shared=pool)
+        .selection_.error
         for pool in (small, large)
     ]
     assert errors[0] > 0.1 > 0.02 > errors[1]
@@ -121,7 +124,7 @@ def test_pools_fail_as_often_as_the_lower_bound_says(size, often):
     failed = 0
     for _ in range(pools):
         pool = rng.choice(3, (size, 1), p=[0.4, 0.2, 0.4]).astype(float)
-        model = SemiReplicableClassifier(Intervals(), t=1e4).fit(X, y, X_shared=pool)
+        model = SemiReplicableClassifier(Intervals(), sharpness=1e4).fit(X, y, X_shared=pool)
         missed = len(np.unique(pool)) < 3
         assert (model.selection_.error > 0.1) == missed
         failed += missed
@@ -135,7 +138,9 @@ def test_boxes_in_the_plane():
     rng = np.random.default_rng(0)
     X = rng.random((4000, 2))
     y = (X > 0.3).all(axis=1) & (X <= 0.8).all(axis=1)
-    model = SemiReplicableClassifier(Boxes(2), t=3000.0).fit(X, y, X_shared=rng.random((40, 2)))
+    model = SemiReplicableClassifier(Boxes(2), sharpness=3000.0).fit(
+        X, y, X_shared=rng.random((40, 2))
+    )
     assert model.score(X, y) > 0.85
     assert " and " in model.rule()
 
@@ -144,10 +149,10 @@ def test_boxes_in_the_plane():
 def test_candidates_in_place_of_a_class():
     X, y = _draw(4000, 0)
     rules = [make_box([(1, cut, np.inf)]) for cut in (0.2, 0.6, 0.9)]
-    model = SemiReplicableClassifier(candidates=rules, t=1000.0).fit(X, y)
+    model = SemiReplicableClassifier(candidates=rules, sharpness=1000.0).fit(X, y)
     assert model.hypothesis_ == rules[1]
     assert "the best candidate's" in str(model.certificate_)
-    shuffled = SemiReplicableClassifier(candidates=rules[::-1], t=1000.0).fit(X, y)
+    shuffled = SemiReplicableClassifier(candidates=rules[::-1], sharpness=1000.0).fit(X, y)
     assert shuffled.certificate_ == model.certificate_
 
 

@@ -7,13 +7,13 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import smallest_sample_threshold
+from replearn.bounds.thresholds import smallest_sample_threshold
 from replearn.learners import ReplicableThresholdClassifier
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
 
-@parametrize_with_checks([ReplicableThresholdClassifier(feature=0, t=100.0)])
+@parametrize_with_checks([ReplicableThresholdClassifier(feature=0, sharpness=100.0)])
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
     check(estimator)
@@ -29,7 +29,7 @@ def _draw(n, seed, cut=60):
 def test_rule_threshold_and_hypothesis_say_the_same():
     X, y = _draw(5000, 0)
     frame = pd.DataFrame({"id": np.arange(5000.0), "age": X[:, 0]})
-    model = ReplicableThresholdClassifier(feature="age", t=2000.0).fit(frame, y)
+    model = ReplicableThresholdClassifier(feature="age", sharpness=2000.0).fit(frame, y)
     assert model.rule() == f"yes if age > {model.threshold_:g}, else no"
     expected = np.where(frame["age"] > model.threshold_, "yes", "no")
     np.testing.assert_array_equal(model.predict(frame), expected)
@@ -41,16 +41,16 @@ def test_rule_threshold_and_hypothesis_say_the_same():
 def test_both_directions_are_tried_unless_one_is_given():
     X, y = _draw(5000, 0)
     flipped = np.where(y == "yes", "no", "yes")
-    assert "<=" in ReplicableThresholdClassifier(t=500.0).fit(X, flipped).rule()
-    assert ">" in ReplicableThresholdClassifier(t=500.0).fit(X, y).rule()
-    one = ReplicableThresholdClassifier(t=500.0, direction=">").fit(X, flipped)
+    assert "<=" in ReplicableThresholdClassifier(sharpness=500.0).fit(X, flipped).rule()
+    assert ">" in ReplicableThresholdClassifier(sharpness=500.0).fit(X, y).rule()
+    one = ReplicableThresholdClassifier(sharpness=500.0, direction=">").fit(X, flipped)
     assert "<=" not in one.rule()
 
 
 @quiet
 def test_row_order_does_not_matter_and_the_key_does():
     X, y = _draw(3000, 0)
-    model = ReplicableThresholdClassifier(t=20.0, shared_key="a")
+    model = ReplicableThresholdClassifier(sharpness=20.0, shared_key="a")
     order = np.random.default_rng(0).permutation(3000)
     one, two = clone(model).fit(X, y), clone(model).fit(X[order], y[order])
     assert one.hypothesis_ == two.hypothesis_

@@ -55,15 +55,24 @@ NEW = np.round(RNG.normal(size=(200, 2)), 3)
 TREES = {"max_depth": [1, 2, 3]}
 
 
+def planned(params):
+    """Put what is no parameter of the learner into ``plan``."""
+    own = {
+        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
+    }
+    rest = {name: params[name] for name in params if name not in own}
+    return {"plan": rest, **{name: params[name] for name in own}}
+
+
 def pointwise(base=None, **params):
     settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": KEY} | params
-    return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
+    return PointwiseReplicableClassifier(base or GaussianNB(), **planned(settings))
 
 
 MODELS = {
     "pointwise": lambda: pointwise().fit(X, Y),
     "approximate": lambda: ApproximatelyReplicableClassifier(
-        GaussianNB(), n_blocks=6, n_partitions=1, gamma=0.9, rho=0.9, shared_key=KEY
+        GaussianNB(), n_blocks=6, plan={"n_partitions": 1}, gamma=0.9, rho=0.9, shared_key=KEY
     ).fit(X, Y),
     "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),
     "semi": lambda: SemiReplicableClassifier(shared_key=KEY).fit(X, Y, X_shared=X[:40]),
@@ -75,7 +84,7 @@ MODELS = {
     ).fit(X, Y),
     "realizable": lambda: RealizableReplicableClassifier(Stumps(2), shared_key=KEY).fit(X, Y),
     "realizable with a classifier": lambda: RealizableReplicableClassifier(
-        DecisionTreeClassifier(max_depth=9), ceiling=1.0, shared_key=KEY
+        DecisionTreeClassifier(max_depth=9), max_error_limit=1.0, shared_key=KEY
     ).fit(X, Y),
     "finite randomness": lambda: FiniteRandomnessClassifier(
         GaussianNB(), n_blocks=5, n_candidates=3, shared_key=KEY

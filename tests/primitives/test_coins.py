@@ -4,13 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.coins import (
-    CoinLaw,
-    coin_error_bound,
-    coin_flip_bound,
-    coin_law,
-    smallest_throws,
-)
+from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound, coin_law, smallest_throws
 from replearn.primitives import decide_coin, decide_coins
 from replearn.randomness import SharedKey
 
@@ -88,7 +82,7 @@ def test_one_sided_coins_are_never_called_wrongly():
     for seed, side in itertools.product(range(50), (-1, 1)):
         found = decide_coin([side] * 19, key=SharedKey(seed))
         assert found.decisions[0] == side
-    assert found.certificate.value("coin_error") == 0.0
+    assert found.certificate.value("coin_error_bound") == 0.0
     assert found.certificate.certified
 
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import agreement_probability
+from replearn.bounds.multiclass import agreement_probability
 from replearn.primitives import agreement_of_draws, sample_correlated, sample_correlated_stream
 from replearn.randomness import SharedKey
 

@@ -4,17 +4,11 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import (
-    amplified_error_tail,
-    amplified_flip_bound,
-    order_error_tail,
-    order_flip_bound,
-    smallest_sample_amplified,
-    smallest_sample_order,
-)
-from replearn.primitives._amplify import block_errors, named_pair
-from replearn.primitives._sample import sample_order
-from replearn.primitives.finite_class import learn_finite_class, smallest_sample_choice
+from replearn.bounds.finite_class import amplified_error_tail, amplified_flip_bound, order_error_tail, order_flip_bound, smallest_sample_amplified, smallest_sample_order
+from replearn.bounds.selection import smallest_sample_selection
+from replearn.primitives.amplified import block_errors, named_pair
+from replearn.primitives.candidates import sample_order
+from replearn.primitives.finite_class import learn_finite_class
 from replearn.randomness import SharedKey, as_points
 
 
@@ -61,12 +55,19 @@ def test_certified_from_the_planned_number_of_rows_on():
     assert certified == [True, False]
 
 
-def test_which_of_the_two_is_cheaper():
-    usual = smallest_sample_choice(0.1, 0.1, 0.05, 1000)
-    assert usual.method == "select_hypothesis"
-    assert usual.n_select < usual.n_order / 5
-    assert usual.n_order < usual.n_amplified
-    assert smallest_sample_choice(0.1, 0.1, 1e-40, 20).method == "learn_finite_class"
+def _rows_needed(*asked):
+    select, order = smallest_sample_selection(*asked)[0], smallest_sample_order(*asked)[0]
+    return select, order, smallest_sample_amplified(*asked).n
+
+
+def test_which_method_needs_the_fewest_rows():
+    select, order, amplified = _rows_needed(0.1, 0.1, 0.05, 1000)
+    assert select < order / 5
+    assert order < amplified
+    assert _rows_needed(0.1, 0.1, 0.05, 20) == (56083, 2009719, 1708362243)
+    for beta in (1e-30, 1e-40):
+        select, *others = _rows_needed(0.1, 0.1, beta, 20)
+        assert min(others) < select
 
 
 def test_errors():

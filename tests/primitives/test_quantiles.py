@@ -44,7 +44,7 @@ def test_levels_are_drawn_by_the_weights_of_their_cuts():
     edges = np.concatenate([[0.0], cuts.switches, [1.0]])
     weights = np.diff(edges) * np.exp(-t * cuts.errors)
     weights /= weights.sum()
-    drawn = [draw_level(cuts, t=t, key=SharedKey(k))[1] for k in range(trials)]
+    drawn = [draw_level(cuts, sharpness=t, key=SharedKey(k))[1] for k in range(trials)]
     for place, weight in enumerate(weights):
         assert binomtest(drawn.count(place), trials, weight).pvalue > FALSE_ALARM
 
@@ -53,7 +53,7 @@ def test_several_rules_share_the_levels():
     cuts = cuts_of_sample(np.arange(50.0), np.arange(50) < 30)
     errors = np.array([cuts.errors, 1 - cuts.errors])
     for key in range(5):
-        _, place, rule = draw_level(cuts, t=3000.0, key=SharedKey(key), errors=errors)
+        _, place, rule = draw_level(cuts, sharpness=3000.0, key=SharedKey(key), errors=errors)
         assert rule == 1
         assert abs(cuts.values[place] - 29) <= 2
 
@@ -66,7 +66,7 @@ def test_similar_samples_draw_the_same_level():
         for _ in range(2):
             x = rng.random(20_000)
             cuts = cuts_of_sample(x, (x > 0.6) ^ (rng.random(20_000) < 0.2))
-            levels.add(draw_level(cuts, t=30.0, key=SharedKey(pair))[0])
+            levels.add(draw_level(cuts, sharpness=30.0, key=SharedKey(pair))[0])
         alike += len(levels) == 1
     assert alike >= 45
 
@@ -89,7 +89,7 @@ def test_errors():
     with pytest.raises(ValueError, match="at least one"):
         cuts_of_sample([])
     with pytest.raises(ValueError, match="no errors"):
-        draw_level(cuts_of_sample([1.0]), t=1.0, key=SharedKey(0))
+        draw_level(cuts_of_sample([1.0]), sharpness=1.0, key=SharedKey(0))
     with pytest.raises(ValueError, match="n_levels"):
         quantile_grid([1.0], 0, key=SharedKey(0))
     cuts = cuts_of_sample([0.0, 1.0], [False, True])

@@ -5,9 +5,10 @@ import pytest
 from scipy.stats import binomtest
 from sklearn.dummy import DummyClassifier
 
-from replearn.bounds import selection_agreement, smallest_sample_selection
+from replearn.bounds import smallest_sample_selection
+from replearn.bounds.selection import selection_agreement
 from replearn.hypotheses import Stumps, make_box
-from replearn.primitives._candidates import CHUNK_ROWS, name_points
+from replearn.primitives.candidates import CHUNK_ROWS, name_points
 from replearn.primitives.selection import choice_scale, choose_by_errors, select_hypothesis
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
@@ -21,24 +22,28 @@ def test_the_choice_belongs_to_the_name_not_to_the_place():
     errors = rng.uniform(0.2, 0.25, 40)
     for trial in range(20):
         key = SharedKey(trial)
-        chosen = names[choose_by_errors(errors, names, t=60, key=key)[0]]
+        chosen = names[choose_by_errors(errors, names, sharpness=60, key=key)[0]]
         order = rng.permutation(40)
         shuffled = [names[i] for i in order]
-        assert shuffled[choose_by_errors(errors[order], shuffled, t=60, key=key)[0]] == chosen
+        assert (
+            shuffled[choose_by_errors(errors[order], shuffled, sharpness=60, key=key)[0]] == chosen
+        )
 
 
 def test_a_candidate_that_loses_changes_nothing():
     key, errors = SharedKey("k"), [0.2, 0.21, 0.22]
     for name in ("d", "e", "f"):
-        place, _ = choose_by_errors([*errors, 0.2], ["a", "b", "c", name], t=50, key=key)
-        without, _ = choose_by_errors(errors, ["a", "b", "c"], t=50, key=key)
+        place, _ = choose_by_errors([*errors, 0.2], ["a", "b", "c", name], sharpness=50, key=key)
+        without, _ = choose_by_errors(errors, ["a", "b", "c"], sharpness=50, key=key)
         assert place in (without, 3)
 
 
 def test_frequencies_are_those_of_the_exponential_mechanism():
     errors, t, trials = np.array([0.20, 0.21, 0.25]), 40.0, 3000
     weights = np.exp(-t * errors) / np.exp(-t * errors).sum()
-    chosen = [choose_by_errors(errors, "abc", t=t, key=SharedKey(k))[0] for k in range(trials)]
+    chosen = [
+        choose_by_errors(errors, "abc", sharpness=t, key=SharedKey(k))[0] for k in range(trials)
+    ]
     for place in range(3):
         found = chosen.count(place)
         assert binomtest(found, trials, weights[place]).pvalue > FALSE_ALARM
@@ -50,8 +55,8 @@ def test_two_runs_agree_as_often_as_the_exact_formula_says():
     names, trials, t = np.arange(12), 2000, 60.0
     exact = selection_agreement(t, first, second)
     alike = sum(
-        choose_by_errors(first, names, t=t, key=SharedKey(k))[0]
-        == choose_by_errors(second, names, t=t, key=SharedKey(k))[0]
+        choose_by_errors(first, names, sharpness=t, key=SharedKey(k))[0]
+        == choose_by_errors(second, names, sharpness=t, key=SharedKey(k))[0]
         for k in range(trials)
     )
     assert 0.2 < exact < 0.9
@@ -65,7 +70,7 @@ def test_candidates_that_are_left_out_could_not_have_won(t):
     key = SharedKey("all")
     hashes = key.child("selection").hashes(name_points(np.arange(500), 500))
     scores = np.sort(-t * errors + gumbel_from_hashes(hashes))
-    index, margin = choose_by_errors(errors, np.arange(500), t=t, key=key)
+    index, margin = choose_by_errors(errors, np.arange(500), sharpness=t, key=key)
     assert index == int(np.argmax(-t * errors + gumbel_from_hashes(hashes)))
     if margin < np.inf:
         assert margin == pytest.approx(scores[-1] - scores[-2])
@@ -118,7 +123,7 @@ def test_rows_are_streamed():
 def test_a_cover_brings_its_own_names():
     X, y = _sample(2000)
     cover = Stumps(2).cover(X[:50])
-    chosen = select_hypothesis(cover, X, y, key=SharedKey(1), t=400.0)
+    chosen = select_hypothesis(cover, X, y, key=SharedKey(1), sharpness=400.0)
     np.testing.assert_array_equal(chosen.errors, cover.errors(X, y))
     assert chosen.candidate.error(X, y) == pytest.approx(chosen.error)
     assert chosen.error < cover.errors(X, y).min() + 0.02
@@ -127,7 +132,7 @@ def test_a_cover_brings_its_own_names():
 def test_hypotheses_are_their_own_names():
     rules = [make_box([(0, cut, np.inf)]) for cut in (0.3, 0.5)]
     X, y = _sample(500)
-    chosen = select_hypothesis(rules, X, y, key=SharedKey(1), t=1e4)
+    chosen = select_hypothesis(rules, X, y, key=SharedKey(1), sharpness=1e4)
     assert chosen.candidate == rules[1]
 
 
@@ -138,7 +143,7 @@ def test_fitted_estimators_with_labels_of_any_kind():
         str(label): DummyClassifier(strategy="constant", constant=label).fit(X, y)
         for label in ("no", "yes")
     }
-    chosen = select_hypothesis(models, X, y, key=SharedKey(0), t=1e4)
+    chosen = select_hypothesis(models, X, y, key=SharedKey(0), sharpness=1e4)
     assert (chosen.name, chosen.error) == ("yes", pytest.approx(1 / 3))
 
 
@@ -188,19 +193,10 @@ def test_errors_name_what_is_wrong(arguments, message):
         select_hypothesis(**call)
 
 
-def test_a_key_may_be_given_by_its_text():
-    matrix, y, names = np.eye(3, 40, dtype=int), np.zeros(40, dtype=int), ["a", "b", "c"]
-    one, two = (
-        select_hypothesis(matrix, None, y, names=names, key=k) for k in ("k", SharedKey("k"))
-    )
-    assert one.name == two.name
-    assert one.certificate == two.certificate
-
-
 def test_agreement_needs_one_scale():
     y = np.zeros(4)
     one, two = (
-        select_hypothesis(np.zeros((1, 4)), None, y, names=["a"], key=SharedKey(0), t=t)
+        select_hypothesis(np.zeros((1, 4)), None, y, names=["a"], key=SharedKey(0), sharpness=t)
         for t in (1.0, 2.0)
     )
     with pytest.raises(ValueError, match="must share"):

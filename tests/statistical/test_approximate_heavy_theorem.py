@@ -11,16 +11,10 @@ from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.bounds import (
-    MembershipLaw,
-    heavy_disagreement_tail,
-    label_flip_bound,
-    label_law,
-    membership_disagreement_tail,
-    membership_flip_bound,
-    uniform_law,
-    vote_mean_and_spread,
-)
+from replearn.bounds import MembershipLaw, membership_flip_bound, uniform_law
+from replearn.bounds.approximate import vote_mean_and_spread
+from replearn.bounds.approximate_heavy import heavy_disagreement_tail, membership_disagreement_tail
+from replearn.bounds.signs import label_flip_bound, label_law
 from replearn.guarantees import HeavyStage, plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
@@ -234,11 +228,8 @@ def test_accuracy_with_high_probability(route, alpha, gamma, n):
             FirstRowLearner(),
             rho=0.5,
             gamma=gamma,
-            alpha=alpha,
-            beta=beta,
-            route=route,
+            plan={"alpha": alpha, "beta": beta, "route": route, "n_partitions": 1},
             n_blocks=40,
-            n_partitions=1,
             classes=[0, 1],
             shared_key=key,
         ).fit(*population.draw(rng, n))

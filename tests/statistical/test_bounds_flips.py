@@ -4,15 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    arcsine_law,
-    flip_curve,
-    flip_supremum,
-    halves_supremum,
-    programme_law,
-    training_row_bound,
-    uniform_law,
-)
+from replearn.bounds import arcsine_law, flip_curve, flip_supremum, halves_supremum, optimal_law, uniform_law
+from replearn.bounds.flips import training_row_bound
 
 pytestmark = pytest.mark.statistical
 
@@ -36,7 +29,7 @@ def votes(rows, hashes, n_blocks):
 
 
 @pytest.mark.parametrize(
-    "law", [uniform_law(8), arcsine_law(8, 0.95), programme_law(8, 0.2)], ids=lambda law: law.name
+    "law", [uniform_law(8), arcsine_law(8, 0.95), optimal_law(8, 0.2)], ids=lambda law: law.name
 )
 def test_content_keyed_blocks_of_rows_with_many_duplicates(law):
     rng, trials, n = np.random.default_rng(31), 20_000, 24

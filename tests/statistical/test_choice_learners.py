@@ -8,20 +8,16 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import (
-    cover_distance,
-    finite_randomness_flip_bound,
-    realizable_flip_bound,
-    smallest_sample_realizable,
-    smallest_sample_selection,
-)
+from replearn.bounds import smallest_sample_selection
+from replearn.bounds.finite_randomness import finite_randomness_flip_bound
+from replearn.bounds.realizable import cover_distance, realizable_flip_bound, smallest_sample_realizable
 from replearn.hypotheses import Boxes, Stumps, Thresholds
 from replearn.learners import (
     RealizableReplicableClassifier,
     ReplicableSelector,
     SemiReplicableClassifier,
 )
-from replearn.learners._global_thresholds import above, shared_thresholds
+from replearn.learners.finite_randomness import above, shared_thresholds
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey
 
@@ -123,7 +119,7 @@ def test_an_unshared_limit_breaks_the_realizable_learner():
                 X = rng.random((2000, 1))
                 y = (X[:, 0] > 0.5) ^ (rng.random(2000) < 0.05)
                 model = RealizableReplicableClassifier(
-                    Thresholds(">"), ceiling=0.1, shared_key=f"{pair} {run}"
+                    Thresholds(">"), max_error_limit=0.1, shared_key=f"{pair} {run}"
                 )
                 answers.append(model.fit(X, y).predict(new))
             far += np.mean(answers[0] != answers[1]) > 0.3
@@ -149,7 +145,7 @@ def test_finite_randomness_keeps_both_promises(shape):
             rows = rng.integers(0, 40, m)
             labels = rng.random(m) < chances[rows]
             errors = (candidates[:, rows] != labels).mean(axis=1)
-            chosen, _ = choose_by_errors(errors, np.arange(n_candidates), t=t, key=key)
+            chosen, _ = choose_by_errors(errors, np.arange(n_candidates), sharpness=t, key=key)
             answers.append(candidates[chosen])
         at_one_point += answers[0][20] != answers[1][20]
         far += np.mean(answers[0] != answers[1]) > gamma

@@ -4,15 +4,10 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import (
-    amplified_flip_bound,
-    order_flip_bound,
-    selection_flip_bound,
-    selection_flip_bound_sampled,
-    smallest_sample_amplified,
-    smallest_sample_selection,
-)
-from replearn.primitives._amplify import named_pair
+from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
+from replearn.bounds.finite_class import amplified_flip_bound, order_flip_bound, smallest_sample_amplified
+from replearn.bounds.selection import selection_flip_bound
+from replearn.primitives.amplified import named_pair
 from replearn.primitives.finite_class import learn_finite_class
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey, as_points
@@ -37,7 +32,7 @@ KINDS = ("independent", "opposite pairs", "ladder")
 def differing(kind, m, count, t, pairs, seed=0):
     rng, names = np.random.default_rng(seed), np.arange(count)
     return sum(
-        len({choose_by_errors(_errors(rng, m, count, kind), names, t=t, key=SharedKey(pair))[0]
+        len({choose_by_errors(_errors(rng, m, count, kind), names, sharpness=t, key=pair)[0]
              for _ in range(2)}) == 2
         for pair in range(pairs)
     )  # fmt: skip
@@ -58,8 +53,8 @@ def test_the_bound_is_approached_from_below():
     t, deviation, pairs = 40.0, 0.01, 4000
     names = ["a", "b"]
     differ = sum(
-        choose_by_errors([0.3, 0.3 + deviation], names, t=t, key=SharedKey(k))[0]
-        != choose_by_errors([0.3 + deviation, 0.3], names, t=t, key=SharedKey(k))[0]
+        choose_by_errors([0.3, 0.3 + deviation], names, sharpness=t, key=SharedKey(k))[0]
+        != choose_by_errors([0.3 + deviation, 0.3], names, sharpness=t, key=SharedKey(k))[0]
         for k in range(pairs)
     )
     bound = selection_flip_bound(t, deviation)
@@ -71,7 +66,7 @@ def test_unshared_randomness_breaks_it():
     m, count, pairs, t = 2000, 20, 200, 9.0
     rng, names = np.random.default_rng(0), np.arange(count)
     differ = sum(
-        len({choose_by_errors(_errors(rng, m, count, "independent"), names, t=t,
+        len({choose_by_errors(_errors(rng, m, count, "independent"), names, sharpness=t,
                               key=SharedKey(f"{pair} {run}"))[0] for run in range(2)}) == 2
         for pair in range(pairs)
     )  # fmt: skip
@@ -92,7 +87,8 @@ def test_accuracy_against_the_true_best():
     truth = np.r_[0.2, np.full(49, 0.301)]
     rng, names, trials = np.random.default_rng(0), np.arange(50), 1500
     bad = sum(
-        truth[choose_by_errors(rng.binomial(m, truth) / m, names, t=t, key=SharedKey(k))[0]] > 0.3
+        truth[choose_by_errors(rng.binomial(m, truth) / m, names, sharpness=t, key=SharedKey(k))[0]]
+        > 0.3
         for k in range(trials)
     )
     assert bad <= binom.isf(FALSE_ALARM, trials, 0.05)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds import smallest_sample_threshold, threshold_flip_bound
+from replearn.bounds.thresholds import smallest_sample_threshold, threshold_flip_bound
 from replearn.learners.threshold import draw_cut
 from replearn.primitives.quantiles import cuts_of_sample
 from replearn.primitives.selection import choose_by_errors
@@ -81,7 +81,7 @@ def _literal(world, rng, n, t, pair, n_quantiles=40):
     places = np.searchsorted(cuts.levels, ranks - 1e-12) - 1
     places = np.concatenate([[0], places, [len(cuts.values) - 1]])
     index, _ = choose_by_errors(
-        cuts.errors[places], np.arange(len(places)), t=t, key=SharedKey(pair)
+        cuts.errors[places], np.arange(len(places)), sharpness=t, key=SharedKey(pair)
     )
     return float(cuts.values[places[index]])
 

@@ -8,7 +8,8 @@ from scipy.stats import binom
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import NotCertifiedWarning
-from replearn.bounds import selection_flip_bound_sampled, smallest_sample_search
+from replearn.bounds import selection_flip_bound_sampled
+from replearn.bounds.selection import smallest_sample_search
 from replearn.learners import ReplicableSearchCV
 
 FALSE_ALARM = 1e-8

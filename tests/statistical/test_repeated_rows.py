@@ -146,8 +146,8 @@ def test_approximate_sets_and_labels(name):
         label = (runs[0][1] != runs[1][1]) & ~member
         bad += masses[member].sum() > gamma
         worse += masses[label].sum() > gamma
-    assert bad <= binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("union"))
-    flip = next(s.value for s in labels.certificate.steps if s.name == "union")
+    assert bad <= binom.isf(FALSE_ALARM, n_pairs, found.certificate.value("union_bound"))
+    flip = next(s.value for s in labels.certificate.steps if s.name == "union_bound")
     assert worse <= binom.isf(FALSE_ALARM, n_pairs, min(1.0, flip))
 
 

@@ -12,14 +12,9 @@ from scipy.stats import binom
 from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
-from replearn.bounds import (
-    arcsine_law,
-    flip_curve,
-    flip_supremum,
-    selection_flip_bound_sampled,
-)
+from replearn.bounds import arcsine_law, flip_curve, flip_supremum, selection_flip_bound_sampled
 from replearn.guarantees import plan
-from replearn.learners import ReplicableSelector, _block_voting, _choice_plan
+from replearn.learners import ReplicableSelector, planning, pointwise, single_rule
 from replearn.randomness import SharedKey
 from replearn.testing.populations import FirstRowLearner, ParityLearner
 
@@ -82,7 +77,7 @@ def test_leaving_out_rows_by_value_breaks_the_promise_of_votes(monkeypatch):
 
     sizes, n_pairs = (T * M, 4 * T * M), 60
     assert vote_flips(FirstRowLearner(), PEAK, sizes, n_pairs) <= limit(n_pairs, RHO)
-    monkeypatch.setattr(_block_voting, "_planned_rows", ones_first)
+    monkeypatch.setattr(pointwise, "planned_rows", ones_first)
     assert vote_flips(FirstRowLearner(), PEAK, sizes, n_pairs) > limit(n_pairs, RHO)
 
 
@@ -95,7 +90,9 @@ CHOICE_RHO = selection_flip_bound_sampled(SCALE, len(MODELS), CHOSEN_BY)
 def choice_flips(sizes, n_pairs, seed=0):
     rng, flips = np.random.default_rng(seed), 0
     for pair in range(n_pairs):
-        selector = ReplicableSelector(MODELS, t=SCALE, sample_size=CHOSEN_BY, shared_key=pair)
+        selector = ReplicableSelector(
+            MODELS, sharpness=SCALE, sample_size=CHOSEN_BY, shared_key=pair
+        )
         # both models are equally good: nothing but chance decides
         chosen = {selector.fit(*draw(rng, n, 0.5, 1)).selected_name_ for n in sizes}
         flips += len(chosen) == 2
@@ -112,15 +109,15 @@ def test_choices_of_labs_with_a_surplus_keep_the_promise(sizes):
 def test_leaving_out_rows_by_value_breaks_the_promise_of_choices(monkeypatch):
     sizes, n_pairs = (CHOSEN_BY, 3 * CHOSEN_BY), 200
     assert choice_flips(sizes, n_pairs) <= limit(n_pairs, CHOICE_RHO)
-    monkeypatch.setattr(_choice_plan, "sample_order", lambda key, X, codes: np.argsort(codes))
+    monkeypatch.setattr(single_rule, "sample_order", lambda key, X, codes: np.argsort(codes))
     assert choice_flips(sizes, n_pairs) > limit(n_pairs, CHOICE_RHO)
 
 
 def kept(key, n):
     """Rows 0, 1, ..., n - 1 that a lab with n rows keeps."""
     X = np.arange(float(n))[:, np.newaxis]
-    sample = _block_voting._Sample(X, np.zeros(n, dtype=np.intp), None)
-    return _block_voting._planned_rows(key, sample, plan(n=1000, n_partitions=1)).X
+    sample = planning.Sample(X, np.zeros(n, dtype=np.intp), None)
+    return planning.planned_rows(key, sample, plan(n=1000, n_partitions=1)).X
 
 
 def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_not():
@@ -128,8 +125,8 @@ def test_labs_choose_independently_if_their_numbers_of_rows_differ_and_alike_if_
     overlap = len(np.intersect1d(kept(SharedKey(0), 3000), kept(SharedKey(0), 3001)))
     assert 250 < overlap < 420  # a third of a third would be 333 of 1000
     shifted = np.arange(1.0, 3001)[:, np.newaxis]
-    sample = _block_voting._Sample(shifted, np.zeros(3000, dtype=np.intp), None)
-    other = _block_voting._planned_rows(SharedKey(0), sample, plan(n=1000, n_partitions=1)).X
+    sample = planning.Sample(shifted, np.zeros(3000, dtype=np.intp), None)
+    other = planning.planned_rows(SharedKey(0), sample, plan(n=1000, n_partitions=1)).X
     assert len(np.intersect1d(kept(SharedKey(0), 3000), other)) > 990
 
 

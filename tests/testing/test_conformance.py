@@ -14,9 +14,11 @@ from replearn.testing.conformance import (
 )
 
 LEARNERS = [
-    PointwiseReplicableClassifier(LogisticRegression(), n_partitions=2),
-    PointwiseReplicableClassifier(DecisionTreeClassifier(), n_partitions=1),
-    PointwiseReplicableClassifier(LogisticRegression(), vote="soft", law="uniform", n_partitions=1),
+    PointwiseReplicableClassifier(LogisticRegression(), plan={"n_partitions": 2}),
+    PointwiseReplicableClassifier(DecisionTreeClassifier(), plan={"n_partitions": 1}),
+    PointwiseReplicableClassifier(
+        LogisticRegression(), vote="soft", plan={"law": "uniform", "n_partitions": 1}
+    ),
 ]
 
 
@@ -44,11 +46,11 @@ def test_randomness_by_position_is_caught(sample):
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):
-    from replearn.learners import _block_voting
+    from replearn.learners import pointwise
 
     def by_position(key, points, y, n_blocks, block_size, **kwargs):
         return list(np.arange(n_blocks * block_size).reshape(n_blocks, block_size))
 
-    monkeypatch.setattr(_block_voting, "make_blocks", by_position)
+    monkeypatch.setattr(pointwise, "make_blocks", by_position)
     with pytest.raises(AssertionError):
         check_row_order_does_not_matter(LEARNERS[1], sample)

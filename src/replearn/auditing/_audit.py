@@ -21,13 +21,13 @@ from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._findings import Finding, checked_codes, find
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._runs import Store, Task, run_pairs
-from replearn.learners._inputs import (
+from replearn.learners.inputs import (
     check_groups,
     check_labels,
-    check_probability,
     describe_learner,
 )
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.tables import data_digest, n_rows
@@ -114,7 +114,7 @@ def audit(  # noqa: PLR0913
     True
     """
     start = time.monotonic()
-    check_probability("rho", rho)
+    check_fraction("rho", rho, one=False)
     options = design_options(design)
     time_budget = options.pop("time_budget")
     codes, classes = check_labels(X, y, None)
@@ -198,7 +198,7 @@ class AuditResult(Measurement):
         """
         return dataclasses.replace(
             self,
-            delta=self.delta if delta is None else check_probability("delta", delta),
+            delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
             ignore=self.ignore if ignore is None else checked_codes(ignore),
         )
 

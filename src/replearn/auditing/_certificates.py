@@ -11,10 +11,10 @@ from replearn.guarantees import Certificate, plan
 
 
 def certificate_of(model: Any) -> tuple[str | None, tuple[str, ...]]:
-    """Return a fitted model's certificate as JSON; of other kinds of certificates the sentences."""
+    """Return a fitted vote's certificate as JSON; of other tasks only the promises."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     certificate = getattr(last, "certificate_", None)
-    if isinstance(certificate, Certificate):
+    if isinstance(certificate, Certificate) and certificate.design is not None:
         return certificate.to_json(), ()
     return None, tuple(map(str, getattr(certificate, "promises", ())))
 
@@ -48,48 +48,47 @@ def row_limit(certificate: Certificate | None, design: AuditDesign) -> float | N
     Two random halves of one file are not independent: their limit is a little larger than rho
     (theorem: halves-of-one-file).
     """
-    if certificate is None:
+    if certificate is None or certificate.task != "pointwise":
         return None
-    claim = certificate.claim
-    if claim.notion != "pointwise" or claim.runs != 2:
+    assert certificate.design is not None
+    vote = certificate.design
+    if vote.request.runs != 2:
         return None
     if design.sample == "bootstrap" or design.independent_pairs:
-        return claim.rho
-    if certificate.law is None or certificate.design.heavy is not None:
+        return certificate.rho
+    if vote.law is None or vote.heavy is not None:
         return None  # halves of one file: no limit is known
-    return max(claim.rho, halves_supremum(certificate.law, certificate.vote))
+    return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
 
 
 def shortfall(certificate: Certificate) -> str:
     """Say why a request is not certified, and where possible which n would do."""
-    if certificate.claim.notion != "pointwise":
+    vote = certificate.design
+    if certificate.task != "pointwise" or vote is None:
         return certificate.reason
     planned = plan(
-        n=certificate.n,
-        rho=certificate.requested_rho,
-        n_classes=certificate.n_classes,
-        vote=certificate.vote,
-        unit=certificate.unit,
+        n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
     )
     return planned.reason or f"{certificate.reason}; the planner's own choice of blocks would do"
 
 
 def certificate_items(certificate: Certificate) -> dict[str, Any]:
     """Return what a report tells of a certificate, as JSON values."""
-    claim = certificate.claim
+    vote = certificate.design
+    assert vote is not None
     return {
         "certified": certificate.certified,
         "reason": certificate.reason,
-        "promise": claim.sentence(),
-        "notion": claim.notion,
-        "rho": claim.rho,
-        "gamma": claim.gamma,
-        "n": certificate.n,
-        "unit": certificate.unit,
-        "n_blocks": certificate.n_blocks,
-        "block_size": certificate.block_size,
-        "n_partitions": certificate.n_partitions,
+        "promise": certificate.promises[0],
+        "notion": certificate.task,
+        "rho": certificate.rho,
+        "gamma": certificate.gamma,
+        "n": vote.n,
+        "unit": vote.unit,
+        "n_blocks": vote.n_blocks,
+        "block_size": vote.block_size,
+        "n_partitions": vote.n_partitions,
         "key_fingerprint": certificate.key_fingerprint,
         "digest": certificate.digest,
-        "assumptions": [item.text for item in claim.assumptions],
+        "assumptions": [item.text for item in certificate.assumptions],
     }

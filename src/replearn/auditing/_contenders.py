@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners.planning import wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
@@ -52,7 +53,7 @@ class Contender:
 
         A heavy stage decides by several thresholds: it is judged by its predictions, like others.
         """
-        return is_replicable(self.estimator) and not _has_heavy_stage(self.estimator)
+        return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
@@ -86,15 +87,6 @@ def is_replicable(estimator: Any) -> bool:
 
 def _learns(step: Any) -> bool:
     return step is not None and not isinstance(step, str) and bool(get_tags(step).requires_fit)
-
-
-def _has_heavy_stage(estimator: Any) -> bool:
-    given = getattr(estimator, "plan", None) or {}
-    if not isinstance(given, Mapping):
-        return given.design.heavy is not None
-    alpha = given.get("alpha", getattr(estimator, "alpha", None))
-    stage = given.get("heavy", getattr(estimator, "heavy", "auto" if given else "off"))
-    return alpha is not None and stage != "off"
 
 
 def make_contenders(
@@ -153,7 +145,7 @@ def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) 
             f"{usual.n_partitions}, with the same guarantee and fewer flips."
         )
     ours = PointwiseReplicableClassifier(
-        base, rho=rho, shared_key=shared_key, n_partitions=partitions, verbose=-1
+        base, rho=rho, shared_key=shared_key, plan={"n_partitions": partitions}, verbose=-1
     )
     return Contender(REPLICABLE, ours, remark)
 

@@ -15,9 +15,9 @@ from replearn.auditing._contenders import Contender
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
-from replearn.bounds import agreement_probability
+from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
-from replearn.learners._inputs import describe_learner
+from replearn.learners.inputs import describe_learner
 
 Floats = NDArray[np.float64]
 

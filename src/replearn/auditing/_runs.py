@@ -21,8 +21,7 @@ from replearn.auditing._certificates import certificate_of
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import Progress
-from replearn.execution.threads import one_thread
+from replearn.execution import Progress, one_thread
 from replearn.randomness import SharedKey
 from replearn.records.files import claim_folder, write_bytes_atomically
 from replearn.records.json import digest_of

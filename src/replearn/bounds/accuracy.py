@@ -1,11 +1,22 @@
-"""What a law costs in accuracy at most: the vote's error against that of its learners."""
+"""What replicability costs in accuracy: the law, the thresholds of light points, heavy labels.
+
+``atoms`` is the sum of squared masses of the points that are decided by votes. It is at most the
+largest of these masses, and 0 for continuous data. With a heavy stage, heavy points of total mass
+s cost at most ``clear * s`` and light points of total mass 1 - s deviate by about
+``sqrt(mass * (1 - s))``: never both at full size.
+"""
+
+import math
 
 import numpy as np
 
-from replearn.bounds._checks import checked_number
 from replearn.bounds.laws import ThresholdLaw
+from replearn.bounds.numeric import round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
 
 
+@theorem("accuracy-factor")
 def error_factor(law: ThresholdLaw) -> float:
     """Return C_G: the vote's mean error is at most this many times that of the learners.
 
@@ -56,9 +67,173 @@ def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: flo
     >>> round(vote_error_bound(arcsine_law(64, 0.651), 0.15, bayes_risk=0.14), 4)
     0.1521
     """
-    learner_error = checked_number(learner_error, name="learner_error", low=0.0, high=1.0)
+    learner_error = check_fraction("learner_error", learner_error)
     if not 0.0 <= bayes_risk <= learner_error:
         raise ValueError(f"bayes_risk must be in [0, learner_error], got {bayes_risk!r}")
     # theorem: accuracy-factor
     bound = bayes_risk + error_factor(law) * (learner_error - bayes_risk)
     return min(bound * (1.0 + 1e-15), 1.0)
+
+
+def light_point_tail(t: float, atoms: float) -> float:
+    """Probability that the error exceeds its mean over the thresholds by more than ``t``.
+
+    Parameters
+    ----------
+    t : float
+        Excess, positive.
+    atoms : float
+        Sum of squared masses of the light points, in [0, 1].
+
+    Returns
+    -------
+    float
+        ``exp(-2 t^2 / atoms)``, rounded up.
+
+    Examples
+    --------
+    >>> round(light_point_tail(0.1, 0.005), 6), light_point_tail(0.1, 0.0)
+    (0.018316, 0.0)
+    """
+    check_positive("t", t)
+    check_fraction("atoms", atoms, zero=True)
+    if atoms == 0.0:
+        return 0.0
+    # theorem: light-point-deviation
+    return upper_probability(math.exp(-2.0 * t * t / atoms))
+
+
+@theorem("light-point-deviation")
+def light_point_slack(beta: float, atoms: float) -> float:
+    """Excess of the error over its mean, except with probability ``beta``.
+
+    Parameters
+    ----------
+    beta : float
+        Failure probability, in (0, 1].
+    atoms : float
+        Sum of squared masses of the light points, in [0, 1].
+
+    Returns
+    -------
+    float
+        ``sqrt(atoms ln(1/beta) / 2)``, rounded up.
+
+    Examples
+    --------
+    >>> round(light_point_slack(0.05, 0.005), 5)
+    0.08654
+    """
+    check_fraction("beta", beta)
+    check_fraction("atoms", atoms, zero=True)
+    # theorem: light-point-deviation
+    return round_up(math.sqrt(atoms * (-math.log(beta) + 1e-11) / 2.0))
+
+
+def largest_atoms(t: float, beta: float) -> float:
+    """Largest sum of squared masses for which the excess ``t`` has probability ``beta``.
+
+    Parameters
+    ----------
+    t : float
+        Excess, positive.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float
+        At most ``2 t^2 / ln(1/beta)`` and at most 1, rounded down; also a mass from which points
+        have to be heavy.
+
+    Examples
+    --------
+    >>> round(largest_atoms(0.1, 0.05), 6)
+    0.006676
+    """
+    check_positive("t", t)
+    check_fraction("beta", beta)
+    return min(1.0, 2.0 * t * t / (-math.log(beta) + 1e-11) * (1.0 - 1e-12))
+
+
+def light_allowance(alpha: float, clear: float) -> float:
+    """Largest B with ``clear * s + B sqrt(1 - s) <= alpha`` for all s in [0, 1].
+
+    Parameters
+    ----------
+    alpha : float
+        Excess error allowed, in (0, 1].
+    clear : float
+        Heavy labels cost at most this per unit of mass; 1: realizable, they cost nothing.
+
+    Returns
+    -------
+    float
+        0 if the heavy labels alone may cost more than alpha.
+
+    Examples
+    --------
+    >>> round(light_allowance(0.1, 0.075), 4), light_allowance(0.1, 1.0), light_allowance(0.1, 0.2)
+    (0.0866, 0.1, 0.0)
+    """
+    check_fraction("alpha", alpha)
+    check_fraction("clear", clear)
+    cost = 0.0 if clear >= 1.0 else clear
+    if cost >= alpha:
+        return 0.0
+    return alpha if cost <= alpha / 2.0 else 2.0 * math.sqrt(cost * (alpha - cost))
+
+
+@theorem("light-point-deviation")
+def heavy_light_tail(alpha: float, clear: float, mass: float) -> float:
+    """Probability that light points exceed their allowance, if none is heavier than ``mass``.
+
+    Parameters
+    ----------
+    alpha : float
+        Excess error allowed, in (0, 1].
+    clear : float
+        Heavy labels cost at most this per unit of mass; 1: realizable.
+    mass : float
+        Largest mass of a light point, in (0, 1].
+
+    Returns
+    -------
+    float
+        ``exp(-2 B^2 / mass)``, rounded up; see `light_allowance`.
+
+    Examples
+    --------
+    >>> round(heavy_light_tail(0.1, 0.075, 0.004), 4)
+    0.0235
+    """
+    allowance = light_allowance(alpha, clear)
+    # theorem: light-point-deviation
+    return upper_probability(math.exp(-2.0 * allowance**2 / check_fraction("mass", mass)))
+
+
+def light_mass(alpha: float, clear: float, beta: float) -> float:
+    """Largest mass of light points for which `heavy_light_tail` is at most ``beta``.
+
+    Parameters
+    ----------
+    alpha : float
+        Excess error allowed, in (0, 1].
+    clear : float
+        Heavy labels cost at most this per unit of mass; 1: realizable.
+    beta : float
+        Failure probability, in (0, 1).
+
+    Returns
+    -------
+    float
+        At most 1.
+
+    Examples
+    --------
+    >>> heavy_light_tail(0.1, 0.075, light_mass(0.1, 0.075, 0.025)) <= 0.025
+    True
+    """
+    check_fraction("beta", beta, one=False)
+    allowance = light_allowance(alpha, clear)
+    return min(1.0, 2.0 * allowance**2 / (-math.log(beta) + 1e-11) * (1.0 - 1e-12))

@@ -5,23 +5,20 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 """
 
 import math
+from functools import lru_cache
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_width
-from replearn.bounds._deviation import largest_mean_deviation
-from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
+import numpy as np
+from scipy import special
+
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import ThresholdLaw, arcsine_law, uniform_law
-
-__all__ = [
-    "disagreement_bound",
-    "disagreement_tail",
-    "markov_gamma",
-    "markov_rho",
-    "smallest_blocks_approximate",
-    "vote_mean_and_spread",
-]
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.numeric import round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction, check_positive
+from replearn.records.search import require_integer
 
 
+@theorem("approximate-direct")
 def disagreement_tail(
     law: ThresholdLaw,
     gamma: float,
@@ -68,6 +65,7 @@ def deviation_tail(mean: float, spread: float, gamma: float) -> float:
     return 1.0 if excess <= 0.0 else upper_probability(math.exp(-excess * excess / spread))
 
 
+@theorem("approximate-direct")
 def disagreement_bound(
     law: ThresholdLaw,
     rho: float,
@@ -119,6 +117,7 @@ def atoms_spread(atoms: float) -> float:
     return check_fraction("atoms", atoms, zero=True) / 2.0
 
 
+@theorem("approximate-direct")
 def vote_mean_and_spread(
     law: ThresholdLaw, *, shared_rows: bool = False, vote: str = "hard"
 ) -> tuple[float, float]:
@@ -195,21 +194,20 @@ def smallest_blocks_approximate(
     """
     check_fraction("rho", rho)
     check_fraction("gamma", gamma)
-    checked_width(width)
-    if law not in ("uniform", "arcsine"):
-        raise ValueError(f"law={law!r} must be 'uniform' or 'arcsine'.")
+    check_fraction("width", width)
+    check_choice("law", law, ("uniform", "arcsine"))
     build = uniform_law if law == "uniform" else arcsine_law
 
     def passes(n_blocks: int) -> bool:
         tail = disagreement_tail(build(n_blocks, width), gamma, shared_rows=shared_rows)
         return tail <= rho
 
-    found = smallest_integer(passes, limit=10**7)
-    if found is None:
-        raise ValueError(f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks.")
-    return found
+    return require_integer(
+        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+    )
 
 
+@theorem("approximate-markov")
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
 
@@ -236,6 +234,7 @@ def markov_gamma(pointwise: float, rho: float) -> float:
     return round_up(pointwise / rho)
 
 
+@theorem("approximate-markov")
 def markov_rho(pointwise: float, gamma: float) -> float:
     """Probability that two pointwise replicable models differ on more than ``gamma``.
 
@@ -260,3 +259,31 @@ def markov_rho(pointwise: float, gamma: float) -> float:
     check_positive("gamma", gamma)
     # theorem: approximate-markov
     return upper_probability(pointwise / gamma)
+
+
+@lru_cache(maxsize=1024)
+def largest_mean_deviation(n_blocks: int) -> float:
+    """Return the largest ``E|B/T - q|`` over q, B ~ Bin(T, q), rounded up.
+
+    De Moivre: ``E|B - Tq| = 2 i C(T, i) q^i (1-q)^(T-i+1)`` with i = floor(Tq) + 1. On each piece
+    that is largest at q = i/(T+1), which leaves T values to look at.
+
+    Examples
+    --------
+    >>> round(largest_mean_deviation(1), 6), round(largest_mean_deviation(100) * 10, 4)
+    (0.5, 0.3999)
+    """
+    size = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    i = np.arange(1.0, size + 1.0)
+    rest = size + 1.0 - i
+    logs = (
+        np.log(2.0 * i / size)
+        + special.gammaln(size + 1.0)
+        - special.gammaln(i + 1.0)
+        - special.gammaln(size - i + 1.0)
+        + i * np.log(i)
+        + rest * np.log(rest)
+        - (size + 1.0) * np.log(size + 1.0)
+    )
+    # sums of logarithms of up to 1e8 lose eight digits at most
+    return float(np.exp(logs.max()) * (1.0 + 1e-9 + 1e-15 * size * np.log(size + 1.0)))

@@ -1,4 +1,4 @@
-"""Two whole models with a heavy stage: membership, labels and votes concentrate, each its own way.
+"""Models with a heavy stage: membership, labels and votes concentrate, each its own way.
 
 Given the samples, points differ independently of each other because each has thresholds of its
 own. What carries little mass then averages out; only labels of heavy points are left to Markov.
@@ -7,21 +7,17 @@ own. What carries little mass then averages out; only labels of heavy points are
 import math
 from functools import lru_cache
 
-from replearn.bounds._checks import check_fraction, check_positive
-from replearn.bounds._numeric import round_up, upper_probability
-from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.crowd import crowd_bound, crowd_tail
-from replearn.bounds.heavy_sets import found_from
+import numpy as np
+
+from replearn.bounds.completeness import found_from, some_missed_point_bound
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
+from replearn.bounds.numeric import Floats, round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_fraction, check_positive
+from replearn.records.search import bisect, geometric_mean
 
-__all__ = [
-    "heavy_disagreement_bound",
-    "heavy_disagreement_tail",
-    "label_disagreement_tail",
-    "membership_disagreement_tail",
-    "membership_spread",
-]
+_EXPONENTS = 900
 
 # Shares and failure probabilities that are tried: every one gives a valid bound.
 _LABEL_SHARES = (0.02, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8)
@@ -29,6 +25,81 @@ _MISSED = (1e-2, 1e-3, 1e-4, 1e-6)
 # Share of rho for points that are missed although they are heavy.
 _MISSED_SHARE = 0.02
 _HALVINGS = 26
+
+
+def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
+    """Mass of differing points, except with probability ``rho``, when no point is heavy.
+
+    Parameters
+    ----------
+    mean, spread : float
+        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for the expected mass Z given the samples.
+    mass : float
+        Largest mass of a single point, in [0, 1].
+    rho : float
+        Failure probability in (0, 1].
+
+    Returns
+    -------
+    float
+        ``min over l of (ln(1/rho) + s mean + s^2 spread/4) / l``, ``s = (e^(l mass) - 1)/mass``,
+        and at most Markov's ``mean / rho``, rounded up.
+
+    Examples
+    --------
+    >>> round(crowd_bound(0.01, 0.0, 0.001, 0.1), 4), round(crowd_bound(0.01, 0.0, 1.0, 0.1), 4)
+    (0.0175, 0.1)
+    """
+    _check(mean, spread, mass)
+    check_fraction("rho", rho)
+    exponents, slopes = _exponents(mass, mean)
+    # theorem: approximate-heavy
+    logs = -math.log(rho) + 1e-11 + slopes * mean + slopes * slopes * spread / 4.0
+    return round_up(round_up(min(float((logs / exponents).min()), mean / rho)))
+
+
+def crowd_tail(mean: float, spread: float, mass: float, gamma: float) -> float:
+    """Probability that differing points carry more than ``gamma``; see `crowd_bound`.
+
+    Parameters
+    ----------
+    mean, spread, mass
+        As for `crowd_bound`.
+    gamma : float
+        Mass allowed, positive.
+
+    Returns
+    -------
+    float
+        Rounded up, at most 1.
+
+    Examples
+    --------
+    >>> round(crowd_tail(0.01, 0.0, 0.001, 0.02), 4), round(crowd_tail(0.01, 0.0, 1.0, 0.02), 4)
+    (0.021, 0.5)
+    """
+    _check(mean, spread, mass)
+    check_positive("gamma", gamma)
+    exponents, slopes = _exponents(mass, mean)
+    # theorem: approximate-heavy
+    logs = slopes * mean + slopes * slopes * spread / 4.0 - exponents * gamma
+    return upper_probability(min(math.exp(min(0.0, float(logs.min()))), mean / gamma))
+
+
+def _check(mean: float, spread: float, mass: float) -> None:
+    check_positive("mean", mean, zero=True)
+    check_positive("spread", spread, zero=True)
+    check_fraction("mass", mass, zero=True)
+
+
+def _exponents(mass: float, mean: float) -> tuple[Floats, Floats]:
+    """Exponents l and slopes (e^(l mass) - 1)/mass, from far too small to far too large.
+
+    Every exponent gives a valid bound, so a grid is as good as the exact minimum.
+    """
+    size = max(mass, 1e-12)
+    exponents = np.geomspace(0.01, 60.0 / max(size, min(mean, 1e-3), 1e-9), _EXPONENTS)
+    return exponents, np.expm1(exponents * size) / size * (1.0 + 1e-12)
 
 
 def membership_spread(n: int, law: MembershipLaw, mass: float) -> float:
@@ -68,6 +139,7 @@ def _surely_found(n: int, law: MembershipLaw, beta: float) -> tuple[float, float
     return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_bound(
     votes: tuple[float, float],
     rho: float,
@@ -99,7 +171,8 @@ def heavy_disagreement_bound(
 
     Examples
     --------
-    >>> from replearn.bounds import membership_flip_bound, uniform_law, vote_mean_and_spread
+    >>> from replearn.bounds import membership_flip_bound, uniform_law
+    >>> from replearn.bounds.approximate import vote_mean_and_spread
     >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
     >>> flips = {"membership_flip": membership_flip_bound(10**6, law), "label_flip": 0.0005}
     >>> round(heavy_disagreement_bound(votes, 0.1, n=10**6, law=law, **flips), 3)
@@ -109,7 +182,7 @@ def heavy_disagreement_bound(
     # Powers of 2, so that searches over rho look the mass up.
     found = _surely_found(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
     if found is None:
-        return math.inf
+        return 1.0
     mass, missed = found
     rest = (rho - 2.0 * missed) * (1.0 - 1e-12)
     spread = membership_spread(n, law, mass)
@@ -119,9 +192,10 @@ def heavy_disagreement_bound(
         # theorem: approximate-heavy
         total = label_flip / (share * rest) + crowd_bound(*votes, mass, part)
         best = min(best, total + crowd_bound(membership_flip, spread, mass, part))
-    return round_up(best)
+    return min(1.0, round_up(best))
 
 
+@theorem("approximate-heavy")
 def heavy_disagreement_tail(
     votes: tuple[float, float],
     gamma: float,
@@ -147,7 +221,8 @@ def heavy_disagreement_tail(
 
     Examples
     --------
-    >>> from replearn.bounds import uniform_law, vote_mean_and_spread
+    >>> from replearn.bounds import uniform_law
+    >>> from replearn.bounds.approximate import vote_mean_and_spread
     >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
     >>> flips = {"membership_flip": 0.02, "label_flip": 0.0005}
     >>> round(heavy_disagreement_tail(votes, 0.2, n=10**6, law=law, **flips), 2)
@@ -159,15 +234,12 @@ def heavy_disagreement_tail(
         items = {"membership_flip": membership_flip, "label_flip": label_flip}
         return heavy_disagreement_bound(votes, rho, n=n, law=law, **items) <= gamma
 
-    passing, failing = 1.0, 1e-12
-    if not passes(passing):
+    if not passes(1.0):
         return 1.0
-    for _ in range(_HALVINGS):
-        middle = math.sqrt(passing * failing)
-        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
-    return passing
+    return bisect(passes, 1.0, 1e-12, halvings=_HALVINGS, mean=geometric_mean)
 
 
+@theorem("approximate-heavy")
 def membership_disagreement_tail(
     n: int, law: MembershipLaw, membership_flip: float, gamma: float
 ) -> float:
@@ -207,6 +279,7 @@ def membership_disagreement_tail(
     return upper_probability(best)
 
 
+@theorem("approximate-heavy")
 def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamma: float) -> float:
     """Probability that labels of heavy points outside a core differ on more than ``gamma``.
 
@@ -241,3 +314,32 @@ def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamm
             # theorem: approximate-heavy
             best = min(best, 2.0 * missed + crowd_tail(label_flip, 0.0, mass, gamma))
     return upper_probability(best)
+
+
+@theorem("sample-reuse")
+def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
+    """Pointwise flip bound of a learner with a heavy stage that uses its sample three times.
+
+    Parameters
+    ----------
+    membership : float
+        Bound of P(the point is heavy in one run only).
+    labels : float
+        Bound of P(its labels differ), for a point that is heavy in both runs.
+    votes : float
+        Bound of P(its votes decide differently), as if there were no heavy stage.
+
+    Returns
+    -------
+    float
+        ``membership + max(labels, votes)``, cut at 1 and rounded up.
+
+    Examples
+    --------
+    >>> round(reuse_flip_bound(0.02, 0.05, 0.08), 6)
+    0.1
+    """
+    for name, value in (("membership", membership), ("labels", labels), ("votes", votes)):
+        check_fraction(name, value, zero=True)
+    # theorem: sample-reuse
+    return upper_probability(membership + max(labels, votes))

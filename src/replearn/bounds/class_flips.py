@@ -9,17 +9,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import Floats
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
-
-__all__ = [
-    "class_answer_chances",
-    "class_answers",
-    "class_flip_estimate",
-    "class_flip_limits",
-    "label_answer_chances",
-]
+from replearn.bounds.numeric import Floats
+from replearn.records.checks import check_count, check_fraction
 
 _DRAWS = 1000
 _SEED = 20260101
@@ -103,7 +95,7 @@ def class_answer_chances(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -
     [[1.0, 0.0, 0.0]]
     """
     parts, noise = _checked_parts(shares, gumbels)
-    worth = _effective_votes(parts, checked_count(n_blocks, name="n_blocks", smallest=1))
+    worth = _effective_votes(parts, check_count("n_blocks", n_blocks))
     with np.errstate(divide="ignore"):
         return _chances(parts.mean(axis=1), worth, np.log, noise)
 
@@ -134,7 +126,7 @@ def label_answer_chances(
     True
     """
     counts, noise = np.asarray(tallies, float), np.asarray(gumbels, float)
-    worth = np.full(len(counts), float(checked_count(n_labels, name="n_labels", smallest=1)))
+    worth = np.full(len(counts), float(check_count("n_labels", n_labels)))
     return _chances(counts / n_labels, worth, lambda fresh: fresh / band, noise)
 
 

@@ -13,15 +13,14 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._counts import largest_mean_difference, root_difference_bound
-from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
 from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
-from replearn.bounds.membership import MembershipLaw
-
-__all__ = ["CoinLaw", "coin_error_bound", "coin_flip_bound", "coin_law", "smallest_throws"]
+from replearn.bounds.membership import MembershipLaw, largest_mean_difference, root_difference_bound
+from replearn.bounds.numeric import Floats, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import require_integer, smallest_integer
 
 # Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
 _EXACT_THROWS = 600
@@ -50,8 +49,7 @@ class CoinLaw(MembershipLaw):
     """
 
     def __post_init__(self) -> None:
-        if self.kind != "arcsine":
-            raise ValueError(f"kind={self.kind!r} must be 'arcsine'.")
+        check_choice("kind", self.kind, ("arcsine",))
         if not 0.0 <= self.low < self.low + 1e-9 < self.high <= 1.0:
             raise ValueError(
                 f"low={self.low!r} and high={self.high!r} must satisfy 0 <= low < high <= 1."
@@ -95,6 +93,7 @@ def _angle(share: Floats) -> Floats:
     return np.where(share <= 0.5, angle, math.pi / 2.0 - angle)
 
 
+@theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
     """Probability that two runs call a coin differently, for every bias it may have.
@@ -116,7 +115,7 @@ def coin_flip_bound(n: int, law: CoinLaw) -> float:
     >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
     0.0443
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     # theorem: coin-testing
     bound = min(_steepest(n, law), _skewed(n, law.low, law.high, law))
     bound = min(bound, _skewed(n, 1.0 - law.high, 1.0 - law.low, law))
@@ -150,6 +149,7 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
     return root_difference_bound(fewest) / width * (1.0 + 1e-9) + ROUNDING
 
 
+@theorem("coin-testing")
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
     """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
 
@@ -256,10 +256,9 @@ def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
         law = coin_law(n, p0, q0, rho)
         return coin_flip_bound(n, law) <= rho and coin_error_bound(n, law, p0, q0) <= beta
 
-    found = smallest_integer(passes, limit=10**12)
-    if found is None:
-        raise ValueError(f"the gap from {p0!r} to {q0!r} needs more than 10**12 throws.")
-    return found
+    return require_integer(
+        passes, f"the gap from {p0!r} to {q0!r} needs more than 10**12 throws", limit=10**12
+    )
 
 
 def _shares(p0: float, q0: float) -> tuple[float, float]:

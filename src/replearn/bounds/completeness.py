@@ -4,22 +4,19 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import binomial_cdf, binomial_sf, smallest_integer, upper_probability
 from replearn.bounds.laws import ROUNDING
 from replearn.bounds.membership import MembershipLaw
-
-__all__ = [
-    "false_member_bound",
-    "missed_point_bound",
-    "smallest_sample_complete",
-    "some_false_member_bound",
-    "some_missed_point_bound",
-]
+from replearn.bounds.numeric import binomial_cdf, binomial_sf, round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect, geometric_mean, require_integer
 
 # Above so many counts a tail is averaged over this many levels of the threshold instead.
 _TAIL_COUNTS = 20_000
 _LEVELS = 2048
+
+# Masses are searched until the larger is at most 1.001 times the smaller, on the safe side.
+_PRECISION = 1.0 - 1.0 / 1.001
 
 
 def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
@@ -45,7 +42,7 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-12
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass)
     # theorem: heavy-membership
     if n * law.high <= _TAIL_COUNTS:
@@ -59,6 +56,7 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     return _rounded_tail(float(binomial_cdf(reached, n, mass).mean()) + ROUNDING, n)
 
 
+@theorem("heavy-membership")
 def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that any point of at least this mass is not a member.
 
@@ -114,10 +112,10 @@ def smallest_sample_complete(delta: float, law: MembershipLaw, mass: float) -> i
     check_fraction("mass", mass)
     if mass <= law.high:
         raise ValueError(f"mass={mass!r} must be above law.high={law.high!r} to be found surely.")
-    found = smallest_integer(lambda n: some_missed_point_bound(n, law, mass) <= delta)
-    if found is None:
-        raise ValueError(f"delta={delta!r} cannot be reached for mass={mass!r}.")
-    return found
+    return require_integer(
+        lambda n: some_missed_point_bound(n, law, mass) <= delta,
+        f"delta={delta!r} cannot be reached for mass={mass!r}",
+    )
 
 
 def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
@@ -143,7 +141,7 @@ def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-9
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass, zero=True)
     # M(c / n) is at most the share of levels, from 0 on, whose frequency c reaches.
     frequencies = law.frequency(np.arange(_LEVELS) / _LEVELS)
@@ -177,7 +175,7 @@ def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     >>> some_false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-4
     True
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("mass", mass, zero=True)
     needed = math.ceil(n * law.low * (1.0 - 1e-12))
     # theorem: heavy-membership
@@ -189,3 +187,76 @@ def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
 def _rounded_tail(value: float, n: int) -> float:
     """Round up: the beta function loses about one digit in 10^16 per trial."""
     return min(1.0, value * (1.0 + max(1e-10, 1e-15 * n)))
+
+
+@theorem("heavy-membership")
+def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
+    """Return a mass from which on every point is found, except with probability ``beta``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float or None
+        None where not even a point of mass 1 is certain.
+
+    Examples
+    --------
+    >>> law = MembershipLaw.standard(0.01)
+    >>> 0.01 < found_from(20_000, law, 0.01) < 0.013
+    True
+    """
+    check_fraction("beta", beta)
+
+    def complete(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_missed_point_bound(n, law, mass) <= beta
+
+    if not complete(1.0):
+        return None
+    mass = bisect(complete, 1.0, law.high, tolerance=_PRECISION, mean=geometric_mean)
+    return min(1.0, round_up(mass))
+
+
+@theorem("heavy-membership")
+def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
+    """Return a mass below which no point is a member, except with probability ``beta``.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the sample.
+    law : MembershipLaw
+        Law of the threshold.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float
+        0 where no mass is certain.
+
+    Examples
+    --------
+    >>> law = MembershipLaw.standard(0.01)
+    >>> 0.0003 < false_members_below(100_000, law, 0.01) < 0.01 / 16
+    True
+    """
+    check_fraction("beta", beta)
+
+    def clean(mass: float) -> bool:
+        # theorem: heavy-membership
+        return some_false_member_bound(n, law, mass) <= beta
+
+    least = law.low * 2.0**-20
+    if not clean(0.0) or not clean(least):
+        return 0.0
+    mass = bisect(clean, least, law.low, tolerance=_PRECISION, mean=geometric_mean)
+    return mass * (1.0 - 1e-12)

@@ -6,17 +6,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
-from replearn.bounds._numeric import Floats, smallest_integer, upper_probability
-
-__all__ = [
-    "bernoulli_divergence",
-    "binomial_limits",
-    "dkw_tail",
-    "kl_lower",
-    "kl_upper",
-    "smallest_sample_dkw",
-]
+from replearn.bounds.numeric import Floats, upper_probability
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import bisect_arrays, require_integer
 
 # A double has 53 bits: 60 halvings of [0, 1] leave nothing to improve.
 _HALVINGS = 60
@@ -42,7 +34,7 @@ def dkw_tail(m: int, tau: float) -> float:
     >>> round(dkw_tail(1000, 0.05), 6)
     0.013476
     """
-    checked_count(m, name="m", smallest=1)
+    check_count("m", m)
     check_positive("tau", tau)
     # theorem: dkw
     return upper_probability(2.0 * np.exp(-2.0 * m * tau * tau))
@@ -70,10 +62,11 @@ def smallest_sample_dkw(tau: float, delta: float) -> int:
     """
     check_fraction("delta", delta)
     check_positive("tau", tau)
-    found = smallest_integer(lambda m: dkw_tail(m, tau) <= delta, limit=10**18)
-    if found is None:
-        raise ValueError(f"tau={tau!r} is too small: it needs more than 10**18 samples.")
-    return found
+    return require_integer(
+        lambda m: dkw_tail(m, tau) <= delta,
+        f"tau={tau!r} is too small: it needs more than 10**18 samples",
+        limit=10**18,
+    )
 
 
 def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tuple[Any, Any]:
@@ -174,11 +167,12 @@ def kl_upper(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
         raise ValueError("mean must lie in [0, 1] and trials must be positive.")
     # theorem: binomial-limits
     budget = -np.log(delta) / n
-    inside, outside = observed.astype(float), np.ones_like(observed, dtype=float)
-    for _ in range(_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        allowed = bernoulli_divergence(observed, middle) <= budget
-        inside, outside = np.where(allowed, middle, inside), np.where(allowed, outside, middle)
+    outside = bisect_arrays(
+        lambda q: ~np.asarray(bernoulli_divergence(observed, q) <= budget),
+        np.ones_like(observed, dtype=float),
+        observed.astype(float),
+        _HALVINGS,
+    )
     # Widened, since rounding in the divergence counts double near its minimum at the mean.
     return np.minimum(outside + 1e-9 * (1.0 - observed) * (outside > observed), 1.0)[()]
 

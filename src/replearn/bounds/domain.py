@@ -6,12 +6,13 @@ imagined sample of ``size`` rows; only the rows that are asked for are ever draw
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
-from replearn.bounds._numeric import round_up, smallest_integer, upper_probability
+from replearn.bounds.numeric import round_up, upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import require_integer
 
-__all__ = ["collision_bound", "reduced_disagreement", "reduced_failure", "smallest_domain"]
 
-
+@theorem("domain-reduction")
 def collision_bound(size: int, draws: int) -> float:
     """Probability that so many independent indices are not all different.
 
@@ -32,12 +33,13 @@ def collision_bound(size: int, draws: int) -> float:
     >>> round(collision_bound(365, 10), 4)
     0.1233
     """
-    checked_count(size, name="size", smallest=1)
-    checked_count(draws, name="draws", smallest=1)
+    check_count("size", size)
+    check_count("draws", draws)
     # theorem: domain-reduction
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 
 
+@theorem("domain-reduction")
 def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float:
     """Disagreeing mass on the real domain.
 
@@ -64,13 +66,14 @@ def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float
     """
     check_fraction("gamma", gamma, zero=True)
     check_positive("slack", slack)
-    rest = size - 2 * checked_count(n, name="n", smallest=1)
+    rest = size - 2 * check_count("n", n)
     if rest <= 0:
         raise ValueError(f"size={size!r} must be above 2 n = {2 * n}.")
     # theorem: domain-reduction
     return round_up(gamma * size / rest + slack)
 
 
+@theorem("domain-reduction")
 def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     """Probability that two models disagree on more than `reduced_disagreement`.
 
@@ -97,7 +100,7 @@ def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     """
     check_fraction("rho", rho, zero=True)
     check_positive("slack", slack)
-    rest = size - 2 * checked_count(n, name="n", smallest=1)
+    rest = size - 2 * check_count("n", n)
     if rest <= 0:
         return 1.0
     # theorem: domain-reduction
@@ -129,9 +132,9 @@ def smallest_domain(n: int, delta: float, slack: float) -> int:
     199900001
     """
     check_fraction("delta", delta)
-    found = smallest_integer(
-        lambda size: reduced_failure(0.0, size, n, slack) <= delta, start=2 * n + 1, limit=10**24
+    return require_integer(
+        lambda size: reduced_failure(0.0, size, n, slack) <= delta,
+        f"delta={delta!r} needs an imagined sample of more than 10**24 rows",
+        start=2 * n + 1,
+        limit=10**24,
     )
-    if found is None:
-        raise ValueError(f"delta={delta!r} needs an imagined sample of more than 10**24 rows.")
-    return found

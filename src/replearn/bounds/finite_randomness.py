@@ -1,13 +1,13 @@
 """Finitely many shared random bits: R global thresholds, then a replicable choice among them."""
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import upper_probability
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.selection_samples import selection_flip_bound_sampled
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.selection import selection_flip_bound_sampled
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
 
-__all__ = ["finite_randomness_flip_bound"]
 
-
+@theorem("finite-randomness")
 def finite_randomness_flip_bound(
     n_blocks: int, n_candidates: int, t: float, m: int, gamma: float | None
 ) -> float:
@@ -39,7 +39,7 @@ def finite_randomness_flip_bound(
     >>> round(finite_randomness_flip_bound(10_000_000, 4, 30.0, 10_000_000, 0.1), 3)
     0.023
     """
-    checked_count(n_candidates, name="n_candidates", smallest=1)
+    check_count("n_candidates", n_candidates)
     moved = n_candidates * central_binomial(n_blocks)
     # theorem: finite-randomness
     alike = moved if gamma is None else moved / check_fraction("gamma", gamma)

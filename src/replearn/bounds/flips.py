@@ -11,20 +11,26 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds._binomial import Floats, distribution_functions, window_radius, windows
-from replearn.bounds._checks import checked_blocks, checked_vote
-from replearn.bounds._supremum import (
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import (
     LARGEST_BATCH,
     MOST_BLOCKS_BY_CELLS,
+    distribution_functions,
     not_all_equal,
     supremum_by_cells,
     supremum_of_smooth_law,
+    window_radius,
+    windows,
 )
-from replearn.bounds.laws import ROUNDING, ThresholdLaw
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count
 
 MOST_KNOWN_SUPREMA = 100_000
 
 _known_suprema: dict[tuple[str, int], float] = {}
+
+
 # by digest and not by law, so that no tables of millions of entries are kept alive
 
 
@@ -47,7 +53,7 @@ def central_binomial(n_blocks: int) -> float:
     >>> round(central_binomial(32), 6)
     0.099347
     """
-    n_blocks = checked_blocks(n_blocks)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     if n_blocks <= 500:
         exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
         nearest = float(exact)
@@ -101,6 +107,7 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     return values
 
 
+@theorem("pointwise-threshold")
 def flip_supremum(law: ThresholdLaw) -> float:
     """Return a rigorous upper bound of sup_q H(q) for hard votes.
 
@@ -188,16 +195,173 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     >>> round(flip_bound(uniform_law(32)), 5), round(flip_bound(uniform_law(32), "soft"), 5)
     (0.09935, 0.09935)
     """
-    if checked_vote(vote) == "hard":
+    if check_choice("vote", vote, VOTES) == "hard":
         return flip_supremum(law)
+    return soft_flip_bound(law)
+
+
+@theorem("soft-votes")
+def soft_flip_bound(law: ThresholdLaw) -> float:
+    """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law
+    >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
+    0.1543
+    """
     if law.lipschitz is None:
         raise ValueError(
             f"soft votes need a continuous law, but {law.name!r} laws have atoms: "
             "use vote='hard', or the uniform or arcsine law"
         )
-    # theorem: soft-votes
-    # 2 L f(T), where L = g T / 2 is the slope of the steepest line of what is run
-    bound = _steepest_line_bound(law)
+    bound = _steepest_line_bound(law)  # L = g T / 2
     if law.name == "uniform" and law.width is not None:
         bound = min(bound, uniform_flip_bound(law.n_blocks, law.width))
     return bound
+
+
+def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
+    """Return how often ``runs`` runs are not all equal if each block votes 1 with chance q.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    q : array-like of float
+        Chances of a vote for 1, in [0, 1].
+    runs : int
+        Number of runs, at least 2.
+
+    Returns
+    -------
+    ndarray of float
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> runs_curve(uniform_law(32), [0.5], runs=12).round(3).tolist()
+    [0.286]
+    """
+    return level_curve(law, q, check_count("runs", runs, least=2))
+
+
+def runs_supremum(law: ThresholdLaw, runs: int) -> float:
+    """Return a rigorous upper bound of `runs_curve` over all q, for hard votes.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    runs : int
+        Number of runs, at least 2.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(runs_supremum(uniform_law(32), runs=12), 3)
+    0.286
+    """
+    if check_count("runs", runs, least=2) == 2:
+        return flip_supremum(law)
+    # theorem: many-runs
+    return level_supremum(law, runs)
+
+
+@theorem("many-runs")
+def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
+    """Return what a certificate quotes: at most this often are the runs not all equal at a point.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    runs : int, default=2
+        Number of runs, at least 2.
+    vote : {"hard", "soft"}, default="hard"
+        Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(runs_bound(uniform_law(32), runs=12, vote="soft"), 3)
+    0.286
+    """
+    if check_count("runs", runs, least=2) == 2:
+        return flip_bound(law, vote)
+    if check_choice("vote", vote, VOTES) == "hard":
+        return runs_supremum(law, runs)
+    if law.lipschitz is None:
+        return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
+    # theorem: many-runs
+    # the range of the mean scores is largest for coins, and its image shrinks by 2 L
+    spread = runs_supremum(uniform_law(law.n_blocks), runs) + ROUNDING
+    return min(2.0 * law.lipschitz * spread * (1.0 + 1e-12), 1.0)
+
+
+@theorem("training-rows")
+def training_row_bound(
+    law: ThresholdLaw,
+    *,
+    vote: str = "hard",
+    runs: int = 2,
+    trained: int = 1,
+    repeated: bool = False,
+) -> float:
+    """Return how often at most runs differ at a point on which some of them were trained.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+    vote : {"hard", "soft"}, default="hard"
+        Kind of votes.
+    runs : int, default=2
+        Number of runs.
+    trained : int, default=1
+        How many of the runs have the row in their sample.
+    repeated : bool, default=False
+        Whether equal rows can occur (in one sample or in two) while blocks are cut by content;
+        the bound then is twice as large.
+
+    Returns
+    -------
+    float
+        The bound for fresh points plus the law's largest step per run that has seen the row.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(training_row_bound(uniform_law(32)), 4)
+    0.1306
+    """
+    runs = check_count("runs", runs, least=2)
+    trained = check_count("trained", trained, least=0, most=runs)
+    # theorem: training-rows
+    if repeated and trained:
+        pair = 2.0 * runs_bound(law, 2, vote) + min(trained, 2) * law.largest_step
+        bound = (runs - 1) * pair
+    else:
+        bound = runs_bound(law, runs, vote) + trained * law.largest_step
+    return min(bound * (1.0 + 1e-15), 1.0)
+
+
+@theorem("training-rows")
+def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
+    """Return `training_row_bound` for data in which equal rows occur.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(repeated_row_bound(uniform_law(32)), 4)
+    0.2299
+    """
+    return training_row_bound(law, vote=vote, runs=runs, repeated=True)

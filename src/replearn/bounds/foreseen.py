@@ -13,13 +13,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._crossing import Integers, beta_binomial_rows, row_chunks
-from replearn.bounds._numeric import Floats
-from replearn.bounds.fresh import as_columns, checked_thresholds, mean_distance
+from replearn.bounds.crossing import (
+    Integers,
+    as_columns,
+    beta_binomial_rows,
+    checked_thresholds,
+    mean_distance,
+    row_chunks,
+)
 from replearn.bounds.laws import ThresholdLaw
-
-__all__ = ["average_flip_estimate", "flip_estimate", "joint_variance", "share_variance"]
+from replearn.bounds.numeric import Floats
+from replearn.records.checks import check_count, check_fraction
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096
@@ -166,7 +170,7 @@ def share_variance(votes: ArrayLike, n_blocks: int) -> Floats:
     >>> share_variance([[4, 4], [2, 6]], 8).round(4)
     array([ 0.0357, -0.0357])
     """
-    n_blocks = checked_count(n_blocks, name="n_blocks", smallest=2)
+    n_blocks = check_count("n_blocks", n_blocks, least=2)
     shares = as_columns(votes, n_blocks) / n_blocks
     return _within_variance(shares, n_blocks) - _between_variance(shares)
 

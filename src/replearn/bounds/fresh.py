@@ -5,28 +5,35 @@ partition. With a point's own threshold u the question is about the published ke
 average over keys. Limits hold for each point separately (no correction for looking at many).
 """
 
-import numpy as np
-from numpy.typing import ArrayLike
+from functools import lru_cache
 
-from replearn.bounds._checks import check_fraction
-from replearn.bounds._crossing import (
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
+from replearn.bounds.crossing import (
     Integers,
+    as_columns,
     binomial_rows,
+    checked_thresholds,
     crossing_bound,
+    mean_distance,
     row_chunks,
 )
-from replearn.bounds._numeric import Floats
-from replearn.bounds.concentration import binomial_limits, kl_lower
+from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.laws import ThresholdLaw
-
-__all__ = [
-    "average_flip_limit",
-    "flip_limits",
-]
+from replearn.bounds.numeric import Floats, round_up
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect_arrays
 
 # Numbers per halving up to which limits from several partitions are sharpened beyond Chernoff's.
 _LARGEST_INVERSION = 4_000_000
 _LIMIT_HALVINGS = 12
+
+_CELLS = 4000
+# For very many blocks one evaluation is long: fewer cells, a little more slack.
+_CELLS_MANY_BLOCKS = 1000
+_MANY_BLOCKS = 50_000
 
 
 def flip_limits(
@@ -112,28 +119,6 @@ def average_flip_limit(law: ThresholdLaw, votes: ArrayLike, *, delta: float = 0.
     return np.minimum(limits + 1e-10, 1.0)
 
 
-def as_columns(votes: ArrayLike, n_blocks: int) -> Integers:
-    """Votes as a matrix with one column per partition, checked to lie between 0 and T."""
-    counts = np.asarray(votes)
-    if counts.ndim == 1:
-        counts = counts[:, None]
-    if counts.ndim != 2 or counts.shape[1] < 1 or not np.issubdtype(counts.dtype, np.integer):
-        raise ValueError("votes must be whole numbers of shape (points,) or (points, partitions).")
-    if counts.size and (counts.min() < 0 or counts.max() > n_blocks):
-        raise ValueError(f"votes must lie between 0 and n_blocks={n_blocks}.")
-    return counts.astype(np.intp, copy=False)
-
-
-def checked_thresholds(thresholds: ArrayLike, n_points: int) -> Floats:
-    """One threshold in [0, 1) for each point."""
-    u = np.asarray(thresholds, float)
-    if u.shape != (n_points,):
-        raise ValueError(f"thresholds must have one value per point, got shape {u.shape}.")
-    if u.size and not (u.min() >= 0.0 and u.max() < 1.0):
-        raise ValueError("thresholds must lie in [0, 1).")
-    return u
-
-
 def _vote_limits(counts: Integers, n_blocks: int, delta: float) -> tuple[Integers, Floats, Floats]:
     """Limits of q for each distinct number of votes, and which of them each point has."""
     n_partitions = counts.shape[1]
@@ -155,23 +140,131 @@ def _lower_vote_limit(mean: Floats, n_blocks: int, n_partitions: int, tail: floa
         return outside
     # theorem: fresh-sample-point (the bound grows with q: keep the side where it is below tail)
     shares, every = np.arange(n_blocks + 1) / n_blocks, np.arange(len(mean))
-    inside = mean.copy()
-    for _ in range(_LIMIT_HALVINGS):
-        middle = 0.5 * (inside + outside)
-        tails = crossing_bound(shares, middle, every, mean, n_partitions=n_partitions, strict=False)
-        excluded = tails <= tail
-        outside, inside = np.where(excluded, middle, outside), np.where(excluded, inside, middle)
-    return outside
+
+    def excluded(q: Floats) -> NDArray[np.bool_]:
+        tails = crossing_bound(shares, q, every, mean, n_partitions=n_partitions, strict=False)
+        return tails <= tail
+
+    return bisect_arrays(excluded, outside, mean, _LIMIT_HALVINGS)
 
 
-def mean_distance(levels: Floats, matrix: Floats, rows: Integers, seen: Floats) -> Floats:
-    """E|G(B) - seen| for B with the probabilities of its row."""
-    split = np.searchsorted(levels, seen, side="right")
-    mass = np.zeros((matrix.shape[0], len(levels) + 1))
-    moment = np.zeros_like(mass)
-    np.cumsum(matrix, axis=1, out=mass[:, 1:])
-    np.cumsum(matrix * levels, axis=1, out=moment[:, 1:])
-    mass_below, moment_below = mass[rows, split], moment[rows, split]
-    mass_above, moment_above = mass[rows, -1] - mass_below, moment[rows, -1] - moment_below
-    distance: Floats = seen * (mass_below - mass_above) - moment_below + moment_above
-    return np.maximum(distance, 0.0)
+def block_disagreement(votes: ArrayLike, n_blocks: int) -> float:
+    """Mean pairwise disagreement of the blocks, over points and partitions.
+
+    Parameters
+    ----------
+    votes : array_like of int
+        Votes for class 1, shape (points,) or (points, partitions).
+    n_blocks : int
+        Blocks per partition, at least 2.
+
+    Returns
+    -------
+    float
+        How often two different blocks disagree on a point.
+
+    Examples
+    --------
+    >>> round(block_disagreement([4, 8, 0, 4], 8), 4)
+    0.2857
+    """
+    n_blocks = check_count("n_blocks", n_blocks, least=2)
+    counts = as_columns(votes, n_blocks).astype(float)
+    if counts.size == 0:
+        raise ValueError("votes must hold at least one point.")
+    pairs = 2.0 * counts * (n_blocks - counts) / (n_blocks * (n_blocks - 1.0))
+    return float(pairs.mean())
+
+
+def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.05) -> float:
+    """Upper limit of the flip rate of two fresh samples, averaged over keys.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        The law of the thresholds.
+    disagreement : float
+        Mean pairwise disagreement of the blocks of this run on the points in question, see
+        :func:`block_disagreement`.
+    delta : float
+        Failure probability.
+
+    Returns
+    -------
+    float
+        The expected share of these points that two fresh samples answer differently is not
+        larger, except with probability ``delta`` over the sample of this run.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> flip_rate_limit(uniform_law(32), 0.02, delta=0.05) < 0.099
+    True
+    """
+    check_fraction("disagreement", disagreement, zero=True)
+    check_fraction("delta", delta)
+    # All points share the blocks: only floor(T/2) disjoint pairs are independent.
+    pairs = law.n_blocks // 2
+    largest = 0.5 if pairs == 0 else min(0.5, float(kl_upper(disagreement, pairs, delta)))
+    # theorem: fresh-sample-rate
+    return flip_rate_majorant(law, largest / 2.0)
+
+
+def flip_rate_majorant(law: ThresholdLaw, variance: float) -> float:
+    """Largest flip rate of points whose votes have this mean variance q (1 - q).
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        The law of the thresholds.
+    variance : float
+        Mean of q (1 - q) over the points, in [0, 1/4].
+
+    Returns
+    -------
+    float
+        The increasing concave majorant of H as a function of q (1 - q), rounded up.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> round(flip_rate_majorant(uniform_law(32), 0.25), 3)
+    0.099
+    """
+    if not 0.0 <= variance <= 0.25:
+        raise ValueError(f"variance={variance!r} must lie in [0, 0.25].")
+    grid, heights = _majorant(law)
+    return min(flip_supremum(law), round_up(float(np.interp(variance, grid, heights))))
+
+
+@lru_cache(maxsize=64)
+def _majorant(law: ThresholdLaw) -> tuple[Floats, Floats]:
+    """Corners of the majorant: above H on every cell, not only on a grid."""
+    cells = _CELLS if law.n_blocks <= _MANY_BLOCKS else _CELLS_MANY_BLOCKS
+    q = np.union1d(np.linspace(0.0, 0.5, cells + 1), np.geomspace(1e-9, 0.5, cells // 2))
+    curve = flip_curve(law, q)
+    if not law.is_symmetric:
+        curve = np.maximum(curve, flip_curve(law, 1.0 - q))
+    # |dH/dq| <= 2 T g, so on a cell H is at most the mean of its ends plus T g times its length.
+    steepness = law.n_blocks * law.largest_step
+    top = 0.5 * (curve[1:] + curve[:-1]) + steepness * np.diff(q) + 1e-12
+    variance = q * (1.0 - q)
+    corners = np.concatenate([variance[:-1], variance[1:]])
+    heights = np.concatenate([top, top])
+    order = np.lexsort((heights, corners))
+    return _increasing_hull(corners[order], heights[order])
+
+
+def _increasing_hull(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """Upper concave hull of points sorted by x, kept level after its highest point."""
+    hull: list[int] = []
+    for i in range(len(x)):
+        while len(hull) >= 2 and not _turns_right(x, y, hull[-2], hull[-1], i):
+            hull.pop()
+        hull.append(i)
+    corners, heights = x[hull], np.maximum.accumulate(y[hull])
+    return corners, heights
+
+
+def _turns_right(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:
+    return bool((y[b] - y[a]) * (x[c] - x[b]) > (y[c] - y[b]) * (x[b] - x[a]))

@@ -4,13 +4,22 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._binomial import NEGLECTED, Floats, log_choose, window_radius
-from replearn.bounds._checks import checked_vote
-from replearn.bounds._supremum import FLOAT_SLACK, LARGEST_BATCH, MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import (
+    FLOAT_SLACK,
+    LARGEST_BATCH,
+    MOST_BLOCKS_BY_CELLS,
+    NEGLECTED,
+    log_choose,
+    window_radius,
+)
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice
 
 
+@theorem("halves-of-one-file")
 def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
     """Return how often runs on two random halves of one file can differ at a point.
 
@@ -40,7 +49,7 @@ def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
             f"halves of a file are bounded up to {MOST_BLOCKS_BY_CELLS} blocks, "
             f"got n_blocks={law.n_blocks}"
         )
-    if checked_vote(vote) == "soft":
+    if check_choice("vote", vote, VOTES) == "soft":
         if law.lipschitz is None:
             return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
         spread = halves_supremum(uniform_law(law.n_blocks)) + ROUNDING

@@ -15,12 +15,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._checks import checked_blocks, checked_width
 from replearn.exceptions import CertificateError
+from replearn.records.checks import check_choice, check_count, check_fraction
 
 LAW_BITS = 30
 LAW_VERSION = "replearn-law-1"
 ONE = 1 << LAW_BITS
+
+MOST_BLOCKS = 10_000_000
+"""Beyond this many blocks nothing has been checked."""
+
+VOTES = ("hard", "soft")
+"""Votes of a block: 0 or 1, or a score in between."""
 
 ROUNDING = 2.0**-LAW_BITS * (1.0 + 2.0**-20)
 """How much rounding both ends of a difference of two G values can add (float noise included)."""
@@ -30,7 +36,7 @@ ROUNDING = 2.0**-LAW_BITS * (1.0 + 2.0**-20)
 class ThresholdLaw:
     """A frozen distribution function of the shared threshold.
 
-    Build one with `uniform_law`, `arcsine_law`, `programme_law`, `table_law` or `make_law`.
+    Build one with `uniform_law`, `arcsine_law`, `optimal_law`, `table_law` or `make_law`.
 
     Parameters
     ----------
@@ -59,12 +65,8 @@ class ThresholdLaw:
     table: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        if self.name not in ("uniform", "arcsine", "programme", "table"):
-            raise ValueError(
-                "name must be 'uniform', 'arcsine', 'programme' or 'table', "
-                f"got {self.name!r}; use 'table' for a table of your own"
-            )
-        checked_blocks(self.n_blocks)
+        check_choice("name", self.name, ("uniform", "arcsine", "programme", "table"))
+        check_count("n_blocks", self.n_blocks, most=MOST_BLOCKS)
         table = np.array(self.table, dtype=np.int64)
         if table.shape != (self.n_blocks + 1,):
             raise ValueError(
@@ -214,7 +216,8 @@ def uniform_law(n_blocks: int, width: float = 1.0) -> ThresholdLaw:
     >>> uniform_law(4, width=0.5).probabilities.tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    n_blocks, width = checked_blocks(n_blocks), checked_width(width)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    width = check_fraction("width", width)
     lower = (_lower_half(n_blocks) + width) / (2.0 * width)
     return ThresholdLaw("uniform", n_blocks, width, _symmetric_table(lower, n_blocks))
 
@@ -240,7 +243,8 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
     >>> arcsine_law(4, width=1.0).probabilities.round(4).tolist()
     [0.0, 0.3333, 0.5, 0.6667, 1.0]
     """
-    n_blocks, width = checked_blocks(n_blocks), checked_width(width)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    width = check_fraction("width", width)
     half_angle = portable_arcsine(np.array([width]))[0]
     lower = 0.5 + portable_arcsine(_lower_half(n_blocks)) / (2.0 * half_angle)
     return ThresholdLaw("arcsine", n_blocks, width, _symmetric_table(lower, n_blocks))

@@ -4,20 +4,25 @@ Each run answers ``argmax_c (log p_c + Gumbel_c)`` with its own vote distributio
 Gumbels of the point, so it answers c with probability p_c, and two runs mostly agree.
 """
 
+import math
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds._binomial import (
-    Floats,
+from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
+from replearn.bounds.laws import MOST_BLOCKS
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import (
+    MOST_BLOCKS_BY_CELLS,
     distribution_functions,
     mean_difference_limit,
+    not_all_equal,
     windows,
 )
-from replearn.bounds._checks import MOST_BLOCKS, checked_blocks, checked_budget, checked_count
-from replearn.bounds._numeric import smallest_passing
-from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS, not_all_equal
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import require_integer
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
@@ -54,6 +59,24 @@ def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
     return np.minimum(total, 1.0)
 
 
+def log_weight_agreement(log_p: Floats, log_q: Floats) -> float:
+    """P(argmax of log p + Gumbel is argmax of log q + Gumbel), weights not normalised.
+
+    The sum over i of 1 / sum_j max(p_j / p_i, q_j / q_i). Sorted by p_j / q_j the maximum is the
+    first ratio above i and the second below, so that running sums give it in N log N time.
+    """
+    possible = (log_p > -np.inf) | (log_q > -np.inf)
+    log_p, log_q = log_p[possible], log_q[possible]
+    order = np.argsort(log_p - log_q, kind="stable")
+    log_p, log_q = log_p[order], log_q[order]
+    above = np.logaddexp.accumulate(log_p[::-1])[::-1]
+    below = np.concatenate([[-np.inf], np.logaddexp.accumulate(log_q)[:-1]])
+    both = (log_p > -np.inf) & (log_q > -np.inf)
+    with np.errstate(over="ignore"):
+        rivals = np.exp((above - log_p)[both]) + np.exp((below - log_q)[both])
+        return min(1.0, float((1.0 / rivals).sum()))
+
+
 def _shares(weights: ArrayLike, name: str) -> Floats:
     """Return weights as shares that sum to one."""
     values = np.asarray(weights, dtype=np.float64)
@@ -80,11 +103,11 @@ def mean_difference(n_blocks: int, q: float) -> float:
 
     Examples
     --------
-    >>> from replearn.bounds import central_binomial
+    >>> from replearn.bounds.flips import central_binomial
     >>> abs(mean_difference(32, 0.5) / central_binomial(32) - 1) < 1e-8
     True
     """
-    n_blocks = checked_blocks(n_blocks)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     if not 0.0 <= q <= 1.0:
         raise ValueError(f"q must be in [0, 1], got {q!r}")
     chance = np.array([q])
@@ -98,6 +121,7 @@ def mean_difference(n_blocks: int, q: float) -> float:
     return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
 
 
+@theorem("multiclass-vote")
 def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     """Return how often at most two runs differ at a point, for several classes.
 
@@ -117,7 +141,7 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     >>> round(multiclass_flip_bound(128, 3), 4)
     0.1316
     """
-    n_classes = checked_count(n_classes, name="n_classes", smallest=2)
+    n_classes = check_count("n_classes", n_classes, least=2)
     # theorem: multiclass-vote
     tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-15)
     return min(2.0 * tau / (1.0 + tau) * (1.0 + 1e-15), 1.0)
@@ -143,10 +167,107 @@ def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
     >>> smallest_blocks_multiclass(0.1, 3)
     230
     """
-    rho = checked_budget(rho)
-    checked_count(n_classes, name="n_classes", smallest=2)
-    return smallest_passing(
+    rho = check_fraction("rho", rho)
+    check_count("n_classes", n_classes, least=2)
+    return require_integer(
         lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes) <= rho,
-        MOST_BLOCKS,
-        f"rho={rho:g} with {n_classes} classes",
+        f"rho={rho:g} with {n_classes} classes needs more than {MOST_BLOCKS} blocks: raise it",
+        limit=MOST_BLOCKS,
     )
+
+
+@theorem("approximate-direct")
+def class_mean_and_spread(
+    n_blocks: int, n_classes: int, *, shared_rows: bool = False
+) -> tuple[float, float]:
+    """Mean and spread of the expected disagreement of class votes; see `vote_mean_and_spread`.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks T; hard or soft votes, one or several partitions.
+    n_classes : int
+        Number of classes K.
+    shared_rows : bool
+        Whether the partition is keyed by content and a row can occur in both samples.
+
+    Returns
+    -------
+    mean, spread : float
+
+    Examples
+    --------
+    >>> mean, spread = class_mean_and_spread(230, 3)
+    >>> round(mean, 4), round(spread, 4)
+    (0.0999, 0.0142)
+    """
+    tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-12)
+    centre, factor = tau, 1.0
+    if shared_rows:
+        centred = 0.5 * math.sqrt((n_classes - 1.0) / n_blocks) * (1.0 + 1e-12)
+        centre, factor = 2.0 * min(tau, centred), 2.0
+    # theorem: approximate-direct (section "more than two classes")
+    # 2 tv / (1 + tv) is concave: it lies below its tangent at the centre.
+    slope = 2.0 / (1.0 + centre) ** 2
+    return 2.0 * centre / (1.0 + centre), factor * slope**2 / n_blocks
+
+
+@theorem("approximate-direct")
+def class_disagreement_tail(
+    n_blocks: int, n_classes: int, gamma: float, *, atoms: float = 0.0, shared_rows: bool = False
+) -> float:
+    """Probability that two models with several classes disagree on more than ``gamma``.
+
+    Parameters
+    ----------
+    n_blocks : int
+        Number of blocks T; hard or soft votes, one or several partitions.
+    n_classes : int
+        Number of classes K.
+    gamma : float
+        Mass on which the models may differ.
+    atoms : float
+        Sum of squared masses of the points that are decided by votes; 0 for continuous data.
+    shared_rows : bool
+        Whether the partition is keyed by content and a row can occur in both samples.
+
+    Returns
+    -------
+    float
+        rho, rounded up; 1 where the bound says nothing.
+
+    Examples
+    --------
+    >>> round(class_disagreement_tail(1000, 3, 0.2), 5)
+    0.00187
+    """
+    check_positive("gamma", gamma)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
+
+
+@theorem("approximate-direct")
+def class_disagreement_bound(
+    n_blocks: int, n_classes: int, rho: float, *, atoms: float = 0.0, shared_rows: bool = False
+) -> float:
+    """Mass on which two models with several classes differ, except with probability ``rho``.
+
+    Parameters
+    ----------
+    n_blocks, n_classes, atoms, shared_rows
+        As for `class_disagreement_tail`.
+    rho : float
+        Failure probability in (0, 1].
+
+    Returns
+    -------
+    float
+        gamma, rounded up; may exceed 1, and then promises nothing.
+
+    Examples
+    --------
+    >>> round(class_disagreement_bound(1000, 3, 0.1), 4)
+    0.1405
+    """
+    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    return deviation_bound(mean, spread + atoms_spread(atoms), rho)

@@ -9,18 +9,16 @@ import math
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import log_growth, realizable_tail_within
-
-__all__ = [
-    "best_ceiling",
-    "ceiling_flip_bound",
-    "realizable_flip_bound",
-    "smallest_sample_realizable",
-]
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import bisect, require_integer
 
 _CEILINGS = 200
+
+# Bisection of a distance: far below what any sample could resolve.
+_HALVINGS = 40
 
 
 def ceiling_flip_bound(n: int, ceiling: float) -> float:
@@ -43,12 +41,13 @@ def ceiling_flip_bound(n: int, ceiling: float) -> float:
     >>> round(ceiling_flip_bound(20_000, 0.08), 4)
     0.0625
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     check_fraction("ceiling", ceiling)
     # theorem: realizable
     return upper_probability(1.0 / (ceiling * math.sqrt(2.0 * n)))
 
 
+@theorem("realizable")
 def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
 
@@ -149,7 +148,40 @@ def smallest_sample_realizable(
             return False
         return realizable_tail_within(n, d, alpha, beta)
 
-    n = smallest_integer(passes, limit=10**12)
-    if n is None:
-        raise ValueError(f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows.")
+    message = f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows"
+    n = require_integer(passes, message, limit=10**12)
     return n, best_ceiling(n, d, gamma)
+
+
+@theorem("semi-replicable")
+def cover_distance(n_shared: int, d: int, beta: float) -> float:
+    """Mass on which the best hypothesis and its candidate in the cover of a pool may differ.
+
+    Parameters
+    ----------
+    n_shared : int
+        Rows of the shared, unlabelled pool.
+    d : int
+        VC dimension of the class.
+    beta : float
+        Failure probability, in (0, 1].
+
+    Returns
+    -------
+    float
+        Every candidate that agrees with a fixed hypothesis on the pool is within this mass of it,
+        except with probability ``beta``; 1 when the pool is too small to say anything.
+
+    Examples
+    --------
+    >>> round(cover_distance(1000, 1, 0.025), 4)
+    0.0143
+    """
+    check_count("n_shared", n_shared)
+    check_count("d", d, least=0)
+    check_fraction("beta", beta)
+    # theorem: semi-replicable
+    distance = bisect(
+        lambda mass: realizable_tail_within(n_shared, d, mass, beta), 1.0, 0.0, halvings=_HALVINGS
+    )
+    return math.nextafter(distance, 1.0)

@@ -1,30 +1,181 @@
-"""The signs of d coins at once: the whole vector is the same in two runs.
+"""Signs from k labels or throws each, the same in two runs: heavy points one by one, coins at once.
 
-Two ways. One threshold per coin with a d-th of the budget each: n grows like d^2. Or the vector of
-signs drawn by correlated sampling from a product of coins, whose total variation grows like
-sqrt(d) only: n grows like d, at the price of 2^d candidates. Beyond 20 coins the second way draws
-groups of at most 20, and n grows like d^2/20.
+The threshold on the mean label is uniform on [-a, a] (or follows the arcsine law of that width).
+All of d signs are equal in two ways. One threshold per coin with a d-th of the budget each: n grows
+like d^2. Or the vector of signs drawn by correlated sampling from a product of coins, whose total
+variation grows like sqrt(d) only: n grows like d, at the price of 2^d candidates. Beyond 20 coins
+the second way draws groups of at most 20, and n grows like d^2/20.
 """
 
 import math
 
-from replearn.bounds._checks import check_fraction, checked_count, checked_width
-from replearn.bounds._numeric import upper_probability
-from replearn.bounds.flips import central_binomial
-from replearn.bounds.heavy_labels import label_error_bound
-from replearn.bounds.laws import ROUNDING
+import numpy as np
 
-__all__ = [
-    "JOINT_COINS",
-    "joint_groups",
-    "joint_sign_flip_bound",
-    "sign_error_bound",
-    "sign_flip_bound",
-    "sign_width",
-]
+from replearn.bounds.crossing import binomial_rows
+from replearn.bounds.flips import central_binomial, flip_bound
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import bisect, smallest_integer
+
+# Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
+_EXACT_LABELS = 100_000
 
 JOINT_COINS = 20
 """More coins than this have too many sign vectors to draw among: they are drawn in groups."""
+
+
+def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
+    """Return the frozen law for the label of a heavy point.
+
+    Parameters
+    ----------
+    k : int
+        Number of labels used.
+    a : float
+        Half-width of the threshold on the mean label, in (0, 1].
+    law : {"uniform", "arcsine"}
+        Kind of law.
+
+    Returns
+    -------
+    ThresholdLaw
+
+    Examples
+    --------
+    >>> label_law(4, 0.5).probabilities.tolist()
+    [0.0, 0.0, 0.5, 1.0, 1.0]
+    """
+    check_choice("law", law, ("uniform", "arcsine"))
+    return uniform_law(k, a) if law == "uniform" else arcsine_law(k, a)
+
+
+@theorem("heavy-labels")
+def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
+    """Probability that two runs label a heavy point differently.
+
+    Parameters
+    ----------
+    k : int
+        Number of labels used, the same in both runs.
+    a : float
+        Half-width of the threshold on the mean label, in (0, 1].
+    law : {"uniform", "arcsine"}
+        Kind of law.
+
+    Returns
+    -------
+    float
+        ``f(k) / a`` for the uniform law; the exact supremum for the arcsine law.
+
+    Examples
+    --------
+    >>> round(label_flip_bound(1000, 0.2), 4)
+    0.0892
+    """
+    check_count("k", k, most=MOST_BLOCKS)
+    check_fraction("a", a)
+    # theorem: heavy-labels
+    if law == "uniform":
+        return upper_probability(central_binomial(k) / a + ROUNDING)
+    return flip_bound(label_law(k, a, law))
+
+
+@theorem("heavy-labels")
+def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> float:
+    """Probability that a heavy point with a clear majority gets the other label.
+
+    Parameters
+    ----------
+    k : int
+        Number of labels used.
+    alpha : float
+        The mean label is at least ``alpha`` away from 0, in (0, 1].
+    a : float
+        Half-width of the threshold on the mean label, in (0, 1].
+    law : {"uniform", "arcsine"}
+        Kind of law.
+
+    Returns
+    -------
+    float
+        Averaged over thresholds; at most ``exp(-k (alpha - a)^2 / 2)`` where ``a < alpha``.
+
+    Examples
+    --------
+    >>> label_error_bound(1000, 0.4, 0.2) < 2e-9
+    True
+    >>> label_error_bound(10, 1.0, 1.0)
+    0.0
+    """
+    check_count("k", k, most=MOST_BLOCKS)
+    check_fraction("alpha", alpha)
+    check_fraction("a", a)
+    # theorem: heavy-labels
+    hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
+    if k > _EXACT_LABELS:
+        return upper_probability(hoeffding)
+    wrong = 1.0 - label_law(k, a, law).probabilities
+    exact = float(binomial_rows(k, np.array([(1.0 + alpha) / 2.0]))[0] @ wrong)
+    return upper_probability(min(hoeffding, exact * (1.0 + 1e-8)))
+
+
+def smallest_labels(
+    rho: float, beta: float, alpha: float, *, n_points: int = 1
+) -> tuple[int, float]:
+    """Find how many labels of each heavy point are needed, and the width that goes with them.
+
+    Parameters
+    ----------
+    rho : float
+        Flip budget for each point, in (0, 1].
+    beta : float
+        Probability that any of the points is labelled wrongly, in (0, 1].
+    alpha : float
+        Points whose mean label is within ``alpha`` of 0 may get either label; 1 in the
+        realizable setting.
+    n_points : int
+        Number of heavy points; a set whose members all have frequency at least ``low`` has at
+        most ``1 / low``.
+
+    Returns
+    -------
+    k : int
+        Number of labels: k passes and k - 1 fails.
+    a : float
+        Half-width for the uniform law, the smallest that keeps the flip budget.
+
+    Examples
+    --------
+    >>> k, a = smallest_labels(0.1, 0.05, 0.2, n_points=100)
+    >>> k, round(a, 4)
+    (1502, 0.1456)
+    """
+    check_fraction("rho", rho)
+    check_fraction("beta", beta)
+    check_fraction("alpha", alpha)
+    check_count("n_points", n_points)
+
+    def passes(k: int) -> bool:
+        a = _smallest_width(k, rho)
+        return a is not None and n_points * label_error_bound(k, alpha, a) <= beta
+
+    k = smallest_integer(passes, limit=10**7)
+    a = None if k is None else _smallest_width(k, rho)
+    if k is None or a is None:
+        raise ValueError(f"rho={rho!r}, alpha={alpha!r} need more than 10**7 labels of a point.")
+    return k, a
+
+
+def _smallest_width(k: int, rho: float) -> float | None:
+    """Half-width at which the uniform law keeps the budget, or None if even 1 does not."""
+    if label_flip_bound(k, 1.0) > rho:
+        return None
+    if rho >= 1.0:
+        # Any width would do, and a narrow one errs least; this one has a single level.
+        return min(1.0, 1.0 / k)
+    return min(1.0, central_binomial(k) / (rho - 2.0 * ROUNDING) * (1.0 + 1e-11))
 
 
 def joint_groups(n_coins: int) -> list[int]:
@@ -39,6 +190,7 @@ def joint_groups(n_coins: int) -> list[int]:
     return [(n_coins + count - 1 - group) // count for group in range(count)]
 
 
+@theorem("coins-at-once")
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: one threshold per coin.
 
@@ -61,12 +213,13 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     >>> round(sign_flip_bound(100_000, 5, 0.1), 4)
     0.0892
     """
-    checked_count(n, name="n", smallest=1)
-    checked_count(n_coins, name="n_coins", smallest=1)
+    check_count("n", n)
+    check_count("n_coins", n_coins)
     # theorem: coins-at-once
-    return upper_probability(n_coins * (central_binomial(n) / checked_width(a) + ROUNDING))
+    return upper_probability(n_coins * (central_binomial(n) / check_fraction("a", a) + ROUNDING))
 
 
+@theorem("coins-at-once")
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
 
@@ -90,10 +243,10 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
     0.0946
     """
-    checked_count(n, name="n", smallest=1)
-    checked_count(n_coins, name="n_coins", smallest=1)
+    check_count("n", n)
+    check_count("n_coins", n_coins)
     # theorem: coins-at-once
-    steep = math.pi * math.sqrt(2.0 / n) / (4.0 * checked_width(a))
+    steep = math.pi * math.sqrt(2.0 / n) / (4.0 * check_fraction("a", a))
     tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
     return upper_probability(sum(2.0 * t / (1.0 + t) for t in tvs) * (1.0 + 1e-9))
 
@@ -125,17 +278,11 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
     bound = joint_sign_flip_bound if joint else sign_flip_bound
     if bound(n, n_coins, 1.0) > rho:
         return None
-    passing, failing = 1.0, 0.0
-    while passing - failing > max(1e-4 * passing, 1e-7):
-        middle = (passing + failing) / 2.0
-        if middle > 0.0 and bound(n, n_coins, middle) <= rho:
-            passing = middle
-        else:
-            failing = middle
-    readable = math.ceil(passing * 1e6) / 1e6
-    return min(1.0, readable)
+    width = bisect(lambda a: bound(n, n_coins, a) <= rho, 1.0, 0.0, tolerance=1e-4, least_gap=1e-7)
+    return min(1.0, math.ceil(width * 1e6) / 1e6)
 
 
+@theorem("coins-at-once")
 def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
     """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
 
@@ -163,7 +310,7 @@ def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: boo
     True
     """
     check_fraction("alpha", alpha)
-    checked_width(a)
+    check_fraction("a", a)
     # theorem: coins-at-once
     if joint:
         hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0

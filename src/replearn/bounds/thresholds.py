@@ -7,18 +7,11 @@ nearest. Nothing is assumed about atoms. Proofs: docs/theory/thresholds-proper.m
 
 import math
 
-from replearn.bounds._checks import check_fraction, check_positive, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
 from replearn.bounds.concentration import dkw_tail
-
-__all__ = [
-    "mean_cdf_distance",
-    "mean_cut_difference",
-    "smallest_sample_threshold",
-    "threshold_error_tail",
-    "threshold_flip_bound",
-    "threshold_scale",
-]
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.search import bisect, smallest_integer
 
 # Splits of alpha between sampling error and exponential weights that are tried.
 _SPLITS = 64
@@ -43,7 +36,7 @@ def mean_cdf_distance(n: int) -> float:
     >>> round(mean_cdf_distance(10_000), 5)
     0.01762
     """
-    checked_count(n, name="n", smallest=1)
+    check_count("n", n)
     # theorem: thresholds-proper
     return upper_probability((math.sqrt(math.pi * (n + 0.5)) - 1.0) / n)
 
@@ -68,12 +61,13 @@ def mean_cut_difference(n: int, n_directions: int = 1) -> float:
     >>> round(mean_cut_difference(10_000), 5)
     0.01596
     """
-    checked_count(n, name="n", smallest=1)
-    checked_count(n_directions, name="n_directions", smallest=1, largest=2)
+    check_count("n", n)
+    check_count("n_directions", n_directions, most=2)
     # theorem: thresholds-proper
     return upper_probability(2.0 * n_directions * math.sqrt(2.0 * (n + 1) / math.pi) / n)
 
 
+@theorem("thresholds-proper")
 def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) -> float:
     """Probability that the thresholds of two runs differ on a mass above ``gamma``.
 
@@ -106,6 +100,7 @@ def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) 
     return upper_probability(levels + errors + 2.0 * dkw_tail(n, gamma / 12.0))
 
 
+@theorem("thresholds-proper")
 def threshold_error_tail(t: float, n: int, alpha: float, n_directions: int = 1) -> float:
     """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
 
@@ -167,17 +162,16 @@ def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) ->
     34.3
     """
     check_fraction("beta", beta)
+
+    def accurate(t: float) -> bool:
+        return threshold_error_tail(t, n, alpha, n_directions) <= beta
+
     passing = 1.0 / alpha
-    while threshold_error_tail(passing, n, alpha, n_directions) > beta:
+    while not accurate(passing):
         passing *= 2.0
         if passing > _LARGEST_SCALE:
             return None
-    failing = passing / 2.0
-    while passing - failing > 1e-9 * passing:
-        middle = (failing + passing) / 2.0
-        good = threshold_error_tail(middle, n, alpha, n_directions) <= beta
-        failing, passing = (failing, middle) if good else (middle, passing)
-    return passing
+    return bisect(accurate, passing, passing / 2.0, tolerance=1e-9)
 
 
 def smallest_sample_threshold(

@@ -10,18 +10,10 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._checks import check_fraction, checked_count
-from replearn.bounds._numeric import smallest_integer, upper_probability
-
-__all__ = [
-    "agnostic_sample_size",
-    "agnostic_sample_size_finite",
-    "agnostic_tail",
-    "log_growth",
-    "realizable_sample_size",
-    "realizable_sample_size_finite",
-    "realizable_tail",
-]
+from replearn.bounds.numeric import upper_probability
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
 _MOST_TERMS = 1_000_000
@@ -54,8 +46,8 @@ def log_growth(d: int, m: int) -> float:
     >>> round(math.exp(log_growth(2, 4)))
     11
     """
-    checked_count(d, name="d", smallest=0)
-    checked_count(m, name="m", smallest=0)
+    check_count("d", d, least=0)
+    check_count("m", m, least=0)
     return _log_growth(int(d), int(m))
 
 
@@ -97,7 +89,7 @@ def agnostic_tail(m: int, d: int, alpha: float) -> float:
     >>> agnostic_tail(100, 1, 0.1), round(agnostic_tail(5000, 1, 0.1), 4)
     (1.0, 0.0131)
     """
-    checked_count(m, name="m", smallest=1)
+    check_count("m", m)
     check_fraction("alpha", alpha)
     # theorem: vc-sample-size
     slack = alpha - math.sqrt(2.0 * log_growth(d, m) / m) * (1.0 + 1e-12)
@@ -130,6 +122,7 @@ def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
     return _smallest(lambda m: agnostic_tail(m, d, alpha) <= beta, alpha)
 
 
+@theorem("vc-sample-size")
 def realizable_tail(m: int, d: int, alpha: float) -> float:
     """Probability that some hypothesis without training error has error above ``alpha``.
 
@@ -168,7 +161,7 @@ def realizable_tail_within(m: int, d: int, alpha: float, beta: float) -> bool:
 
 
 def _ghost_tails(m: int, d: int, alpha: float) -> Iterator[float]:
-    checked_count(m, name="m", smallest=1)
+    check_count("m", m)
     check_fraction("alpha", alpha)
     for ratio in _GHOST_RATIOS:
         # theorem: vc-sample-size
@@ -234,7 +227,7 @@ def agnostic_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) ->
     >>> agnostic_sample_size_finite(20, 0.1, 0.05)
     1189
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
     check_fraction("beta", beta)
     check_fraction("alpha", alpha)
     # theorem: vc-sample-size
@@ -266,7 +259,7 @@ def realizable_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) 
     >>> realizable_sample_size_finite(20, 0.1, 0.05)
     57
     """
-    checked_count(n_hypotheses, name="n_hypotheses", smallest=1)
+    check_count("n_hypotheses", n_hypotheses)
     check_fraction("beta", beta)
     check_fraction("alpha", alpha)
     # theorem: vc-sample-size
@@ -277,7 +270,6 @@ def _smallest(passes: Callable[[int], bool], alpha: float) -> int:
     if alpha >= 1.0:
         # No error exceeds 1.
         return 1
-    found = smallest_integer(passes, limit=10**15)
-    if found is None:
-        raise ValueError(f"alpha={alpha!r} is too small: it needs more than 10**15 samples.")
-    return found
+    return require_integer(
+        passes, f"alpha={alpha!r} is too small: it needs more than 10**15 samples", limit=10**15
+    )

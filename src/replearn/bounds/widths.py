@@ -9,35 +9,26 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds._binomial import Floats
-from replearn.bounds._checks import (
-    MOST_BLOCKS,
-    checked_blocks,
-    checked_budget,
-    checked_count,
-    checked_vote,
-    checked_width,
-)
-from replearn.bounds._grid import GridEstimate
-from replearn.bounds._numeric import smallest_passing
-from replearn.bounds._supremum import MOST_BLOCKS_BY_CELLS
 from replearn.bounds.flips import (
     central_binomial,
     flip_supremum,
+    runs_bound,
+    runs_supremum,
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
+    MOST_BLOCKS,
+    VOTES,
     ThresholdLaw,
     arcsine_law,
     portable_arcsine,
     uniform_law,
 )
-from replearn.bounds.programme import (
-    MOST_BLOCKS_OF_PROGRAMME,
-    programme_law,
-    tightest_law,
-)
-from replearn.bounds.runs import runs_bound, runs_supremum
+from replearn.bounds.numeric import Floats
+from replearn.bounds.optimal import MOST_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
+from replearn.bounds.suprema import MOST_BLOCKS_BY_CELLS, GridEstimate
+from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.search import require_integer
 
 DIGITS = 4
 """Significant digits of the widths that `smallest_width` returns."""
@@ -87,9 +78,9 @@ def smallest_width(
     >>> smallest_width(0.1, 17) is None
     True
     """
-    rho, n_blocks = checked_budget(rho), checked_blocks(n_blocks)
+    rho, n_blocks = check_fraction("rho", rho), check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     build = _builder(law)
-    checked_vote(vote)
+    check_choice("vote", vote, VOTES)
 
     closed_form = vote == "soft" or n_blocks > MOST_BLOCKS_BY_CELLS
 
@@ -224,11 +215,13 @@ def smallest_blocks(
     >>> smallest_blocks(0.1, law="programme", width=None)
     16
     """
-    rho = checked_budget(rho)
-    checked_count(runs, name="runs", smallest=2)
-    passes = _passing(rho, law, width, checked_vote(vote), runs)
-    largest = MOST_BLOCKS_OF_PROGRAMME if law == "programme" else MOST_BLOCKS
-    return smallest_passing(passes, largest, f"rho={rho:g}")
+    rho = check_fraction("rho", rho)
+    check_count("runs", runs, least=2)
+    passes = _passing(rho, law, width, check_choice("vote", vote, VOTES), runs)
+    largest = MOST_BLOCKS_OF_OPTIMAL_LAW if law == "programme" else MOST_BLOCKS
+    return require_integer(
+        passes, f"rho={rho:g} needs more than {largest} blocks: raise it", limit=largest
+    )
 
 
 def _passing(
@@ -245,7 +238,7 @@ def _passing(
         return lambda n_blocks: uniform_flip_bound(n_blocks, 1.0) <= rho
     if width is None:
         return lambda n_blocks: _some_width_passes(rho, n_blocks, law, vote, runs)
-    half_width = checked_width(width)
+    half_width = check_fraction("width", width)
     return lambda n_blocks: runs_bound(build(n_blocks, half_width), runs, vote) <= rho
 
 
@@ -299,7 +292,7 @@ def make_law(
     if name == "programme":
         if rho is None:
             raise ValueError(f"a programme law is made from rho, not from width={width!r}")
-        return programme_law(n_blocks, rho)
+        return optimal_law(n_blocks, rho)
     build = _builder(name)
     if width is None and rho is not None:
         width = smallest_width(rho, n_blocks, law=name)

@@ -22,8 +22,7 @@ from replearn.cli._inputs import (
 )
 from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
-from replearn.persistence import resumable, save
-from replearn.persistence._parts import check_foreign
+from replearn.persistence import check_savable, resumable, save
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
@@ -61,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     base = base_model(args.model, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
-    check_foreign(base, f"model {args.model!r}")  # before training
+    check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
     own = takes_columns_itself(base)
     if shared is None:
         targets = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
@@ -138,7 +137,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
             "columns": sample.columns,
             "remarks": list(sample.remarks),
             "certified": certificate.certified,
-            "rho": certificate.claim.rho,
+            "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
         }

@@ -1,21 +1,39 @@
-"""Partition the rows into blocks, run the blocks, vote."""
+"""Cut the rows into blocks, fit the blocks, let them vote: the plain loop.
+
+Faster ways to the same result plug in from `replearn.fastpaths`; nothing here needs them.
+"""
 
 from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting import fit_blocks
-from replearn.execution.partition import make_blocks
-from replearn.execution.progress import Progress
+from replearn.execution.partition import make_blocks, make_partitions
+from replearn.execution.plugins import plain_loop, use_fastpaths
+from replearn.execution.runtime import (
+    Progress,
+    active_store,
+    block_store,
+    one_thread,
+    side_by_side,
+)
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
-from replearn.execution.voting import Panel, soft_scores, vote_counts
+from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel, soft_scores, vote_counts
 
 __all__ = [
+    "FEWEST_ROWS_PER_TASK",
     "ConstantVote",
     "Panel",
     "Progress",
+    "active_store",
+    "block_store",
     "fit_blocks",
     "keyed_seeds",
     "make_blocks",
+    "make_partitions",
+    "one_thread",
+    "plain_loop",
     "random_state_names",
     "set_seeds",
+    "side_by_side",
     "soft_scores",
+    "use_fastpaths",
     "vote_counts",
 ]

@@ -13,16 +13,6 @@ from replearn.tables import n_rows
 class ConstantVote:
     """Answer the one class of its block, whatever is asked.
 
-    Parameters
-    ----------
-    label : object
-        The class.
-
-    Attributes
-    ----------
-    classes_ : ndarray of shape (1,)
-        The class.
-
     Examples
     --------
     >>> import numpy as np

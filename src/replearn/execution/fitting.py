@@ -15,9 +15,6 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from joblib._parallel_backends import LokyBackend
-from joblib.externals.loky import reusable_executor
-from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
 from sklearn.base import clone
@@ -25,12 +22,11 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution.checkpoints import Shelf, active_store
+from replearn import compat
 from replearn.execution.constant import ConstantVote
-from replearn.execution.progress import Progress
+from replearn.execution.plugins import fit_functions
+from replearn.execution.runtime import Progress, Shelf, active_store, one_thread
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
-from replearn.execution.threads import one_thread
-from replearn.fastpaths.fitting_logistic import fit_plain_logistic
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
@@ -55,27 +51,16 @@ THREADED = frozenset(
 )
 """Learners that leave Python while they learn: threads do, and nothing is sent to and fro."""
 
+FitFunction = Callable[[Any, Any, NDArray[Any]], bool]
+"""A plug-in's way to fit: a model, rows and labels; False if it is not done."""
+
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """What one worker needs to fit one block.
-
-    Parameters
-    ----------
-    X : container of rows
-        The block's rows, in keyed order.
-    y : ndarray
-        Their labels.
-    seeds : dict of str to int
-        A seed for each random_state of the base learner.
-    name : str
-        How an error names the block.
-    keep : callable or None, default=None
-        Called with the fitted model, where it was fitted.
-    """
+    """What one worker needs to fit one block."""
 
     X: Any
     y: NDArray[Any]
@@ -161,39 +146,18 @@ def fit_blocks(
     return [done[number] for number in range(len(blocks))]
 
 
-def fit_one_block(estimator: Any, block: Block) -> Any:
-    """Fit a clone of the base learner on one block.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The base learner; it is not changed.
-    block : Block
-        Rows, labels and seeds.
-
-    Returns
-    -------
-    classifier
-        Fitted; a `ConstantVote` where the block has one class only.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> from replearn.execution.fitting import Block, fit_one_block
-    >>> fit_one_block(GaussianNB(), Block(np.zeros((3, 1)), np.array([1, 1, 1]), {}, "block 0"))
-    ConstantVote(np.int64(1))
-    """
+def fit_one_block(estimator: Any, block: Block, faster: Sequence[FitFunction] = ()) -> Any:
+    """Fit a clone of the base learner on one block."""
     if (block.y == block.y[0]).all():
         return ConstantVote(block.y[0])
     try:
         model = _fresh(estimator)
         set_seeds(model, block.seeds)
-        # Same bits, without the checks: only where scikit-learn has checked the parameters before.
-        if get_config()["skip_parameter_validation"] and fit_plain_logistic(
-            model, block.X, block.y
-        ):
-            return model
+        # Plug-ins check nothing: only where scikit-learn has checked the parameters before.
+        if get_config()["skip_parameter_validation"]:
+            for fit in faster:
+                if fit(model, block.X, block.y):
+                    return model
         return model.fit(block.X, block.y)
     except Exception as error:
         _name_block(error, estimator, block.name)
@@ -210,14 +174,14 @@ def _fresh(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
+def _fit_batch(estimator: Any, batch: list[Block], faster: Sequence[FitFunction]) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
     with one_thread(), config_context(skip_parameter_validation=True):
-        return [_fit_and_keep(estimator, block) for block in batch]
+        return [_fit_and_keep(estimator, block, faster) for block in batch]
 
 
-def _fit_and_keep(estimator: Any, block: Block) -> Any:
-    model = fit_one_block(estimator, block)
+def _fit_and_keep(estimator: Any, block: Block, faster: Sequence[FitFunction]) -> Any:
+    model = fit_one_block(estimator, block, faster)
     if block.keep is not None:
         block.keep(model)
     return model
@@ -247,12 +211,13 @@ def _run(
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers = effective_n_jobs(n_jobs)
     prefer = "threads" if type(estimator) in THREADED else "processes"
+    faster = fit_functions(estimator)  # chosen here: workers have switches of their own
     seconds: list[float] = []
     for block in work:
         start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
         with config_context(skip_parameter_validation=bool(seconds)):
-            model = _fit_and_keep(estimator, block)
+            model = _fit_and_keep(estimator, block, faster)
         seconds.append(time.thread_time() - start)
         yield [model]
         if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds), prefer):
@@ -261,7 +226,7 @@ def _run(
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
+    tasks = (delayed(_fit_batch)(estimator, batch, faster) for batch in _batches(work, size))
     yield from parallel(tasks)
 
 
@@ -269,16 +234,8 @@ def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
     """Extrapolate from the fastest block: the first ones also load libraries and fill caches."""
     if len(seconds) < WARM_UP_BLOCKS:
         return False
-    return min(seconds) * n_left > (DISPATCH_SECONDS if _workers_run(prefer) else START_SECONDS)
-
-
-def _workers_run(prefer: str) -> bool:
-    """Look whether joblib's workers are there already (threads always are)."""
-    backend, _ = get_active_backend(prefer=prefer)
-    if getattr(backend, "supports_sharedmem", False):
-        return True
-    executor = getattr(reusable_executor, "_executor", None)
-    return isinstance(backend, LokyBackend) and bool(getattr(executor, "_processes", None))
+    start = DISPATCH_SECONDS if compat.workers_run(prefer) else START_SECONDS
+    return min(seconds) * n_left > start
 
 
 def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:

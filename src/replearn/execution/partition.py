@@ -12,7 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.randomness import Points, SharedKey
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_count
 
 
 def make_blocks(
@@ -83,6 +84,38 @@ def make_blocks(
     return np.split(by_block[: ends[-1]], ends[:-1])
 
 
+def make_partitions(
+    key: SharedKey,
+    points: Points | Any,
+    y: ArrayLike,
+    n_blocks: int,
+    block_size: int,
+    *,
+    n_partitions: int = 1,
+    groups: ArrayLike | None = None,
+) -> list[NDArray[np.intp]]:
+    """Cut the rows several times; the cells of the points are encoded once for all.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.execution import make_partitions
+    >>> from replearn.randomness import SharedKey
+    >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
+    >>> len(make_partitions(SharedKey("demo"), X, y, 3, 3, n_partitions=2))
+    6
+    """
+    if n_partitions > 1:
+        points = as_points(points).encoded_once()
+    return [
+        block
+        for partition in range(n_partitions)
+        for block in make_blocks(
+            key, points, y, n_blocks, block_size, partition=partition, groups=groups
+        )
+    ]
+
+
 def _keyed_groups(
     partition_key: SharedKey, groups: ArrayLike
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -104,10 +137,8 @@ def _keyed_groups(
 
 
 def _check_cut(n_blocks: int, block_size: int) -> None:
-    if n_blocks < 1 or block_size < 1:
-        raise ValueError(
-            f"n_blocks and block_size must be at least 1, got {n_blocks} and {block_size}"
-        )
+    check_count("n_blocks", n_blocks)
+    check_count("block_size", block_size)
 
 
 def _check_enough(available: int, n_blocks: int, block_size: int, what: str) -> None:

@@ -38,49 +38,12 @@ def random_state_names(estimator: Any) -> list[str]:
 
 
 def keyed_seeds(names: list[str], key: SharedKey) -> dict[str, int]:
-    """Give each named place its own seed.
-
-    Parameters
-    ----------
-    names : list of str
-        From `random_state_names`.
-    key : SharedKey
-        The block's key.
-
-    Returns
-    -------
-    dict of str to int
-        Seeds in [0, 2**32).
-
-    Examples
-    --------
-    >>> from replearn.execution import keyed_seeds
-    >>> from replearn.randomness import SharedKey
-    >>> list(keyed_seeds(["random_state"], SharedKey("demo")))
-    ['random_state']
-    """
+    """Give each named place its own seed."""
     return {name: key.seed_for(name) for name in names}
 
 
 def set_seeds(estimator: Any, seeds: dict[str, int]) -> None:
-    """Write the seeds into an estimator; its splitters must be its own (as after ``clone``).
-
-    Parameters
-    ----------
-    estimator : estimator
-        Changed in place.
-    seeds : dict of str to int
-        From `keyed_seeds`.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution import set_seeds
-    >>> tree = DecisionTreeClassifier()
-    >>> set_seeds(tree, {"random_state": 7})
-    >>> tree.random_state
-    7
-    """
+    """Write the seeds into an estimator; its splitters must be its own (as after ``clone``)."""
     if list(seeds) == [_NAME]:
         estimator.random_state = seeds[_NAME]  # what set_params does, ten times as fast
         return

@@ -1,7 +1,11 @@
 """Let the models of all blocks vote, bit for bit the same however the rows are handed over.
 
 The counts do not depend on the number of jobs, on threads or processes, on the order of the rows
-or on the size of a batch. See `replearn.execution.voters` for how each group keeps that promise.
+or on the size of a batch. Votes of one row must not depend on the other rows of a batch, but
+matrix products round differently for different shapes. The plain loop therefore always calls a
+model with the same number of rows: `CHUNK` is a multiple of every register tile in use (4, 6, 8,
+12, 16, 24, 32, 48, 64 or 96 rows), so each row, wherever it stands, goes through the same
+instructions. Plug-ins keep the promise in their own ways: see `replearn.execution.plugins`.
 """
 
 from __future__ import annotations
@@ -12,20 +16,71 @@ from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
-from joblib._parallel_backends import ThreadingBackend
-from joblib.parallel import get_active_backend
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution.grouping import group_members
-from replearn.execution.threads import one_thread
-from replearn.execution.voters import CHUNK, Member, Voter
-from replearn.tables import n_rows, row_chunks, slice_rows
+from replearn import compat
+from replearn.execution import plugins
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.runtime import one_thread
+from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
+
+CHUNK = 768
+"""Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
 
 FEWEST_ROWS_PER_TASK = 4 * CHUNK
 MOST_ROWS_PER_TASK = 256 * CHUNK
 """Rows handed to one worker at a time, if possible an equal share for each."""
+
+
+class LoopVoter(Voter):
+    """The plain loop: ask the models one by one, always with the same number of rows."""
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for start, stop in row_chunks(n_rows(X), CHUNK):
+            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+            for member in self.members:
+                add_codes(counts[start:stop], member, predicted_codes(member, chunk))
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the class probabilities of some rows, model by model in a fixed order."""
+        for start, stop in row_chunks(n_rows(X), CHUNK):
+            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+            for member in self.members:
+                shares = member.model.predict_proba(chunk)[: stop - start]
+                totals[start:stop, member.partition, member.codes] += shares
+
+
+def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
+    """Ask a model, and translate its labels to positions in the list of all classes."""
+    labels = np.asarray(member.model.predict(X))
+    codes = np.full(len(labels), -1, dtype=np.intp)
+    for label, code in zip(member.model.classes_, member.codes, strict=True):
+        codes[labels == label] = code
+    if (codes < 0).any():
+        raise ValueError(
+            f"{type(member.model).__name__} answered {labels[codes < 0][0]!r}, "
+            f"which is not one of its classes {member.model.classes_!r}"
+        )
+    return codes
+
+
+def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
+    """Add one model's votes."""
+    codes = codes[: len(counts)]
+    if counts.shape[2] == 2:
+        counts[:, member.partition, 1] += codes
+        counts[:, member.partition, 0] += 1 - codes
+    else:
+        counts[np.arange(len(counts)), member.partition, codes] += 1
+
+
+def group_members(members: list[Member], *, soft: bool = False) -> list[Voter]:
+    """Put models into groups that vote together; the plain loop takes what no plug-in takes."""
+    voters, others = plugins.seat_members(members, soft)
+    return [*voters, LoopVoter(others)] if others else voters
 
 
 class Panel:
@@ -60,7 +115,7 @@ class Panel:
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
         self._members = _members(estimators, np.asarray(classes), self.n_blocks)
-        self._voters: dict[bool, list[Voter]] = {}
+        self._voters: dict[Any, list[Voter]] = {}
 
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
@@ -109,20 +164,20 @@ class Panel:
             tables = [voter.prepare(X) for voter in voters]
             size = _rows_per_task(n_rows(X), effective_n_jobs(n_jobs))
             tasks = (
-                (voters, [slice_rows(table, start, stop) for table in tables], shape)
+                (voters, [slice_rows(table, start, stop) for table in tables], shape, soft)
                 for start, stop in row_chunks(n_rows(X), size)
             )
-            work = _add_rows if soft else _count_rows
             if n_rows(X) <= size or effective_n_jobs(n_jobs) == 1:
-                parts = [work(*task) for task in tasks]
+                parts = [_work(*task) for task in tasks]
             else:
-                parts = _in_parallel(work, tasks, n_jobs)
+                parts = _in_parallel(_work, tasks, n_jobs)
         return np.concatenate(parts)
 
     def _grouped(self, soft: bool) -> list[Voter]:
-        if soft not in self._voters:
-            self._voters[soft] = group_members(self._members, soft=soft)
-        return self._voters[soft]
+        state = soft, plugins.switched_off
+        if state not in self._voters:
+            self._voters[state] = group_members(self._members, soft=soft)
+        return self._voters[state]
 
 
 def vote_counts(
@@ -133,25 +188,7 @@ def vote_counts(
     n_partitions: int = 1,
     n_jobs: int | None = None,
 ) -> NDArray[np.int32]:
-    """Count the votes of each partition; see `Panel.vote_counts`.
-
-    Parameters
-    ----------
-    estimators : sequence of fitted classifiers
-        Partition by partition, as many for each.
-    X : array-like, frame or sparse matrix of shape (n, d)
-        The points.
-    classes : array-like
-        All classes.
-    n_partitions : int, default=1
-        Number of partitions.
-    n_jobs : int, optional
-        Number of joblib workers.
-
-    Returns
-    -------
-    ndarray of int32, shape (n, n_partitions) or (n, n_partitions, n_classes)
-        Two classes: votes for the second one. Otherwise: votes for each class.
+    """Count the votes of each partition; see `Panel` for the parameters.
 
     Examples
     --------
@@ -172,25 +209,7 @@ def soft_scores(
     n_partitions: int = 1,
     n_jobs: int | None = None,
 ) -> NDArray[np.float64]:
-    """Average the class probabilities of each partition; see `Panel.soft_scores`.
-
-    Parameters
-    ----------
-    estimators : sequence of fitted classifiers
-        Partition by partition, as many for each.
-    X : array-like, frame or sparse matrix of shape (n, d)
-        The points.
-    classes : array-like
-        All classes.
-    n_partitions : int, default=1
-        Number of partitions.
-    n_jobs : int, optional
-        Number of joblib workers.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n_partitions) or (n, n_partitions, n_classes)
-        Two classes: mean probability of the second one. Otherwise: of each class.
+    """Average the class probabilities of each partition; see `Panel` for the parameters.
 
     Examples
     --------
@@ -228,10 +247,11 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
 
     joblib waits for threads by sleeping 10 ms at a time, a tenth of the time of 100,000 rows.
     """
-    backend, _ = get_active_backend(prefer="threads")
-    if not isinstance(backend, ThreadingBackend):
-        found: list[Any] = Parallel(n_jobs=n_jobs)(delayed(work)(*task) for task in tasks)
-        return found
+    if not compat.threads_are_configured():
+        results: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
+            delayed(work)(*task) for task in tasks
+        )
+        return results
     settings = get_config()  # scikit-learn keeps them by thread
 
     def run(task: Any) -> Any:
@@ -242,21 +262,10 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
         return list(pool.map(run, tasks))
 
 
-def _count_rows(
-    voters: list[Voter], tables: list[Any], shape: tuple[int, int]
-) -> NDArray[np.int32]:
-    counts = np.zeros((n_rows(tables[0]), *shape), dtype=np.int32)
+def _work(voters: list[Voter], tables: list[Any], shape: tuple[int, int], soft: bool) -> Any:
+    """Add up the votes or the probabilities of all groups on some rows."""
+    result = np.zeros((n_rows(tables[0]), *shape), dtype=np.float64 if soft else np.int32)
     with one_thread(), config_context(skip_parameter_validation=True):
         for voter, table in zip(voters, tables, strict=True):
-            voter.add_votes(table, counts)
-    return counts
-
-
-def _add_rows(
-    voters: list[Voter], tables: list[Any], shape: tuple[int, int]
-) -> NDArray[np.float64]:
-    totals = np.zeros((n_rows(tables[0]), *shape), dtype=np.float64)
-    with one_thread(), config_context(skip_parameter_validation=True):
-        for voter, table in zip(voters, tables, strict=True):
-            voter.add_probabilities(table, totals)
-    return totals
+            (voter.add_probabilities if soft else voter.add_votes)(table, result)
+    return result

@@ -134,18 +134,7 @@ class Basis:
             self._channels.setdefault(term.channel, _Places()).add(term.what, place)
 
     def matrix(self, X: Any) -> Any:
-        """Evaluate all terms; a row of the result depends on that row of the table alone.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix
-            The table.
-
-        Returns
-        -------
-        ndarray or csr_array of float64
-            Sparse where there are levels: most of them are absent.
-        """
+        """Evaluate all terms; a row of the result depends on that row of the table alone."""
         if is_sparse(X) and all(
             term.channel.reader == "numbers" and term.what is Of.NUMBER for term in self.places
         ):
@@ -161,20 +150,7 @@ class Basis:
         return dense
 
     def matrix_or_refusal(self, X: Any, model: Any) -> Any:
-        """Evaluate all terms; a table that does not fit, ``model`` refuses in its own words.
-
-        Parameters
-        ----------
-        X : array, frame or sparse matrix
-            The table.
-        model : fitted classifier
-            One of those that share the terms.
-
-        Returns
-        -------
-        ndarray or csr_array of float64
-            See `matrix`.
-        """
+        """Evaluate all terms; a table that does not fit, ``model`` refuses in its own words."""
         try:
             return self.matrix(X)
         except (KeyError, IndexError, TypeError, ValueError) as error:
@@ -227,8 +203,8 @@ def _slots_of_cells(cells: list[Any], places: _Places) -> Iterator[Slot]:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
         yield np.where(missing, places.missing, -1), everywhere
     if places.levels:
-        found = map(places.levels.get, cells, repeat(-1))
-        yield np.fromiter(found, dtype=np.intp, count=len(cells)), everywhere
+        at = map(places.levels.get, cells, repeat(-1))
+        yield np.fromiter(at, dtype=np.intp, count=len(cells)), everywhere
 
 
 def _is_missing(cell: Any) -> bool:

@@ -69,23 +69,16 @@ class BitTrees:
     def raw_scores(self, ranks: NDArray[np.intp]) -> NDArray[np.float64]:
         """Add up the leaf values of each row, in the order of the trees.
 
-        Parameters
-        ----------
-        ranks : ndarray of intp, shape (n_features, rows)
-            Number of split points below each value; one more than their number if missing.
-
-        Returns
-        -------
-        ndarray of float64, shape (rows, trees per iteration)
-            The scores.
+        ``ranks`` has one row per feature: the number of split points below each value, and one
+        more than their number where it is missing.
         """
         scores = np.empty((self._width, ranks.shape[1]))
         n_trees = len(self._all_leaves[0])
         for start, stop in row_chunks(ranks.shape[1], ROWS_PER_CHUNK):
             terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
             terms[0] = self._baseline
-            found = terms[1:].reshape(n_trees, stop - start)
-            self._values.take(self._places(ranks[:, start:stop]), out=found, mode="clip")
+            leaves = terms[1:].reshape(n_trees, stop - start)
+            self._values.take(self._places(ranks[:, start:stop]), out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
             if terms[0].size == 1:
@@ -147,74 +140,18 @@ class _FeatureTable:
 
 
 def node_tables(model: Any) -> list[NDArray[Any]]:
-    """List the node tables of a fitted histogram boosting, tree by tree.
-
-    Parameters
-    ----------
-    model : HistGradientBoostingClassifier
-        Fitted.
-
-    Returns
-    -------
-    list of structured ndarray
-        Private to scikit-learn: check them with `is_expected`.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from replearn.fastpaths.bit_trees import node_tables
-    >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
-    >>> len(node_tables(HistGradientBoostingClassifier(max_iter=3).fit(X, y)))
-    3
-    """
+    """List the node tables of a fitted histogram boosting, tree by tree."""
     return [tree.nodes for iteration in model._predictors for tree in iteration]
 
 
 def join_tables(tables: list[NDArray[Any]]) -> NDArray[Any]:
-    """Concatenate node tables; as plain bytes, which spares numpy the comparison of their fields.
-
-    Parameters
-    ----------
-    tables : list of structured ndarray
-        All of one type.
-
-    Returns
-    -------
-    structured ndarray
-        All nodes.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.fastpaths.bit_trees import join_tables
-    >>> join_tables([np.array([(1, 2.0)], dtype="i8,f8"), np.array([(3, 4.0)], dtype="i8,f8")])
-    array([(1, 2.), (3, 4.)], dtype=[('f0', '<i8'), ('f1', '<f8')])
-    """
+    """Concatenate node tables as plain bytes: numpy need not compare their fields."""
     kind = tables[0].dtype
     return np.concatenate([table.view(f"V{kind.itemsize}") for table in tables]).view(kind)
 
 
 def is_expected(nodes: NDArray[Any]) -> bool:
-    """Tell whether a node table can be turned into leaf sets.
-
-    Parameters
-    ----------
-    nodes : structured ndarray
-        One tree.
-
-    Returns
-    -------
-    bool
-        True for numeric splits, children behind their parents, and at most 64 leaves.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.fastpaths.bit_trees import is_expected
-    >>> is_expected(np.zeros(1, dtype=[("something", float)]))
-    False
-    """
+    """Tell whether a node table can be turned into leaf sets."""
     if not set(nodes.dtype.names or ()) >= FIELDS:
         return False
     inner = nodes["is_leaf"] == 0

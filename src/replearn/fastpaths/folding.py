@@ -1,32 +1,44 @@
 """Fold the transformers of a fitted pipeline into the weights of its linear model.
 
-Scaling, filling in and one-hot encoding give weighted sums of terms (see `execution.basis`), and
-so does a linear model of them: a pipeline is one vector of weights over terms, and the scores of
-all blocks are one product.
+Scaling, filling in and one-hot encoding give weighted sums of terms (see
+`replearn.fastpaths.basis`), and so does a linear model of them: a pipeline is one vector of
+weights over terms, and the scores of all blocks are one product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from replearn.fastpaths.basis import Of, Sum, Term
-from replearn.fastpaths.folding_rules import CannotFold, as_sum, columns_of, through
+from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 
 MOST_WEIGHTS = 2**24
 """Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
 
 
-class Features(NamedTuple):
+@dataclass(frozen=True)
+class Features:
     """What reaches the last step of a pipeline, and the names of the table's columns."""
 
     names: Sequence[str]
     sums: list[Sum]
+    n_columns = 1
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All terms, in the order of their first use, and those of missing cells."""
+        terms: dict[Term, None] = {}
+        for one in self.sums:
+            terms.update(dict.fromkeys(one.terms))
+            if one.open is not None:
+                terms[Term(one.open, Of.MISSING)] = None
+        return list(terms)
 
 
 @dataclass(frozen=True)
@@ -38,36 +50,18 @@ class Folded:
     intercepts: NDArray[np.float64]
     names: Sequence[str]
 
+    @property
+    def n_columns(self) -> int:
+        """Number of scores."""
+        return len(self.intercepts)
+
 
 def fold(pipeline: Pipeline) -> Folded | None:
-    """Fold a fitted pipeline that ends with a linear model.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Its last step has ``coef_`` and ``intercept_``.
-
-    Returns
-    -------
-    Folded or None
-        None if some step is not surely a weighted sum of terms.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import MaxAbsScaler
-    >>> from replearn.fastpaths.folding import fold
-    >>> X, y = np.array([[0.0], [2.0], [4.0], [8.0]]), np.array([0, 0, 1, 1])
-    >>> model = make_pipeline(MaxAbsScaler(), LogisticRegression()).fit(X, y)
-    >>> bool(fold(model).weights[0, 0] == model[-1].coef_[0, 0] / 8)
-    True
-    """
-    found = encoded_features(pipeline)
-    if found is None or any(map(_keeps_missing_codes, found.sums)):
+    """Fold a fitted pipeline that ends with a linear model."""
+    features = encoded_features(pipeline)
+    if features is None or any(map(_keeps_missing_codes, features.sums)):
         return None
-    names, sums = found
+    sums = features.sums
     model = pipeline.steps[-1][1]
     coefficients = np.atleast_2d(model.coef_).astype(np.float64)
     if not sums or coefficients.shape[1] != len(sums):
@@ -83,32 +77,11 @@ def fold(pipeline: Pipeline) -> Folded | None:
     np.add.at(weights, rows, factors[:, np.newaxis] * coefficients.T[columns])
     constants = np.array([feature.constant for feature in sums])
     intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
-    return Folded(list(places), weights, intercepts, names)
+    return Folded(list(places), weights, intercepts, features.names)
 
 
 def encoded_features(pipeline: Pipeline) -> Features | None:
-    """Return what reaches the last step of a pipeline as sums of terms.
-
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Fitted.
-
-    Returns
-    -------
-    Features or None
-        None if some step is not surely a weighted sum of terms.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.fastpaths.folding import encoded_features
-    >>> model = make_pipeline(PCA(1), DecisionTreeClassifier()).fit([[0, 1], [1, 0]], [0, 1])
-    >>> encoded_features(model) is None
-    True
-    """
+    """Return what reaches the last step of a pipeline as sums of terms."""
     steps = [step for _, step in pipeline.steps[:-1]]
     try:
         names, features = columns_of(steps)

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import HistGradientBoostingClassifier
@@ -34,6 +36,9 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
+from replearn.execution.plugins import Voter
+from replearn.execution.voting import add_codes, predicted_codes
+from replearn.tables import n_rows
 from replearn.tables.encoder import TableEncoder
 
 ROWWISE_CLASSIFIERS = frozenset({DummyClassifier, HistGradientBoostingClassifier})
@@ -64,26 +69,7 @@ ROWWISE_TRANSFORMERS = frozenset(
 
 
 def is_rowwise_transformer(step: Any) -> bool:
-    """Tell whether a fitted transformer treats each row on its own.
-
-    Parameters
-    ----------
-    step : transformer or str or None
-        A step of a pipeline; "passthrough" and "drop" count as transformers.
-
-    Returns
-    -------
-    bool
-        False when in doubt.
-
-    Examples
-    --------
-    >>> from sklearn.decomposition import PCA
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from replearn.fastpaths.rowwise import is_rowwise_transformer
-    >>> is_rowwise_transformer(StandardScaler()), is_rowwise_transformer(PCA())
-    (True, False)
-    """
+    """Tell whether a fitted transformer treats each row on its own."""
     if step is None or isinstance(step, str):
         return True
     if type(step) in ROWWISE_TRANSFORMERS:
@@ -102,3 +88,44 @@ def _parts(step: Any) -> list[Any]:
     if type(step) is Pipeline:
         return [transformer for _, transformer in step.steps]
     return []
+
+
+class RowwiseVoter(Voter):
+    """Models that treat each row on its own: asked one by one, with all rows at once."""
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> bool:
+        """Accept every model of these types."""
+        return type(model) in ROWWISE_CLASSIFIERS
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for member in self.members:
+            add_codes(counts, member, predicted_codes(member, X))
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the class probabilities of some rows, model by model in a fixed order."""
+        for member in self.members:
+            totals[:, member.partition, member.codes] += member.model.predict_proba(X)
+
+
+class ConstantVoter(Voter):
+    """Models that saw one class only: a table is not looked at, except for its length."""
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> bool:
+        """Accept every constant."""
+        return True
+
+    def prepare(self, X: Any) -> Any:
+        """Keep the length of the table only."""
+        return np.empty((n_rows(X), 0))
+
+    def add_votes(self, X: Any, counts: NDArray[Any]) -> None:
+        """Add one vote per model to every row."""
+        for member in self.members:
+            counts[:, member.partition, member.codes[0]] += 1
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add probability one per model to every row."""
+        self.add_votes(X, totals)

@@ -1,41 +1,41 @@
 """What is promised, by which theorem, under which assumptions; and what a promise needs."""
 
-from replearn.guarantees._assumptions import ASSUMPTIONS, Assumption
-from replearn.guarantees._certificate import Certificate
-from replearn.guarantees._choice import ChoicePlan, plan_choice
-from replearn.guarantees._claims import Claim
-from replearn.guarantees._columns import Columns
-from replearn.guarantees._comparison import Comparison
-from replearn.guarantees._derivation import Derivation, derive, promised
-from replearn.guarantees._design import Design, HeavyStage, Request
-from replearn.guarantees._heavy import heavy_rows_needed, heavy_stage
-from replearn.guarantees._plan import Plan
-from replearn.guarantees._planner import plan
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.guarantees._steps import Step
-from replearn.guarantees.registry import THEOREMS, Theorem
+from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
+from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.comparison import Comparison, differing
+from replearn.guarantees.design import Design, HeavyStage, Request
+from replearn.guarantees.guarantee import Conclusion, Guarantee
+from replearn.guarantees.identity import Identity
+from replearn.guarantees.paper import Columns
+from replearn.guarantees.plan import Plan
+from replearn.guarantees.planner import plan
+from replearn.guarantees.stage_plan import heavy_rows_needed, heavy_stage
+from replearn.guarantees.steps import Ledger, Step
+from replearn.guarantees.tasks import GUARANTEES, derive
+from replearn.guarantees.theorems import THEOREMS, Theorem
 
 __all__ = [
     "ASSUMPTIONS",
+    "GUARANTEES",
     "THEOREMS",
     "Assumption",
     "Certificate",
-    "ChoicePlan",
-    "Claim",
     "Columns",
     "Comparison",
-    "Derivation",
+    "Conclusion",
     "Design",
+    "Guarantee",
     "HeavyStage",
+    "Identity",
+    "Ledger",
     "Plan",
-    "PrimitiveCertificate",
     "Request",
     "Step",
     "Theorem",
+    "certify",
     "derive",
+    "differing",
     "heavy_rows_needed",
     "heavy_stage",
     "plan",
-    "plan_choice",
-    "promised",
 ]

@@ -1,4 +1,4 @@
-"""Find the points that carry much mass: point by point, or as a whole set."""
+"""Find the points that occur often: point by point, or as a whole set."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 
 from replearn.bounds import MembershipLaw
 from replearn.bounds.heavy_sets import SetLaw
-from replearn.guarantees._heavy_promises import REPLICABLE, TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.heavy._counting import Counts, PointIndex, count_points
-from replearn.primitives._inputs import fraction
-from replearn.primitives._rule import below_levels
+from replearn.guarantees import Certificate, certify
+from replearn.guarantees.heavy import TASKS as HEAVY_TASKS
+from replearn.heavy.counting import PointIndex, count_points
+from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_choice, check_fraction, if_given
 from replearn.tables import n_rows, take_rows
 
 __all__ = ["HeavyHitters", "find_heavy_hitters"]
@@ -43,11 +43,11 @@ class HeavyHitters:
         pointwise notion, all True for the replicable one.
     n : int
         Rows of the sample.
-    law : MembershipLaw
-        Law of the thresholds outside the core.
+    law : MembershipLaw or SetLaw
+        Law of the thresholds outside the core; replicable notion: of the one threshold.
     gamma_prime : float or None
         Level of the core (approximate notion).
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised.
     """
 
@@ -57,9 +57,9 @@ class HeavyHitters:
     thresholds: NDArray[np.float64]
     core: NDArray[np.bool_]
     n: int
-    law: MembershipLaw
+    law: MembershipLaw | SetLaw
     gamma_prime: float | None
-    certificate: PrimitiveCertificate
+    certificate: Certificate
     _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
@@ -71,7 +71,12 @@ class HeavyHitters:
     @property
     def notion(self) -> str:
         """What two runs agree on: "pointwise", "replicable" or "approximate"."""
-        return _NOTIONS[TASKS.index(self.certificate.task)]
+        return _NOTIONS[HEAVY_TASKS.index(self.certificate.task)]
+
+    @property
+    def core_law(self) -> SetLaw | None:
+        """Law of the one threshold of the core, where there is a core."""
+        return None if self.gamma_prime is None else SetLaw.standard(self.gamma_prime)
 
     @property
     def masses(self) -> NDArray[np.float64]:
@@ -101,7 +106,7 @@ def find_heavy_hitters(
     points: Any,
     nu: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     notion: str = "pointwise",
     rho: float | None = None,
     beta: float = 0.05,
@@ -117,7 +122,7 @@ def find_heavy_hitters(
         The sample.
     nu : float
         Points of this mass are heavy, in (0, 1].
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     notion : {"pointwise", "replicable", "approximate"}, default="pointwise"
         What two runs agree on: the membership of each fixed point (about 1/nu rows); the whole
@@ -142,31 +147,54 @@ def find_heavy_hitters(
     Examples
     --------
     >>> sample = [1] * 600 + [2] * 300 + list(range(10, 110))
-    >>> found = find_heavy_hitters(sample, 0.25, key=SharedKey("a"))
-    >>> found.values, found.counts.tolist()
+    >>> heavy = find_heavy_hitters(sample, 0.25, key="a")
+    >>> heavy.values, heavy.counts.tolist()
     ([1, 2], [600, 300])
     """
     for name, value in (("nu", nu), ("beta", beta), ("gamma", gamma)):
-        fraction(name, value)
-    fraction("rho", rho, optional=True)
-    if notion not in _NOTIONS:
-        raise ValueError(f"notion={notion!r} must be one of {', '.join(_NOTIONS)}.")
-    single = _membership_law(law, nu)
-    core_law = _core_law(notion, nu, gamma, rho)
-    low = min(law.low for law in (single, core_law) if law is not None)
-    if notion == "replicable":
-        low = core_law.low
-    counted = count_points(points, at_least=_least(points, low), decimals=decimals)
-    uniforms = key.child("membership").uniforms(counted.points)
+        check_fraction(name, value)
+    if_given(check_fraction, "rho", rho)
+    check_choice("notion", notion, _NOTIONS)
+    key = SharedKey(key)
+    single, core_law = _membership_law(law, nu), _core_law(notion, nu, gamma, rho)
+    # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.
+    both = (None if notion == "replicable" else single, core_law)
+    laws = [law for law in both if law is not None]
+    least = _least(points, min(law.low for law in laws))
+    counted = count_points(points, at_least=least, decimals=decimals)
+    member, uniforms = draw_members(counted.points, counted.counts, counted.n, single, key)
     core = np.zeros(len(counted.counts), dtype=bool)
     if core_law is not None:
         shared = key.child("core membership").uniforms(["one threshold for all points"])[0]
         core = counted.counts >= core_law.least_count(float(shared), counted.n)
+    rows = np.flatnonzero(core if notion == "replicable" else core | member)
+    return HeavyHitters(
+        values=take_rows(counted.values, rows),
+        points=counted.points.take(rows),
+        counts=counted.counts[rows],
+        thresholds=uniforms[rows],
+        core=core[rows],
+        n=counted.n,
+        law=laws[0],
+        gamma_prime=None if core_law is None else 2.0 * core_law.low,
+        certificate=_certificate(notion, counted.n, single, core_law, rho, beta, gamma, key),
+    )
+
+
+def draw_members(
+    points: Points, counts: NDArray[np.int64], n: int, law: MembershipLaw, key: SharedKey
+) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
+    """Return which points are members, by one shared threshold for each, and the thresholds.
+
+    Examples
+    --------
+    >>> law = MembershipLaw("sqrt", 0.2, 0.3)
+    >>> draw_members(as_points([5, 6]), np.array([1, 9]), 10, law, SharedKey(0))[0]
+    array([False,  True])
+    """
+    uniforms = key.child("membership").uniforms(points)
     # theorem: heavy-membership
-    member = below_levels(uniforms, single.table(counted.counts, counted.n))
-    chosen = core if notion == "replicable" else core | member
-    certificate = _certificate(notion, counted.n, single, core_law, rho, beta, gamma, key)
-    return _result(counted, chosen, uniforms, core, single, core_law, certificate)
+    return below_levels(uniforms, law.table(counts, n)), uniforms
 
 
 def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
@@ -179,7 +207,7 @@ def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
     raise ValueError(f'law={law!r} must be "standard", "paper" or a MembershipLaw.')
 
 
-def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> Any:
+def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> SetLaw | None:
     if notion == "pointwise":
         return None
     if notion == "replicable":
@@ -196,12 +224,12 @@ def _certificate(
     notion: str,
     n: int,
     law: MembershipLaw,
-    core: Any,
+    core: SetLaw | None,
     rho: float | None,
     beta: float,
     gamma: float,
     key: SharedKey,
-) -> PrimitiveCertificate:
+) -> Certificate:
     inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
     if notion != "replicable":
         inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
@@ -209,28 +237,5 @@ def _certificate(
         inputs |= {"core_low": core.low, "core_high": core.high}
     if notion == "approximate":
         inputs["gamma"] = float(gamma)
-    task = TASKS[_NOTIONS.index(notion)]
-    return PrimitiveCertificate.issue(task, key.fingerprint, **inputs)
-
-
-def _result(
-    counted: Counts,
-    chosen: NDArray[np.bool_],
-    uniforms: NDArray[np.float64],
-    core: NDArray[np.bool_],
-    law: MembershipLaw,
-    core_law: Any,
-    certificate: PrimitiveCertificate,
-) -> HeavyHitters:
-    rows = np.flatnonzero(chosen)
-    return HeavyHitters(
-        values=take_rows(counted.values, rows),
-        points=counted.points.take(rows),
-        counts=counted.counts[rows],
-        thresholds=uniforms[rows],
-        core=core[rows],
-        n=counted.n,
-        law=law if certificate.task != REPLICABLE else core_law,
-        gamma_prime=None if core_law is None else 2.0 * core_law.low,
-        certificate=certificate,
-    )
+    task = HEAVY_TASKS[_NOTIONS.index(notion)]
+    return certify(task, key.fingerprint, **inputs)

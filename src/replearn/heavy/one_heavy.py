@@ -1,4 +1,4 @@
-"""Name one point that carries much mass, the same in two runs."""
+"""Find one heavy point, the same in two runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from replearn.bounds.one_heavy import one_heavy_power
-from replearn.guarantees._heavy_promises import ONE
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.heavy._counting import count_points
-from replearn.primitives._inputs import fraction
+from replearn.bounds.heavy_sets import one_heavy_power
+from replearn.guarantees import Certificate, certify
+from replearn.heavy.counting import count_points
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction, if_given
 from replearn.tables import take_rows
 
 __all__ = ["OneHeavyHitter", "find_one_heavy_hitter"]
@@ -31,27 +30,27 @@ class OneHeavyHitter:
         Occurrences in the sample.
     n : int
         Rows of the sample.
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised.
     """
 
     value: Any
     count: int
     n: int
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
 def find_one_heavy_hitter(
     points: Any,
     nu: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     rho: float | None = None,
     beta: float = 0.05,
     kappa: float | None = None,
     decimals: int | None = None,
 ) -> OneHeavyHitter:
-    """Name one heavy point, the same in two runs, from about 1/nu rows.
+    """Find one heavy point, the same in two runs, from about 1/nu rows.
 
     Parameters
     ----------
@@ -59,12 +58,12 @@ def find_one_heavy_hitter(
         The sample.
     nu : float
         Some point has at least this mass.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=None
-        Probability of naming different points that is asked for; None: only stated.
+        Requested probability of different points in two runs; None: only stated.
     beta : float, default=0.05
-        Failure probability of the statement about the named point's mass.
+        Failure probability of the statement about the mass of the result.
     kappa : float, default=None
         Power of the counts in the weights, at least 2; None: 2 + ln(1/nu).
     decimals : int, default=None
@@ -77,20 +76,27 @@ def find_one_heavy_hitter(
     Examples
     --------
     >>> sample = [7] * 900 + list(range(10, 110))
-    >>> find_one_heavy_hitter(sample, 0.5, key=SharedKey("a")).value
+    >>> find_one_heavy_hitter(sample, 0.5, key="a").value
     [7]
     """
-    fraction("nu", nu)
-    fraction("beta", beta)
-    fraction("rho", rho, optional=True)
+    check_fraction("nu", nu)
+    check_fraction("beta", beta)
+    if_given(check_fraction, "rho", rho)
+    key = SharedKey(key)
     power = one_heavy_power(nu) if kappa is None else float(kappa)
     counted = count_points(points, decimals=decimals)
     # theorem: single-heavy-hitter
     weights = power * np.log(counted.counts)
     # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
     drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
-    certificate = PrimitiveCertificate.issue(
-        ONE, key.fingerprint, n=counted.n, nu=float(nu), kappa=power, rho=rho, beta=float(beta)
+    certificate = certify(
+        "one heavy point",
+        key.fingerprint,
+        n=counted.n,
+        nu=float(nu),
+        kappa=power,
+        rho=rho,
+        beta=float(beta),
     )
     value = take_rows(counted.values, np.array([drawn]))
     return OneHeavyHitter(value, int(counted.counts[drawn]), counted.n, certificate)

@@ -1,4 +1,4 @@
-"""The paper as experiments."""
+"""Experiments from the paper."""
 
 from replearn.lab.lazy_domain import LazyDomain
 

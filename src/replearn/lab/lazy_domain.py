@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds.domain import collision_bound
+from replearn.records.checks import check_count
 
 Draw = Callable[[np.random.Generator, int], tuple[NDArray[Any], NDArray[Any]]]
 
@@ -46,9 +47,7 @@ class LazyDomain:
     """
 
     def __init__(self, draw: Draw, size: int, rng: np.random.Generator) -> None:
-        if size < 1:
-            raise ValueError(f"size={size!r} must be at least 1.")
-        self._draw, self.size, self._rng = draw, int(size), rng
+        self._draw, self.size, self._rng = draw, check_count("size", size), rng
         self._places: dict[int, int] = {}
         self._X: list[NDArray[Any]] = []
         self._y: list[NDArray[Any]] = []
@@ -81,12 +80,12 @@ class LazyDomain:
             return rng.integers(0, self.size, n)
         if n + self.n_drawn > self.size:
             raise ValueError(f"n={n!r} indices are not left among {self.size - self.n_drawn}.")
-        found: dict[int, None] = {}
-        while len(found) < n:
-            for index in rng.integers(0, self.size, n - len(found)).tolist():
+        fresh: dict[int, None] = {}
+        while len(fresh) < n:
+            for index in rng.integers(0, self.size, n - len(fresh)).tolist():
                 if index not in self._places:
-                    found[index] = None
-        return np.fromiter(found, dtype=np.int64, count=n)
+                    fresh[index] = None
+        return np.fromiter(fresh, dtype=np.int64, count=n)
 
     def rows(self, indices: NDArray[np.int64]) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the rows of these indices, drawing those that were never asked for.

@@ -1,5 +1,6 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
+import replearn.fastpaths  # noqa: F401 - registers the plug-ins
 from replearn.learners.approximate import ApproximatelyReplicableClassifier
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier

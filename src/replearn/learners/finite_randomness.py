@@ -1,44 +1,44 @@
-"""Replicable learning with a number of shared random bits that does not depend on the domain."""
+"""Replicable learning with a number of shared random bits that does not depend on the domain.
+
+Blocks vote; a few thresholds on the vote share are drawn, and a replicable choice on rows that were
+held out picks one of them for every point.
+"""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.learners._choice_plan import FollowsChoicePlan
-from replearn.learners._constant_blocks import warn_if_constant
-from replearn.learners._global_thresholds import (
-    THRESHOLD_BITS,
-    above,
-    check_unseen_rows,
-    count_bits,
-    held_out,
-    shared_thresholds,
-)
-from replearn.learners._inputs import check_features, describe_learner
-from replearn.learners._single_rule import (
+from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
+from replearn.guarantees import certify
+from replearn.learners.diagnostics import warn_if_constant
+from replearn.learners.inputs import all_or_nothing, base_learner, check_features, describe_learner
+from replearn.learners.single_rule import (
+    FollowsPlan,
     check_two_labels,
-    forget_fit,
     warn_if_not_certified,
 )
 from replearn.primitives import choose_by_errors
 from replearn.randomness import SharedKey, as_points
-from replearn.tables import take_rows
+from replearn.tables import n_rows, take_rows
+
+THRESHOLD_BITS = 30
+GUMBEL_BITS = 52
+KEY_BITS = 128
+SEED_BITS = 32
 
 
 class FiniteRandomnessClassifier(
-    FollowsChoicePlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
+    FollowsPlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 ):
     """Blocks vote; one of a few shared global thresholds decides for every point.
 
@@ -55,17 +55,17 @@ class FiniteRandomnessClassifier(
     n_blocks : int, default=32
         Number of voting blocks, T.
     rho, gamma : float, default=0.1, 0.1
-        Asked for: two models differ on a mass above gamma with probability at most rho; gamma None:
-        they answer one fixed point differently with probability at most rho. At
-        practical sizes this is not certified (see Notes).
+        Two models differ on a mass above gamma with probability at most rho; gamma None: they
+        predict differently for one fixed point with probability at most rho. At practical sizes
+        this is not certified (see Notes).
     alpha, beta : float, default=0.1, 0.05
-        Scale of the choice: see `t`.
-    t : float, default=None
-        Scale of the errors in the choice; None: ``ln(n_candidates / beta) / alpha``.
+        Excess error of the chosen threshold over the best of the candidates on the rows held out,
+        and the probability that it is larger: the choice has sharpness
+        ``t = ln(n_candidates / beta) / alpha``.
     test_share : float, default=0.3
         Share of the rows held out for the choice.
     classes : array-like, default=None
-        The two labels; None: those found in ``y``.
+        The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
         refused. None: all rows.
@@ -88,7 +88,7 @@ class FiniteRandomnessClassifier(
         Errors of the candidates on the rows held out.
     estimators_ : list of classifier
         The fitted base learners.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised; at practical sizes "not certified".
     classes_ : ndarray
         The labels.
@@ -124,7 +124,6 @@ class FiniteRandomnessClassifier(
         "gamma": [Interval(Real, 0, 1, closed="right"), None],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
-        "t": [Interval(Real, 0, None, closed="left"), None],
         "test_share": [Interval(Real, 0, 1, closed="neither")],
         "classes": ["array-like", None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
@@ -142,7 +141,6 @@ class FiniteRandomnessClassifier(
         gamma=0.1,
         alpha=0.1,
         beta=0.05,
-        t=None,
         test_share=0.3,
         classes=None,
         sample_size=None,
@@ -156,7 +154,6 @@ class FiniteRandomnessClassifier(
         self.gamma = gamma
         self.alpha = alpha
         self.beta = beta
-        self.t = t
         self.test_share = test_share
         self.classes = classes
         self.sample_size = sample_size
@@ -165,7 +162,7 @@ class FiniteRandomnessClassifier(
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
-        """Train the blocks and choose a threshold.
+        """Fit the blocks and choose a threshold.
 
         Parameters
         ----------
@@ -179,74 +176,58 @@ class FiniteRandomnessClassifier(
         self : object
             The fitted learner.
         """
-        forget_fit(self)
-        try:
+        with all_or_nothing(self):
+            base, key = base_learner(self.estimator), SharedKey(self.shared_key)
             X = check_features(self, X, reset=True)
-            codes, classes = check_two_labels(X, y, self.classes)
+            codes, self.classes_ = check_two_labels(X, y, self.classes)
             rows = self._planned_rows(X, codes)
             if rows is not None:
                 X, codes = take_rows(X, rows), codes[rows]
-            fitted = self._fit(X, codes)
-        except BaseException:
-            forget_fit(self)
-            raise
-        self.classes_ = classes
-        self.__dict__.update(fitted)
-        warn_if_not_certified(self.certificate_, depth=3)
+            train, test = held_out(key, X, codes, self.test_share)
+            if len(train) < self.n_blocks or len(test) < 1:
+                raise ValueError(
+                    f"n_blocks={self.n_blocks} and test_share={self.test_share} need more than "
+                    f"n_samples={len(codes)} rows."
+                )
+            self._panel = self._train(base, take_rows(X, train), codes[train], key)
+
+            # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
+            self.thresholds_ = shared_thresholds(key, self.n_candidates)
+            votes = self._panel.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
+            answers = above(votes, self.thresholds_[:, np.newaxis], self.n_blocks)
+            self.errors_ = (answers != (codes[test] == 1)).mean(axis=1)
+            t = math.log(self.n_candidates / self.beta) / self.alpha
+            chosen, _ = choose_by_errors(self.errors_, np.arange(self.n_candidates), t=t, key=key)
+            self._units = int(self.thresholds_[chosen])
+            self.threshold_ = float(self.thresholds_[chosen] / 2**THRESHOLD_BITS)
+            self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
+            self.n_random_bits_ = sum(self.random_bits_.values())
+            self.certificate_ = certify(
+                "finite randomness",
+                key.fingerprint,
+                n=len(codes),
+                n_test=len(test),
+                n_blocks=int(self.n_blocks),
+                n_candidates=int(self.n_candidates),
+                sharpness=t,
+                rho=float(self.rho),
+                gamma=None if self.gamma is None else float(self.gamma),
+                learner=describe_learner(base)[1],
+            )
+        warn_if_not_certified(self.certificate_)
         return self
 
-    def _fit(self, X: Any, codes: NDArray[np.intp]) -> dict[str, Any]:
-        base = LogisticRegression(max_iter=1000) if self.estimator is None else self.estimator
-        key = SharedKey(self.shared_key)
-        train, test = held_out(key, X, codes, self.test_share)
-        size = len(train) // self.n_blocks
-        if size < 1 or len(test) < 1:
-            raise ValueError(
-                f"n_blocks={self.n_blocks} and test_share={self.test_share} need more than "
-                f"n_samples={len(codes)} rows."
-            )
-        rows = take_rows(X, train)
-        blocks = make_blocks(key, as_points(rows), codes[train], self.n_blocks, size)
+    def _train(self, base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> Panel:
+        size = len(codes) // self.n_blocks
+        blocks = make_blocks(key, as_points(X), codes, self.n_blocks, size)
         keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
-        models = fit_blocks(base, rows, codes[train], blocks, keys, n_jobs=self.n_jobs)
-        check_unseen_rows(rows, blocks, models)
-        warn_if_constant(models, base, rows, codes[train], blocks, block_size=size)
-        panel = Panel(models, np.arange(2))
-        thresholds = shared_thresholds(key, self.n_candidates)
-        votes = panel.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
-        answers = above(votes, thresholds[:, np.newaxis], self.n_blocks)
-        errors = (answers != (codes[test] == 1)).mean(axis=1)
-        t = math.log(self.n_candidates / self.beta) / self.alpha if self.t is None else self.t
-        chosen, _ = choose_by_errors(errors, np.arange(self.n_candidates), t=t, key=key)
-        return {
-            "certificate_": self._certify(key, base, len(codes), len(test), float(t)),
-            "estimators_": models,
-            "thresholds_": thresholds,
-            "errors_": errors,
-            "threshold_": float(thresholds[chosen] / 2**THRESHOLD_BITS),
-            **count_bits(base, self.n_candidates, self.n_blocks),
-            "_panel": panel,
-            "_units": int(thresholds[chosen]),
-        }
-
-    def _certify(
-        self, key: SharedKey, base: Any, n: int, n_test: int, t: float
-    ) -> PrimitiveCertificate:
-        return PrimitiveCertificate.issue(
-            "finite randomness",
-            key.fingerprint,
-            n=n,
-            n_test=n_test,
-            n_blocks=int(self.n_blocks),
-            n_candidates=int(self.n_candidates),
-            t=t,
-            rho=float(self.rho),
-            gamma=None if self.gamma is None else float(self.gamma),
-            learner=describe_learner(base)[1],
-        )
+        self.estimators_ = fit_blocks(base, X, codes, blocks, keys, n_jobs=self.n_jobs)
+        check_unseen_rows(X, blocks, self.estimators_)
+        warn_if_constant(self.estimators_, base, X, codes, blocks, block_size=size)
+        return Panel(self.estimators_, np.arange(2))
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer each point by its vote share and the one chosen threshold.
+        """Predict class labels: the vote share against the one chosen threshold.
 
         Parameters
         ----------
@@ -294,3 +275,89 @@ class FiniteRandomnessClassifier(
             tags.input_tags.sparse = base.sparse
             tags.input_tags.allow_nan = base.allow_nan
         return tags
+
+
+def held_out(
+    key: SharedKey, X: Any, codes: NDArray[np.intp], test_share: float
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows that train and the rows that choose, by a keyed order of their content.
+
+    Examples
+    --------
+    >>> train, test = held_out(SharedKey(0), np.arange(10.0)[:, None], np.zeros(10), 0.3)
+    >>> len(train), len(test)
+    (7, 3)
+    """
+    order = key.child("hold out").order(as_points(X), codes)
+    n_test = round(test_share * len(order))
+    return order[n_test:], order[:n_test]
+
+
+def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequence[Any]) -> None:
+    """Show a base learner the rows that none was trained on, so that it may refuse them.
+
+    Surplus rows are in no block, and a block of one class is not handed to the base learner: a
+    missing value there would go unnoticed, or not, depending on the key. (Where every block has
+    one class only there is nobody to ask.)
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> X = np.array([[0.0], [1.0], [np.nan]])
+    >>> check_unseen_rows(X, [np.array([0, 1])], [GaussianNB().fit(X[:2], [0, 1])])
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains NaN...
+    """
+    trained = [not isinstance(model, ConstantVote) for model in models]
+    if not any(trained):
+        return
+    unseen = np.ones(n_rows(X), dtype=bool)
+    for block, seen in zip(blocks, trained, strict=True):
+        unseen[block] &= not seen
+    if unseen.any():
+        models[trained.index(True)].predict(take_rows(X, np.flatnonzero(unseen)))
+
+
+def shared_thresholds(key: SharedKey, count: int) -> NDArray[np.int64]:
+    """Return so many thresholds of 30 random bits each.
+
+    Examples
+    --------
+    >>> shared_thresholds(SharedKey(0), 3).dtype
+    dtype('int64')
+    """
+    uniforms = key.child("thresholds").uniforms(np.arange(count))
+    return np.floor(uniforms * 2**THRESHOLD_BITS).astype(np.int64)
+
+
+def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
+    """Whether the vote share exceeds a threshold in units of 2**-30, in exact integers.
+
+    Examples
+    --------
+    >>> above(np.array([0, 1, 2]), 2**29, 2).tolist()
+    [False, False, True]
+    """
+    return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
+
+
+
+def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
+    """Return the number of shared random bits by purpose.
+
+    Examples
+    --------
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> sum(count_bits(GaussianNB(), 2, 32).values())
+    292
+    """
+    seeds = len(random_state_names(base)) if hasattr(base, "get_params") else 0
+    return {
+        "thresholds": THRESHOLD_BITS * n_candidates,
+        "choice": GUMBEL_BITS * n_candidates,
+        "partition": KEY_BITS,
+        "seeds": SEED_BITS * seeds * n_blocks,
+    }
+
+

@@ -1,9 +1,9 @@
 """Pointwise replicable prediction: any scikit-learn classifier in, a replicable one out.
 
-The algorithm of the paper's Theorem ``predict-formal`` on light points: train the base learner on T
-disjoint blocks and answer 1 iff the law's value of the vote share exceeds the point's own keyed
-threshold. Letters follow the glossary of the documentation: rho is the probability that two runs
-differ, T the number of blocks.
+The algorithm of the paper's Theorem ``predict-formal``: train the base learner on T disjoint
+blocks, and predict 1 iff the law's value of the vote share exceeds the point's own keyed threshold.
+Points that occur often may be labelled by their own labels (the heavy stage). Letters follow the
+glossary of the documentation: rho is the probability that two runs differ, T the number of blocks.
 """
 
 from __future__ import annotations
@@ -11,19 +11,47 @@ from __future__ import annotations
 from numbers import Integral, Real
 from typing import Any, ClassVar
 
-from replearn.bounds import ThresholdLaw
-from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.guarantees import Plan, plan
-from replearn.learners._block_voting import BlockVotingClassifier
-from replearn.learners._followed_plan import refuse_planned
-from replearn.randomness import SharedKey
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils import get_tags
+from sklearn.utils.validation import check_is_fitted
+
+from replearn.compat import HasMethods, Interval, StrOptions, fit_context
+from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.guarantees import Plan
+from replearn.guarantees import plan as make_plan
+from replearn.heavy import fit_heavy
+from replearn.learners.diagnostics import PROBES, warn_if_constant, warn_if_preprocessed
+from replearn.learners.inputs import (
+    all_or_nothing,
+    base_learner,
+    check_base,
+    check_features,
+    describe_learner,
+    float_precision,
+    refuse_fit_params,
+)
+from replearn.learners.planning import (
+    FREE,
+    check_sample,
+    plan_arguments,
+    plan_in_force,
+    planned_rows,
+    refuse_planned,
+    split_stage,
+    stage_of,
+)
+from replearn.learners.predictions import VotePredictions
+from replearn.learners.vote import FittedVote, partition_variance
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
 
 
-class PointwiseReplicableClassifier(BlockVotingClassifier):
-    """Make any classifier answer alike when it is retrained on a fresh sample.
+class PointwiseReplicableClassifier(VotePredictions):
+    """Make any classifier predict the same when it is retrained on a fresh sample.
 
     Two runs that share the key and the plan, on two samples of one population, give a fixed point
-    different answers with probability at most ``rho``, whatever the population.
+    different predictions with probability at most ``rho``, whatever the population.
 
     Parameters
     ----------
@@ -32,50 +60,30 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         Everything learned from data (scaling, encoding, imputation) belongs inside it, as a
         pipeline: a transformer in front of this classifier voids the promise.
     rho : float, default=0.1
-        Probability that two runs answer one point differently.
+        Probability that two runs predict differently for one point.
     n_blocks : int, default=None
         Number of blocks T. None: from ``rho``, the number of rows and ``max_fits``. If given
         without a matching width, the certificate states the rho that is reached.
-    n_partitions : int or "auto", default="auto"
-        In how many keyed ways the same rows are cut into blocks, at most 1023. More partitions
-        never weaken the promise, and make real flips rarer.
-    law : {"arcsine", "uniform", "programme"} or ThresholdLaw, default="arcsine"
-        Distribution of the shared thresholds.
-    width : float, default=None
-        Half-width of the law, in (0, 1]; None: the smallest that reaches ``rho``. Not for
-        "programme" or a ThresholdLaw, which have their own.
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote by label or by predicted probability.
+    classes : array-like, default=None
+        The labels. None: those in ``y``; give them when two labs may not both see a rare one.
     max_fits : int, default=None
         Compute budget: at most this many base learners, over all partitions; None: the planner's
         default.
-    alpha : float, default=None
-        Accuracy with high probability: the error exceeds the mean error of the block models by at
-        most alpha, except with probability ``beta``. Points that occur often then get a stage of
-        their own (`heavy_`), and the plan says how many rows that needs. None: all of ``rho`` goes
-        to the votes and accuracy is promised on average.
-    beta : float, default=0.05
-        Failure probability of ``alpha``.
-    setting : {"agnostic", "realizable"}, default="agnostic"
-        Realizable: every point has one label only, so heavy points need few labels.
-    heavy : {"auto", "paper", "off"}, default="auto"
-        The heavy stage: on exactly when ``alpha`` is given, with the law of membership that needs
-        the fewest rows ("auto") or the paper's ("paper").
-    classes : array-like, default=None
-        The labels. None: those found in ``y``; give them when two labs may not both see a rare one.
-    decimals : int, default=None
-        Round numeric features to so many decimals (0 to 15) before they key the thresholds (not
-        before they are learned from): for data that went through other files or float32.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness of the learner. Two runs that shall agree use the same key, fixed before the
         data are seen.
-    plan : Plan, default=None
-        A plan shared between labs. It fixes n, blocks, law, partitions and classes, which must
-        then keep their defaults here.
+    plan : Plan or dict, default=None
+        A plan shared between labs: it fixes n, blocks, law, partitions and classes, which must
+        then keep their defaults here. Or further arguments of `replearn.plan` by name: ``law``,
+        ``width``, ``n_partitions``, ``decimals`` (round the features that key the thresholds), and
+        for accuracy with high probability ``alpha``, ``beta``, ``label_noise``, ``heavy`` (see
+        Notes).
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
-        Progress: 0 speaks only when a fit takes long, 1 always, negative never.
+        Progress: 0 reports progress only for long fits, 1 always, negative never.
 
     Attributes
     ----------
@@ -88,8 +96,8 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     estimators_ : list of classifier
         The fitted base learners, partition by partition.
     joint_variance_ : float
-        Variance of the vote share of all partitions, as a part of one partition's; found in fit
-        from a few training rows, for estimates of flips.
+        Variance of the vote share of all partitions, as a part of one partition's; estimated in
+        fit from a few training rows, for estimates of flips.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -104,7 +112,13 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
     Notes
     -----
     ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
-    paper's literal setting is ``law="uniform", width=1, vote="hard", n_partitions=1``.
+    paper's literal setting is ``plan={"law": "uniform", "width": 1, "n_partitions": 1}``.
+
+    ``plan={"alpha": 0.1, "beta": 0.05}``: the error exceeds the mean error of the block models by
+    at most alpha, except with probability beta. Points that occur often then get a stage of their
+    own (`heavy_`), with the law of membership that needs the fewest rows, or the paper's
+    (``"heavy": "paper"``); ``"label_noise": False`` if every point has one label only. Without
+    ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
 
     ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, with
     `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
@@ -128,40 +142,24 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
-        "n_partitions": [Interval(Integral, 1, 1023, closed="both"), StrOptions({"auto"})],
-        "law": [StrOptions({"arcsine", "uniform", "programme"}), ThresholdLaw],
-        "width": [Interval(Real, 0, 1, closed="right"), None],
         "vote": [StrOptions({"hard", "soft"})],
-        "max_fits": [Interval(Integral, 1, None, closed="left"), None],
-        "alpha": [Interval(Real, 0, 1, closed="neither"), None],
-        "beta": [Interval(Real, 0, 1, closed="neither")],
-        "setting": [StrOptions({"agnostic", "realizable"})],
-        "heavy": [StrOptions({"auto", "paper", "off"})],
         "classes": ["array-like", None],
-        "decimals": [Interval(Integral, 0, 15, closed="both"), None],
+        "max_fits": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
-        "plan": [Plan, None],
+        "plan": [Plan, dict, None],
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
     }
 
-    def __init__(  # noqa: PLR0913
+    def __init__(
         self,
         estimator=None,
         *,
         rho=0.1,
         n_blocks=None,
-        n_partitions="auto",
-        law="arcsine",
-        width=None,
         vote="hard",
-        max_fits=None,
-        alpha=None,
-        beta=0.05,
-        setting="agnostic",
-        heavy="auto",
         classes=None,
-        decimals=None,
+        max_fits=None,
         shared_key=0,
         plan=None,
         n_jobs=None,
@@ -170,17 +168,9 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         self.estimator = estimator
         self.rho = rho
         self.n_blocks = n_blocks
-        self.n_partitions = n_partitions
-        self.law = law
-        self.width = width
         self.vote = vote
-        self.max_fits = max_fits
-        self.alpha = alpha
-        self.beta = beta
-        self.setting = setting
-        self.heavy = heavy
         self.classes = classes
-        self.decimals = decimals
+        self.max_fits = max_fits
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -193,7 +183,7 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
         Parameters
         ----------
         plan : Plan
-            Fixes n, blocks, law, partitions, classes, rho.
+            Fixes n, blocks, law, partitions, classes and the promise.
         estimator : classifier, default=None
             The base learner; the same in all labs.
         **params
@@ -201,26 +191,152 @@ class PointwiseReplicableClassifier(BlockVotingClassifier):
 
         Returns
         -------
-        PointwiseReplicableClassifier
-            Not yet fitted.
+        object
+            The learner, not yet fitted.
         """
-        refuse_planned(cls, params)
+        fixed = set(cls._get_param_names()) - FREE
+        refuse_planned([name for name in params if name in fixed])
         return cls(estimator, plan=plan, **params)
 
-    def _plan_for(self, n: int, n_classes: int, unit: str) -> Plan:
-        return plan(
-            "pointwise",
-            n=n,
-            rho=self.rho,
-            law=self.law,
-            width=self.width,
-            vote=self.vote,
-            n_blocks=self.n_blocks,
-            n_partitions=None if self.n_partitions == "auto" else self.n_partitions,
-            max_fits=self.max_fits,
-            n_classes=n_classes,
-            classes=self._listed_classes(),
-            unit=unit,
-            decimals=self.decimals,
-            heavy=self._stage(n, n_classes, self.rho),
+    @fit_context(prefer_skip_nested_validation=False)
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, **unsupported: Any):
+        """Fit the base learner on every block.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The sample.
+        y : array-like of shape (n,)
+            Labels of any kind.
+        groups : array-like of shape (n,), default=None
+            Rows of one group (one patient) stay in one block; the certificate then counts groups.
+        **unsupported
+            Refused: there is no ``sample_weight``.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        refuse_fit_params(unsupported)
+        with all_or_nothing(self):
+            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
+            asked, key = plan_arguments(self), SharedKey(self.shared_key)
+            check_base(base, asked["vote"])
+            given, classes = check_sample(X, y, groups, asked["classes"])
+            warn_if_preprocessed(X)
+
+            # Plan: from the parameters and the number of rows, never from the data.
+            plan = plan_in_force(self, asked, given, classes)
+            sample = planned_rows(key, given, plan)
+
+            # Cut: disjoint blocks of equal size, by key and content of the rows.
+            points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
+            cut = (key, points, sample.codes, plan.n_blocks, plan.block_size)
+            blocks = [b for j in cuts for b in make_blocks(*cut, partition=j, groups=sample.groups)]
+            places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
+
+            # Train: one base learner on each block, with a seed of its own.
+            models = fit_blocks(
+                base,
+                sample.X,
+                sample.codes,
+                blocks,
+                [key.child("seed", *place) for place in places],
+                names=[f"block {t} of partition {j}" for j, t in places],
+                n_jobs=self.n_jobs,
+                verbose=self.verbose,
+            )
+            first = blocks[: plan.n_blocks]
+            warn_if_constant(
+                models,
+                base,
+                sample.X,
+                sample.codes,
+                first,
+                block_size=plan.block_size,
+                unit=plan.unit,
+            )
+
+            # Vote: what `predict` asks. Points with labels enough of their own are heavy.
+            self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
+            rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
+            self.joint_variance_ = partition_variance(self._panel, rows, plan, self.n_jobs)
+            stage, heavy = plan.design.heavy, None
+            if stage is not None:
+                heavy = fit_heavy(sample.X, sample.codes, classes, stage, key, plan.decimals)
+            self.heavy_ = heavy
+
+            # Certify: the design's promise, for this key and this base learner.
+            learner, digest = describe_learner(base)
+            self.certificate_ = plan.certificate(
+                key_fingerprint=key.fingerprint,
+                learner=learner,
+                learner_digest=digest,
+                n_available=given.n,
+                classes=classes.tolist(),
+                unit=given.unit,
+            )
+            self.plan_, self.classes_, self.estimators_ = plan, classes, models
+            self._dtype = float_precision(X)
+        return self
+
+    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds instead of the features (the customer number): then a
+            change of features moves the vote, but not the threshold.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        votes, thresholds = vote.votes_and_noise(X, points)
+        # 1 iff the point's threshold is below the law's value of its vote share.
+        codes = vote.rule_for(X).answers(votes, thresholds)
+        return self.classes_[codes]
+
+    def _vote(self) -> FittedVote:
+        """Return the blocks, plan and key of the last fit, ready to vote."""
+        check_is_fitted(self)
+        key = SharedKey(self.shared_key)
+        if key.fingerprint != self.certificate_.key_fingerprint:
+            raise ValueError(
+                "shared_key was changed after fit: the blocks were cut and trained by another key. "
+                "Fit again."
+            )
+        return FittedVote(
+            self._panel,
+            self.plan_,
+            key.child("vote"),
+            self.classes_,
+            self.heavy_,
+            self.joint_variance_,
+            self._dtype,
+            self.n_jobs,
         )
+
+    def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
+        """Make the plan from what was asked and the numbers of rows and classes."""
+        arguments, stage = split_stage(asked)
+        heavy = stage_of(stage, sizes, rho=arguments["rho"])
+        return make_plan("pointwise", **sizes, **arguments, heavy=heavy)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        if self.estimator is None:
+            tags.input_tags.sparse = True
+            return tags
+        base = get_tags(self.estimator).input_tags
+        tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
+        return tags

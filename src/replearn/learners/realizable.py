@@ -8,24 +8,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import best_ceiling
+from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
-from replearn.learners._folds import seeded
-from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.learners.folds import seeded
+from replearn.learners.inputs import all_or_nothing
+from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 
 class RealizableReplicableClassifier(SingleRuleClassifier):
-    """Empirical risk minimisation that gives up replicably where no hypothesis is good.
+    """Empirical risk minimisation that abstains replicably where no hypothesis is good.
 
     If the smallest training error exceeds a random limit that the runs share, every point is
     answered with the second class; otherwise by the best hypothesis. Two runs differ on a mass of
@@ -44,10 +38,10 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         Mass on which two models may differ.
     alpha, beta : float, default=0.1, 0.05
         Error in the realizable case, and its failure probability.
-    ceiling : float, default=None
+    max_error_limit : float, default=None
         Largest value of the shared limit; None: the best for gamma and the number of rows.
     classes : array-like, default=None
-        The two labels; None: those found in ``y``.
+        The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
         refused. None: all rows.
@@ -64,7 +58,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         The shared limit.
     gave_up_ : bool
         Whether the training error exceeded it.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels.
@@ -88,7 +82,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         "gamma": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
-        "ceiling": [Interval(Real, 0, 1, closed="right"), None],
+        "max_error_limit": [Interval(Real, 0, 1, closed="right"), None],
         "classes": ["array-like", None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
@@ -102,7 +96,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         gamma=0.2,
         alpha=0.1,
         beta=0.05,
-        ceiling=None,
+        max_error_limit=None,
         classes=None,
         sample_size=None,
         shared_key=0,
@@ -112,14 +106,14 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.gamma = gamma
         self.alpha = alpha
         self.beta = beta
-        self.ceiling = ceiling
+        self.max_error_limit = max_error_limit
         self.classes = classes
         self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
-        """Learn, or give up alike.
+        """Fit the best hypothesis, or abstain if none fits well.
 
         Parameters
         ----------
@@ -133,38 +127,34 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self : object
             The fitted learner.
         """
-        return self._fit_rule(X, y)
-
-    def _learn(self, X: NDArray[np.float64], y: NDArray[np.bool_], **shared: Any) -> dict[str, Any]:
-        key = SharedKey(self.shared_key)
-        made = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
-        exact = isinstance(made, HypothesisClass)
-        model = made.erm(X, y) if exact else _trained(made, X, y, key)
-        error = float(np.mean(np.asarray(model.predict(X)).astype(bool) != y))
-        d = made.vc_dimension if exact else None
-        ceiling = self.ceiling
-        if ceiling is None:
-            ceiling = self.gamma / 4 if d is None else best_ceiling(len(y), d, self.gamma)
-        # theorem: realizable
-        limit = ceiling * float(key.child("limit").uniforms([0])[0])
-        certificate = PrimitiveCertificate.issue(
-            "realizable rule",
-            key.fingerprint,
-            n=len(y),
-            d=d,
-            ceiling=float(ceiling),
-            rho=float(self.rho),
-            gamma=float(self.gamma),
-            alpha=float(self.alpha),
-            beta=float(self.beta),
-        )
-        return {
-            "hypothesis_": Constant(True) if error > limit else model,
-            "training_error_": error,
-            "limit_": limit,
-            "gave_up_": error > limit,
-            "certificate_": certificate,
-        }
+        with all_or_nothing(self):
+            X, y = self._check_rows(X, y)
+            key = SharedKey(self.shared_key)
+            hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
+            exact = isinstance(hypotheses, HypothesisClass)
+            model = hypotheses.erm(X, y) if exact else _trained(hypotheses, X, y, key)
+            self.training_error_ = float(np.mean(np.asarray(model.predict(X)).astype(bool) != y))
+            d = hypotheses.vc_dimension if exact else None
+            ceiling = self.max_error_limit
+            if ceiling is None:
+                ceiling = self.gamma / 4 if d is None else best_ceiling(len(y), d, self.gamma)
+            # theorem: realizable
+            self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
+            self.gave_up_ = self.training_error_ > self.limit_
+            self.hypothesis_ = Constant(True) if self.gave_up_ else model
+            self.certificate_ = certify(
+                "realizable",
+                key.fingerprint,
+                n=len(y),
+                d=d,
+                max_error_limit=float(ceiling),
+                rho=float(self.rho),
+                gamma=float(self.gamma),
+                alpha=float(self.alpha),
+                beta=float(self.beta),
+            )
+        warn_if_not_certified(self.certificate_)
+        return self
 
 
 def _trained(estimator: Any, X: NDArray[np.float64], y: NDArray[np.bool_], key: SharedKey) -> Any:
@@ -175,30 +165,3 @@ def _trained(estimator: Any, X: NDArray[np.float64], y: NDArray[np.bool_], key: 
     return seeded(estimator, key).fit(X[order], y[order])
 
 
-@derivation("realizable rule")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    d: int | None,
-    ceiling: float,
-    rho: float,
-    gamma: float,
-    alpha: float,
-    beta: float,
-) -> tuple[list[str], list[str]]:
-    if d is None:
-        reason = (
-            "the learner is no exact minimiser over a class of known VC dimension: measure how "
-            "often models of fresh samples differ"
-        )
-        return ["Nothing is promised."], [reason]
-    flip = ledger.add("realizable_flip", "realizable", n=n, d=d, gamma=gamma, ceiling=ceiling)
-    tail = ledger.add("realizable_error", "realizable", n=n, d=d, alpha=alpha)
-    promises = [
-        f"The models of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} "
-        f"with probability at most {rounded_up(flip)}, on every distribution.",
-        f"If some hypothesis makes no error, the error exceeds {alpha:g} with probability at most "
-        f"{rounded_up(tail)}; otherwise nothing is promised about the error.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

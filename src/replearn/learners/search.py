@@ -1,4 +1,4 @@
-"""Choose the same configuration on a fresh sample: a replicable drop-in for GridSearchCV."""
+"""Replicable model selection: a drop-in for GridSearchCV that chooses alike on a fresh sample."""
 
 from __future__ import annotations
 
@@ -16,10 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.learners._choice_plan import FollowsChoicePlan
-from replearn.learners._constant_blocks import Constant, find_constant, warn_if_all_constant
-from replearn.learners._folds import (
+from replearn.guarantees import certify
+from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
+from replearn.learners.folds import (
     configuration_name,
     configured,
     in_order,
@@ -28,12 +27,15 @@ from replearn.learners._folds import (
     search_scale,
     seeded,
 )
-from replearn.learners._inputs import check_features, check_labels, describe_learner
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
-from replearn.learners._trainings import cut_trainings, training_errors
-from replearn.primitives import choice_scale, choose_by_errors
-from replearn.primitives._candidates import names_digest
-from replearn.primitives._sample import sample_key
+from replearn.learners.inputs import (
+    all_or_nothing,
+    check_features,
+    check_labels,
+    describe_learner,
+)
+from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
+from replearn.learners.trainings import cut_trainings, training_errors
+from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -47,7 +49,7 @@ def _best_has(method: str):
     return check
 
 
-class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
+class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     """Search over configurations that picks the same one on a fresh sample.
 
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice
@@ -68,20 +70,16 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         it may be still worse. A smaller alpha is more accurate and less stable.
     train_size : int, default=None
         Train on so many rows, again and again on fresh rows of the sample, and test on rows that
-        train nothing: one promise for all learners, without any assumption. It needs
+        train nothing: the promise then holds for every learner, without any assumption. It needs
         `smallest_sample_search` rows, and chooses the best configuration for trainings of this
         size, for example the block size of the learner in ``refit``. None: folds.
     drift : float, default=None
         With folds: how much a configuration's true error may move between trainings on two
         samples, an assumption. Without it folds certify nothing, since training itself may be as
         unstable as it likes; they agree as often.
-    t : float, default=None
-        Scale of the errors against the shared random numbers; None: from alpha, beta and the
-        number of rows, and from rho where that can be kept.
-    cv : int, default=5
-        Number of folds, cut by key; unused with ``train_size``.
-    n_repeats : int, default=1
-        In how many keyed ways the rows are cut into folds. More never weaken the promise.
+    cv : int or pair of int, default=5
+        Number of folds, cut by key; or folds and repeats: in how many keyed ways the rows are cut
+        into folds, which never weakens the promise. Unused with ``train_size``.
     refit : bool or estimator, default=True
         Train the chosen configuration on all rows. Any other estimator that has the parameters,
         itself or in its ``estimator``, is configured and trained instead: for example
@@ -100,11 +98,12 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         As in ``GridSearchCV``; ``best_score_`` is the accuracy of the chosen configuration.
         With ``train_size``, ``n_splits_`` is the number of trainings and ``cv_results_`` has
         parameters, mean scores and ranks only.
-    t_ : float
-        The scale in force.
+    sharpness_ : float
+        Scale of the errors against the shared random numbers: from alpha, beta and the number of
+        rows, and from rho where that can be kept.
     margin_ : float
-        How far the next configuration was behind, in units of ``t * error - Gumbel``.
-    certificate_ : PrimitiveCertificate
+        How far the next configuration was behind, in ``sharpness * error - Gumbel``.
+    certificate_ : Certificate
         What is promised.
     classes_ : ndarray
         The labels.
@@ -134,9 +133,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         "beta": [Interval(Real, 0, 1, closed="right")],
         "train_size": [Interval(Integral, 1, None, closed="left"), None],
         "drift": [Interval(Real, 0, 1, closed="both"), None],
-        "t": [Interval(Real, 0, None, closed="left"), None],
-        "cv": [Interval(Integral, 2, None, closed="left")],
-        "n_repeats": [Interval(Integral, 1, None, closed="left")],
+        "cv": [Interval(Integral, 2, None, closed="left"), tuple, list],
         "refit": ["boolean", HasMethods(["fit", "predict"])],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
@@ -153,9 +150,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         beta=0.05,
         train_size=None,
         drift=None,
-        t=None,
         cv=5,
-        n_repeats=1,
         refit=True,
         sample_size=None,
         shared_key=0,
@@ -168,9 +163,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         self.beta = beta
         self.train_size = train_size
         self.drift = drift
-        self.t = t
         self.cv = cv
-        self.n_repeats = n_repeats
         self.refit = refit
         self.sample_size = sample_size
         self.shared_key = shared_key
@@ -178,7 +171,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike, **params: Any):
-        """Choose a configuration and train it.
+        """Choose a configuration and fit it.
 
         Parameters
         ----------
@@ -194,45 +187,28 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         self : object
             The fitted search.
         """
-        forget_fit(self)
-        try:
-            X = check_features(self, X, reset=True)
-            fitted = self._search(X, y, params)
-        except BaseException:
-            forget_fit(self)
-            raise
-        self.__dict__.update(fitted)
-        warn_if_not_certified(self.certificate_, depth=3)
+        with all_or_nothing(self):
+            X, key = check_features(self, X, reset=True), SharedKey(self.shared_key)
+            codes, self.classes_ = check_labels(X, y, None)
+            rows = self._planned_rows(X, codes)
+            if rows is not None:
+                params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
+                X, codes = take_rows(X, rows), codes[rows]
+            errors_of = self._by_folds if self.train_size is None else self._by_trainings
+            order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params)
+            self._choose(len(codes), key)
+            if self.refit:
+                params = {name: in_order(value, order) for name, value in params.items()}
+                self._refit(take_rows(X, order), self.classes_[codes[order]], key, params)
+        warn_if_not_certified(self.certificate_)
         return self
 
-    def _search(self, X: Any, y: ArrayLike, params: dict[str, Any]) -> dict[str, Any]:
-        codes, classes = check_labels(X, y, None)
-        key, rows = SharedKey(self.shared_key), self._planned_rows(X, codes)
-        if rows is not None:
-            params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
-            X, codes = take_rows(X, rows), codes[rows]
-        if self.train_size is None:
-            order, results, n_splits = self._by_folds(X, codes, classes, key, params)
-        else:
-            order, results, n_splits = self._by_trainings(X, codes, key, params)
-        fitted = self._choose(results, len(codes), n_splits, key)
-        fitted["best_params_"] = results["params"][fitted["best_index_"]]
-        if self.refit:
-            plain = isinstance(self.refit, bool)
-            model = configured(self.estimator if plain else self.refit, fitted["best_params_"], key)
-            params = {name: in_order(value, order) for name, value in params.items()}
-            start = time.perf_counter()
-            model.fit(take_rows(X, order), classes[codes[order]], **params)
-            fitted["best_estimator_"] = model
-            fitted["refit_time_"] = time.perf_counter() - start
-        return {**fitted, "cv_results_": results, "n_splits_": n_splits, "classes_": classes}
-
     def _by_folds(
-        self, X: Any, codes: NDArray[np.intp], classes: Any, key: SharedKey, params: dict[str, Any]
+        self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
     ) -> tuple[NDArray[np.intp], dict[str, Any], int]:
         # An assumption about the drift is made for samples that are cut independently.
         cut = key if self.drift is None else sample_key(key, X, codes)
-        order, folds = keyed_folds(cut, X, codes, self.cv, self.n_repeats)
+        order, folds = keyed_folds(cut, X, codes, *self._folds())
         inner = GridSearchCV(
             seeded(self.estimator, key),
             self.param_grid,
@@ -243,7 +219,7 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
             error_score="raise",
         )
         params = {name: in_order(value, order) for name, value in params.items()}
-        inner.fit(take_rows(X, order), classes[codes[order]], **params)
+        inner.fit(take_rows(X, order), self.classes_[codes[order]], **params)
         return order, inner.cv_results_, inner.n_splits_
 
     def _by_trainings(
@@ -255,62 +231,72 @@ class ReplicableSearchCV(FollowsChoicePlan, MetaEstimatorMixin, BaseEstimator):
         grid = list(ParameterGrid(self.param_grid))
         cut = cut_trainings(key, X, codes, self.train_size)
         models = [seeded(self.estimator, key).set_params(**item) for item in grid]
-        found: list[Constant | None] = []
+        constant: list[Constant | None] = []
 
         def look(model: Any, fitted: list[Any]) -> None:
-            if None not in found:  # one configuration that tells rows apart is enough
-                found.append(find_constant(fitted, model, X, codes, cut[0].ravel()))
+            if None not in constant:  # one configuration that tells rows apart is enough
+                constant.append(find_constant(fitted, model, X, codes, cut[0].ravel()))
 
         errors = training_errors(models, X, codes, cut, key, self.n_jobs, look)
-        warn_if_all_constant(found, self.estimator, self.train_size)
+        warn_if_all_constant(constant, self.estimator, self.train_size)
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])
 
-    def _choose(
-        self, results: dict[str, Any], n: int, n_splits: int, key: SharedKey
-    ) -> dict[str, Any]:
-        names = [configuration_name(params) for params in results["params"]]
-        scores = results["mean_test_score"]
+    def _choose(self, n: int, key: SharedKey) -> None:
+        """Choose by errors and shared random numbers, and certify the choice."""
+        names = [configuration_name(params) for params in self.cv_results_["params"]]
+        scores = self.cv_results_["mean_test_score"]
         asked = (float(self.rho), float(self.alpha), float(self.beta))
         if self.train_size is None:
-            task, n_test = "search over configurations", n // self.cv
-            scale = search_scale(len(names), n_test, *asked, self.drift)
+            n_folds, n_repeats = self._folds()
+            task, n_test = "search by folds", n // n_folds
+            t = float(search_scale(len(names), n_test, *asked, self.drift))
             drift = None if self.drift is None else float(self.drift)
-            design = {"n_test": n_test, "n_repeats": int(self.n_repeats), "drift": drift}
+            design = {"n_test": n_test, "n_repeats": n_repeats, "drift": drift}
         else:
-            task = "search over configurations by many trainings"
-            scale = choice_scale(len(names), n_splits, *asked)
-            design = {"train_size": int(self.train_size), "n_trainings": n_splits}
-        t = float(scale if self.t is None else self.t)
-        index, margin = choose_by_errors(1.0 - scores, names, t=t, key=key)
-        certificate = PrimitiveCertificate.issue(
+            task = "search"
+            t = float(choice_scale(len(names), self.n_splits_, *asked))
+            design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
+        # theorem: search-blocks, search-trainings
+        index, self.margin_ = choose_by_errors(1.0 - scores, names, t=t, key=key)
+        self.best_index_, self.best_score_ = index, float(scores[index])
+        self.best_params_, self.sharpness_ = self.cv_results_["params"][index], t
+        self.certificate_ = certify(
             task,
             key.fingerprint,
             n=n,
             **design,
             n_hypotheses=len(names),
-            t=t,
+            sharpness=t,
             **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
             candidates=names_digest(names, len(names)),
             learner=describe_learner(self.estimator)[1],
         )
-        return {
-            "best_index_": index,
-            "best_score_": float(scores[index]),
-            "t_": t,
-            "margin_": margin,
-            "certificate_": certificate,
-        }
+
+    def _refit(self, X: Any, y: NDArray[Any], key: SharedKey, params: dict[str, Any]) -> None:
+        plain = isinstance(self.refit, bool)
+        model = configured(self.estimator if plain else self.refit, self.best_params_, key)
+        start = time.perf_counter()
+        model.fit(X, y, **params)
+        self.best_estimator_, self.refit_time_ = model, time.perf_counter() - start
+
+    def _folds(self) -> tuple[int, int]:
+        """Return the number of folds, and of repeats."""
+        cv = (self.cv, 1) if isinstance(self.cv, Integral) else tuple(self.cv)
+        whole = len(cv) == 2 and all(isinstance(part, Integral) for part in cv)
+        if not whole or cv[0] < 2 or cv[1] < 1:
+            raise ValueError(f"cv={self.cv!r} must be a number of folds, or (folds, repeats).")
+        return int(cv[0]), int(cv[1])
 
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer by the chosen configuration, trained on all rows."""
+        """Predict class labels with the chosen configuration, trained on all rows."""
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the chosen configuration."""
+        """Predict class probabilities with the chosen configuration."""
         check_is_fitted(self)
         return self.best_estimator_.predict_proba(X)
 

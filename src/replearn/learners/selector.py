@@ -13,9 +13,8 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import Interval, fit_context
-from replearn.learners._choice_plan import FollowsChoicePlan
-from replearn.learners._inputs import check_labels
-from replearn.learners._single_rule import forget_fit, warn_if_not_certified
+from replearn.learners.inputs import all_or_nothing, check_labels
+from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
@@ -28,7 +27,7 @@ def _chosen_has(method: str):
     return check
 
 
-class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
+class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
     """Choose one of several existing models, the same on a fresh sample except with rho.
 
     Last year's model, the vendor's, a rule of thumb: they are fixed, the evaluation sample is
@@ -44,7 +43,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         Probability that two runs choose different models.
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best candidate, and its failure probability.
-    t : float, default=None
+    sharpness : float, default=None
         Scale of the errors against the shared random numbers; None: see
         `replearn.primitives.choice_scale`.
     sample_size : int, default=None
@@ -61,7 +60,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         Its name.
     selection_ : Selection
         Errors of all candidates, scale and margin.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels of the evaluation sample.
@@ -84,19 +83,27 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         "rho": [Interval(Real, 0, 1, closed="right")],
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
-        "t": [Interval(Real, 0, None, closed="left"), None],
+        "sharpness": [Interval(Real, 0, None, closed="left"), None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, int, SharedKey],
     }
 
     def __init__(
-        self, candidates, *, rho=0.1, alpha=0.1, beta=0.05, t=None, sample_size=None, shared_key=0
+        self,
+        candidates,
+        *,
+        rho=0.1,
+        alpha=0.1,
+        beta=0.05,
+        sharpness=None,
+        sample_size=None,
+        shared_key=0,
     ):
         self.candidates = candidates
         self.rho = rho
         self.alpha = alpha
         self.beta = beta
-        self.t = t
+        self.sharpness = sharpness
         self.sample_size = sample_size
         self.shared_key = shared_key
 
@@ -116,30 +123,29 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
         self : object
             The fitted selector.
         """
-        forget_fit(self)
-        codes, classes = check_labels(X, y, None)
-        y, rows = np.asarray(y), self._planned_rows(X, codes)
-        if rows is not None:
-            X, y = take_rows(X, rows), y[rows]
-        chosen = select_hypothesis(
-            self.candidates,
-            X,
-            y,
-            key=SharedKey(self.shared_key),
-            rho=self.rho,
-            alpha=self.alpha,
-            beta=self.beta,
-            t=self.t,
-        )
-        self.classes_ = classes
-        self.selection_ = chosen
-        self.selected_, self.selected_name_ = chosen.candidate, chosen.name
-        self.certificate_ = chosen.certificate
-        warn_if_not_certified(chosen.certificate, depth=3)
+        with all_or_nothing(self):
+            codes, self.classes_ = check_labels(X, y, None)
+            y, rows = np.asarray(y), self._planned_rows(X, codes)
+            if rows is not None:
+                X, y = take_rows(X, rows), y[rows]
+            chosen = select_hypothesis(
+                self.candidates,
+                X,
+                y,
+                key=SharedKey(self.shared_key),
+                rho=self.rho,
+                alpha=self.alpha,
+                beta=self.beta,
+                t=self.sharpness,
+            )
+            self.selection_ = chosen
+            self.selected_, self.selected_name_ = chosen.candidate, chosen.name
+            self.certificate_ = chosen.certificate
+        warn_if_not_certified(self.certificate_)
         return self
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Answer by the chosen model.
+        """Predict class labels with the chosen model.
 
         Parameters
         ----------
@@ -156,7 +162,7 @@ class ReplicableSelector(FollowsChoicePlan, ClassifierMixin, BaseEstimator):
 
     @available_if(_chosen_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Probabilities of the chosen model, where it gives them.
+        """Predict class probabilities with the chosen model.
 
         Parameters
         ----------

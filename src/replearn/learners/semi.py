@@ -9,20 +9,14 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds import cover_distance
 from replearn.compat import Interval, fit_context, validate_data
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
+from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
-from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.learners.inputs import all_or_nothing
+from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 
 class SemiReplicableClassifier(SingleRuleClassifier):
@@ -43,11 +37,11 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     candidates : sequence of Hypothesis, default=None
         A list in place of the class, for classes too large to enumerate. The promise of accuracy
         is then relative to the best of the list, and no pool is needed.
-    t : float, default=None
+    sharpness : float, default=None
         Scale of the errors against the shared random numbers; None: from the other parameters,
         the number of rows and the number of candidates.
     classes : array-like, default=None
-        The two labels; None: those found in ``y``.
+        The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
         refused. None: all rows.
@@ -58,7 +52,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     ----------
     hypothesis_ : Hypothesis
         The rule, a frozen value: equal and of equal hash in two runs that agree.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     selection_ : Selection
         Errors of all candidates, scale and margin of the choice.
@@ -91,7 +85,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         "alpha": [Interval(Real, 0, 1, closed="right")],
         "beta": [Interval(Real, 0, 1, closed="right")],
         "candidates": [Sequence, None],
-        "t": [Interval(Real, 0, None, closed="left"), None],
+        "sharpness": [Interval(Real, 0, None, closed="left"), None],
         "classes": ["array-like", None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, int, SharedKey],
@@ -105,7 +99,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         alpha=0.1,
         beta=0.05,
         candidates=None,
-        t=None,
+        sharpness=None,
         classes=None,
         sample_size=None,
         shared_key=0,
@@ -115,14 +109,14 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.alpha = alpha
         self.beta = beta
         self.candidates = candidates
-        self.t = t
+        self.sharpness = sharpness
         self.classes = classes
         self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Choose a rule.
+        """Fit: choose a rule by its errors and shared random numbers.
 
         Parameters
         ----------
@@ -139,39 +133,34 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self : object
             The fitted learner.
         """
-        return self._fit_rule(X, y, X_shared=X_shared)
-
-    def _learn(
-        self, X: NDArray[np.float64], y: NDArray[np.bool_], *, X_shared: Any = None, **shared: Any
-    ) -> dict[str, Any]:
-        candidates, n_shared, d = self._candidates(X, X_shared)
-        key = SharedKey(self.shared_key)
-        count = len(candidates)
-        alpha, beta = selection_budget(self.alpha, self.beta, n_shared, d)
-        t = self.t
-        if t is None:
-            t = choice_scale(count, len(y), self.rho, alpha or self.alpha / 2, beta)
-        chosen = select_hypothesis(
-            candidates, X, y, key=key, rho=self.rho, alpha=self.alpha, beta=self.beta, t=t
-        )
-        certificate = PrimitiveCertificate.issue(
-            "semi-replicable rule",
-            key.fingerprint,
-            n=len(y),
-            n_shared=n_shared,
-            d=d,
-            n_hypotheses=count,
-            t=float(t),
-            rho=float(self.rho),
-            alpha=float(self.alpha),
-            beta=float(self.beta),
-            candidates=dict(chosen.certificate.inputs)["candidates"],
-        )
-        return {
-            "hypothesis_": chosen.candidate,
-            "certificate_": certificate,
-            "selection_": chosen,
-        }
+        with all_or_nothing(self):
+            X, y = self._check_rows(X, y)
+            key = SharedKey(self.shared_key)
+            # theorem: semi-replicable (one candidate for each labelling of the pool)
+            candidates, n_shared, d = self._candidates(X, X_shared)
+            alpha, beta = selection_budget(self.alpha, self.beta, n_shared, d)
+            t = self.sharpness
+            if t is None:
+                rest = alpha or self.alpha / 2
+                t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
+            asked = {"rho": self.rho, "alpha": self.alpha, "beta": self.beta}
+            chosen = select_hypothesis(candidates, X, y, key=key, t=t, **asked)
+            self.hypothesis_, self.selection_ = chosen.candidate, chosen
+            self.certificate_ = certify(
+                "semi",
+                key.fingerprint,
+                n=len(y),
+                n_shared=n_shared,
+                d=d,
+                n_hypotheses=len(candidates),
+                sharpness=float(t),
+                rho=float(self.rho),
+                alpha=float(self.alpha),
+                beta=float(self.beta),
+                candidates=dict(chosen.certificate.inputs)["candidates"],
+            )
+        warn_if_not_certified(self.certificate_)
+        return self
 
     def _candidates(self, X: NDArray[np.float64], X_shared: Any) -> tuple[Any, int, int | None]:
         """Return the candidates, the size of the pool and the VC dimension."""
@@ -183,66 +172,5 @@ class SemiReplicableClassifier(SingleRuleClassifier):
                 "runs share, or give candidates."
             )
         pool = validate_data(self, X_shared, reset=False, dtype=np.float64)
-        made = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
-        return made.cover(pool), len(pool), made.vc_dimension
-
-
-def selection_budget(
-    alpha: float, beta: float, n_shared: int, d: int | None
-) -> tuple[float | None, float]:
-    """Return what the cover leaves of alpha and beta for the choice; None: nothing of alpha.
-
-    Examples
-    --------
-    >>> selection_budget(0.1, 0.05, 0, None)
-    (0.1, 0.05)
-    >>> selection_budget(0.1, 0.05, 10, 3)
-    (None, 0.025)
-    """
-    if d is None:
-        return alpha, beta
-    # theorem: semi-replicable
-    rest = alpha - cover_distance(n_shared, d, beta / 2)
-    return (rest if rest > 0 else None), beta / 2
-
-
-@derivation("semi-replicable rule")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_shared: int,
-    d: int | None,
-    n_hypotheses: int,
-    t: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n_hypotheses": n_hypotheses, "m": n}
-    flip = ledger.add("selection_sampled", "hypothesis-selection", **data)
-    reasons = above_budget("rho", flip, rho)
-    rest, share, best = alpha, beta, "the best candidate's"
-    if d is not None:
-        distance = ledger.add(
-            "cover_distance", "semi-replicable", n_shared=n_shared, d=d, beta=beta / 2
-        )
-        rest, share, best = alpha - distance, beta / 2, "the best of the class's"
-    promises = [
-        f"Two runs on fresh samples of {n} rows, with one shared pool, return different rules with "
-        f"probability at most {rounded_up(flip)}.",
-        CONDITIONS,
-    ]
-    if rest <= 0:
-        reasons.append(
-            f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
-            f"{beta:g}): share more rows"
-        )
-        return promises, reasons
-    tail = ledger.add("selection_error", "hypothesis-selection", alpha=rest, **data)
-    failure = min(1.0, tail + (beta - share))
-    promises.append(
-        f"The error exceeds {best} by more than {alpha:g} with probability at most "
-        f"{rounded_up(failure)}."
-    )
-    return promises, reasons + above_budget("beta", failure, beta)
+        hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
+        return hypotheses.cover(pool), len(pool), hypotheses.vc_dimension

@@ -1,4 +1,4 @@
-"""A replicable threshold on one feature: proper, agnostic, right with atoms."""
+"""A replicable threshold on one feature: proper, agnostic, valid with ties."""
 
 from __future__ import annotations
 
@@ -7,22 +7,16 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions, fit_context
-from replearn.guarantees._choice_promises import CONDITIONS
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
+from replearn.guarantees import certify
 from replearn.hypotheses import Hypothesis, make_box
-from replearn.learners._single_rule import SingleRuleClassifier
+from replearn.learners.inputs import all_or_nothing
+from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
 
 _HALVINGS = 60
 
@@ -46,11 +40,11 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         Which column, by place or name; None when there is only one.
     direction : {"both", ">", "<="}, default="both"
         Whether the second class lies above the cut, below it, or on the side that is better.
-    t : float, default=None
+    sharpness : float, default=None
         Scale of the errors against the shared random numbers; None: from the other parameters and
         the number of rows.
     classes : array-like, default=None
-        The two labels; None: those found in ``y``.
+        The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
         refused. None: all rows.
@@ -65,7 +59,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         The cut: a value of the sample, or -inf.
     level_ : float
         The shared level that it was rounded from.
-    certificate_ : PrimitiveCertificate
+    certificate_ : Certificate
         What is promised, by which theorem.
     classes_ : ndarray
         The labels.
@@ -94,7 +88,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         "beta": [Interval(Real, 0, 1, closed="right")],
         "feature": [Integral, str, None],
         "direction": [StrOptions({"both", ">", "<="})],
-        "t": [Interval(Real, 0, None, closed="neither"), None],
+        "sharpness": [Interval(Real, 0, None, closed="neither"), None],
         "classes": ["array-like", None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "shared_key": [str, bytes, Integral, SharedKey],
@@ -109,7 +103,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         beta=0.05,
         feature=None,
         direction="both",
-        t=None,
+        sharpness=None,
         classes=None,
         sample_size=None,
         shared_key=0,
@@ -120,14 +114,14 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.beta = beta
         self.feature = feature
         self.direction = direction
-        self.t = t
+        self.sharpness = sharpness
         self.classes = classes
         self.sample_size = sample_size
         self.shared_key = shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
-        """Draw a cut.
+        """Fit the cut.
 
         Parameters
         ----------
@@ -141,35 +135,31 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self : object
             The fitted learner.
         """
-        return self._fit_rule(X, y)
-
-    def _learn(self, X: NDArray[np.float64], y: NDArray[np.bool_], **shared: Any) -> dict[str, Any]:
-        feature = self._column(X.shape[1])
-        n_directions = 2 if self.direction == "both" else 1
-        t = self.t
-        if t is None:
-            t = level_scale(len(y), self.rho, self.gamma, self.alpha, self.beta, n_directions)
-        key = SharedKey(self.shared_key)
-        cuts = cuts_of_sample(X[:, feature], y)
-        level, value, direction = draw_cut(cuts, t, self.direction, key)
-        certificate = PrimitiveCertificate.issue(
-            "replicable threshold",
-            key.fingerprint,
-            n=len(y),
-            t=float(t),
-            n_directions=n_directions,
-            feature=feature,
-            rho=float(self.rho),
-            gamma=float(self.gamma),
-            alpha=float(self.alpha),
-            beta=float(self.beta),
-        )
-        return {
-            "hypothesis_": threshold_rule(feature, value, direction),
-            "threshold_": value,
-            "level_": level,
-            "certificate_": certificate,
-        }
+        with all_or_nothing(self):
+            X, y = self._check_rows(X, y)
+            feature, key = self._column(X.shape[1]), SharedKey(self.shared_key)
+            n_directions = 2 if self.direction == "both" else 1
+            t = self.sharpness
+            if t is None:
+                t = level_scale(len(y), self.rho, self.gamma, self.alpha, self.beta, n_directions)
+            # theorem: thresholds-proper (a level drawn by errors, the cut nearest to it)
+            cuts = cuts_of_sample(X[:, feature], y)
+            self.level_, self.threshold_, direction = draw_cut(cuts, t, self.direction, key)
+            self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
+            self.certificate_ = certify(
+                "thresholds",
+                key.fingerprint,
+                n=len(y),
+                sharpness=float(t),
+                n_directions=n_directions,
+                feature=feature,
+                rho=float(self.rho),
+                gamma=float(self.gamma),
+                alpha=float(self.alpha),
+                beta=float(self.beta),
+            )
+        warn_if_not_certified(self.certificate_)
+        return self
 
     def _column(self, n_features: int) -> int:
         if self.feature is None:
@@ -237,26 +227,3 @@ def level_scale(
     return math.log(4.0 / (alpha * beta)) / alpha if accurate is None else accurate
 
 
-@derivation("replicable threshold")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    t: float,
-    n_directions: int,
-    rho: float,
-    gamma: float,
-    alpha: float,
-    beta: float,
-    **shared: Any,
-) -> tuple[list[str], list[str]]:
-    data = {"t": t, "n": n, "n_directions": n_directions}
-    flip = ledger.add("threshold_flip", "thresholds-proper", gamma=gamma, **data)
-    tail = ledger.add("threshold_error", "thresholds-proper", alpha=alpha, **data)
-    promises = [
-        f"The rules of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} with "
-        f"probability at most {rounded_up(flip)}, ties or not.",
-        f"The error exceeds that of the best threshold by more than {alpha:g} with probability at "
-        f"most {rounded_up(tail)}.",
-        CONDITIONS,
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", tail, beta)

@@ -1,7 +1,16 @@
 """Model files without pickle, and folders for fits that may be interrupted."""
 
 from replearn.persistence._container import ModelFileError
+from replearn.persistence._parts import check_savable
 from replearn.persistence.block_folder import resumable
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 
-__all__ = ["ModelDescription", "ModelFileError", "describe", "load", "resumable", "save"]
+__all__ = [
+    "ModelDescription",
+    "ModelFileError",
+    "check_savable",
+    "describe",
+    "load",
+    "resumable",
+    "save",
+]

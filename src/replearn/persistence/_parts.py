@@ -1,12 +1,11 @@
-"""Values of this library as plain ones, and back: what skops writes must need no trust.
+"""Parts of a learner: documents that are JSON, and foreign objects that skops writes.
 
-Documents (plans, certificates, laws, rules) are JSON and check themselves when they are read.
-Learners inside learners, heavy points and choices become marked dictionaries.
+Documents (plans, certificates, laws, rules) check themselves when they are read. Foreign objects
+must hold no key, nothing of this library and no function without a name.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
@@ -16,10 +15,8 @@ import numpy as np
 import replearn.hypotheses
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees import Certificate, Plan
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
 from replearn.persistence._container import ModelFileError
-from replearn.primitives import Selection
 from replearn.randomness import SharedKey
 from replearn.records.json import canonical_json, pretty_json, read_object
 
@@ -28,9 +25,6 @@ OWN_TYPES = (
     "replearn.tables.encoder.TableEncoder",
 )
 """Parts of this library that may stand inside a base learner."""
-
-MARK = "__replearn__"
-SELECTION = "Selection"
 
 
 class Document(NamedTuple):
@@ -45,13 +39,10 @@ def _plain(value: Any) -> dict[str, Any]:
     return read_object(value.to_json(), type(value).__name__)
 
 
-def _reader(kind: Any) -> Callable[[Any], Any]:
-    def read(content: Any) -> Any:
-        certificate = kind.from_json(pretty_json(content))  # keeps the order of the items
-        certificate.check()
-        return certificate
-
-    return read
+def _read_certificate(content: Any) -> Certificate:
+    certificate = Certificate.from_json(pretty_json(content))  # keeps the order of the items
+    certificate.check()
+    return certificate
 
 
 def read_class(content: Mapping[str, Any]) -> HypothesisClass:
@@ -81,8 +72,7 @@ def _hashable(value: Any) -> Any:
 
 DOCUMENTS = {
     "Plan": Document(Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
-    "Certificate": Document(Certificate, _plain, _reader(Certificate)),
-    "PrimitiveCertificate": Document(PrimitiveCertificate, _plain, _reader(PrimitiveCertificate)),
+    "Certificate": Document(Certificate, _plain, _read_certificate),
     "ThresholdLaw": Document(ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
     "Hypothesis": Document(Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
     "HypothesisClass": Document(HypothesisClass, lambda family: family.to_dict(), read_class),
@@ -106,83 +96,54 @@ def read_document(item: Mapping[str, Any]) -> Any:
     return DOCUMENTS[kind].read(item["content"])
 
 
-class Codec:
-    """Turn values into plain ones, and back.
+def check_savable(value: Any, name: str) -> None:
+    """Raise if an estimator could not be written to a model file.
 
     Parameters
     ----------
-    write_learner : callable
-        Takes a learner of this library and its name in messages, returns plain values.
-    read_learner : callable
-        The way back.
-    learners : type or tuple of type
-        What counts as a learner.
-    """
+    value : object
+        An estimator, or a container of them.
+    name : str
+        How messages call it.
 
-    def __init__(self, write_learner: Any, read_learner: Any, learners: Any) -> None:
-        self._write_learner, self._read_learner = write_learner, read_learner
-        self._learners = learners
-
-    def write(self, value: Any, name: str) -> Any:
-        """Return a value as skops may write it; raise where that is not possible."""
-        document = as_document(value)
-        if document is not None:
-            return {MARK: "document", **document}
-        if isinstance(value, self._learners):
-            return {MARK: "learner", **self._write_learner(value, name)}
-        if isinstance(value, Selection):
-            fields = {f.name: getattr(value, f.name) for f in dataclasses.fields(value)}
-            return {MARK: SELECTION, "fields": self.write(fields, name)}
-        if isinstance(value, dict):
-            if MARK in value:
-                raise ModelFileError(f"{name} is a dictionary with the key {MARK!r}.")
-            return {key: self.write(item, f"{name}[{key!r}]") for key, item in value.items()}
-        if type(value) in (list, tuple):
-            return type(value)(self.write(item, f"{name}[{i}]") for i, item in enumerate(value))
-        check_foreign(value, name)
-        return value
-
-    def read(self, value: Any) -> Any:
-        """Return what was written."""
-        if isinstance(value, dict):
-            kind = value.get(MARK)
-            if kind is None:
-                return {key: self.read(item) for key, item in value.items()}
-            if kind == "document":
-                return read_document(value)
-            if kind == "learner":
-                return self._read_learner(value)
-            if kind == SELECTION:
-                return Selection(**self.read(value["fields"]))
-            raise ModelFileError(f"unknown part {kind!r}.")
-        if type(value) in (list, tuple):
-            return type(value)(self.read(item) for item in value)
-        return value
-
-
-def check_foreign(value: Any, name: str) -> None:
-    """Refuse keys, parts of this library and nameless functions inside foreign objects.
+    Raises
+    ------
+    ModelFileError
+        If it contains a shared key, a part of this library that only learners may hold, or a
+        function that another process could not import.
 
     Examples
     --------
-    >>> from replearn.randomness import SharedKey
-    >>> check_foreign([SharedKey(0)], "estimator")
+    >>> from replearn import SharedKey
+    >>> from replearn.persistence import check_savable
+    >>> check_savable([SharedKey(0)], "estimator")
     Traceback (most recent call last):
     replearn.persistence._container.ModelFileError: estimator contains a shared key; ...
     """
-    for found in _everything(value, set()):
-        if isinstance(found, SharedKey):
+    for part in _everything(value, set()):
+        if isinstance(part, SharedKey):
             raise ModelFileError(
                 f"{name} contains a shared key; a model file must not give it away."
             )
-        kind = f"{type(found).__module__}.{type(found).__qualname__}"
+        kind = type_name(part)
         if kind.startswith("replearn.") and kind not in OWN_TYPES:
             raise ModelFileError(f"{name} contains a {kind}, which has no place in a model file.")
-        if "<" in getattr(found, "__qualname__", ""):
+        if "<" in getattr(part, "__qualname__", ""):
             raise ModelFileError(
-                f"{name} contains the function {found.__qualname__}, which no other process could "
+                f"{name} contains the function {part.__qualname__}, which no other process could "
                 "find; define it by name in a module."
             )
+
+
+def type_name(value: Any) -> str:
+    """Return the full name of a value's type.
+
+    Examples
+    --------
+    >>> type_name(np.zeros(2))
+    'numpy.ndarray'
+    """
+    return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
 def _everything(value: Any, seen: set[int]) -> Iterable[Any]:

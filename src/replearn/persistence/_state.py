@@ -3,32 +3,26 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import replace
+import inspect
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator
 
-import replearn.learners
+from replearn import learners
 from replearn.execution import Panel
-from replearn.heavy._heavy_stage import HeavyPoints
-from replearn.learners._block_voting import BlockVotingClassifier
+from replearn.heavy import HeavyPoints
 from replearn.persistence._container import ModelFileError
-from replearn.persistence._parts import Codec, as_document
+from replearn.persistence._parts import as_document, check_savable, read_document
+from replearn.primitives import Selection
 from replearn.randomness import SharedKey, as_points
 
 LEARNERS = {
-    kind.__name__: kind
-    for kind in (
-        replearn.learners.ApproximatelyReplicableClassifier,
-        replearn.learners.FiniteRandomnessClassifier,
-        replearn.learners.PointwiseReplicableClassifier,
-        replearn.learners.RealizableReplicableClassifier,
-        replearn.learners.ReplicableSearchCV,
-        replearn.learners.ReplicableSelector,
-        replearn.learners.ReplicableThresholdClassifier,
-        replearn.learners.SemiReplicableClassifier,
-    )
+    name: kind
+    for name in learners.__all__
+    if isinstance(kind := getattr(learners, name), type) and issubclass(kind, BaseEstimator)
 }
 """Learners that have model files. Whoever adds one: what it fits must hold nothing of the key."""
 
@@ -38,6 +32,8 @@ _DERIVED = frozenset({_KEY, "_panel", "selected_"})
 
 _HEAVY = "heavy_"
 _INDEX_KEY = SharedKey("replearn model file")
+_MARK = "__replearn__"
+"""Key of the dictionaries that stand for values of this library."""
 
 
 def learner_class(name: str) -> Any:
@@ -56,20 +52,20 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
             rest[name] = value
         else:
             documents[name] = document
-    return documents, _plain(rest, type(model).__name__, SharedKey(model.shared_key))
+    return documents, _encode_all(rest, type(model).__name__, SharedKey(model.shared_key))
 
 
 def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
     """Build the learner again."""
     kind = learner_class(learner)
     model = kind.__new__(kind)
-    expected = set(kind._get_param_names())
+    expected = set(inspect.signature(kind).parameters)
     # Fitted attributes are new names: one that the class has already would replace a method.
     strange = [name for name in values if name not in expected and hasattr(kind, name)]
     missing = sorted(expected - {_KEY} - set(values))
     if strange or missing:
         raise ModelFileError(f"the file would replace {strange} of {learner}, or lacks {missing}.")
-    vars(model).update(_codec(key).read(values))
+    vars(model).update(_decode(values, key))
     model.shared_key = key
     certificate = getattr(model, "certificate_", None)
     if certificate is not None and certificate.key_fingerprint != key.fingerprint:
@@ -85,56 +81,88 @@ def _written(model: Any) -> dict[str, Any]:
     heavy = values.get(_HEAVY)
     if isinstance(heavy, HeavyPoints):
         values[_HEAVY] = _heavy_state(heavy, model.plan_.decimals)
-    if isinstance(model, replearn.learners.ReplicableSelector) and "selection_" in values:
+    if isinstance(model, learners.ReplicableSelector) and "selection_" in values:
         values["candidates"] = dict(model.candidates)
         # The chosen model is one of the candidates; it is not written twice.
         values["selection_"] = replace(values["selection_"], candidate=None)
     return values
 
 
-def _plain(values: dict[str, Any], owner: str, key: SharedKey) -> dict[str, Any]:
-    codec = _codec(key)
-    return {name: codec.write(value, f"{owner}.{name}") for name, value in values.items()}
+def _encode_all(values: dict[str, Any], owner: str, key: SharedKey) -> dict[str, Any]:
+    return {name: _encode(value, f"{owner}.{name}", key) for name, value in values.items()}
 
 
-def _codec(key: SharedKey) -> Codec:
-    """Write and read learners inside a learner; they must have its key."""
+def _encode(value: Any, name: str, key: SharedKey) -> Any:
+    """Return a value as skops may write it; raise where that is not possible."""
+    document = as_document(value)
+    if document is not None:
+        return {_MARK: "document", **document}
+    if isinstance(value, tuple(LEARNERS.values())):
+        return {_MARK: "learner", **_encode_learner(value, name, key)}
+    if isinstance(value, Selection):
+        content = {field.name: getattr(value, field.name) for field in fields(value)}
+        return {_MARK: "Selection", "fields": _encode(content, name, key)}
+    if isinstance(value, dict):
+        if _MARK in value:
+            raise ModelFileError(f"{name} is a dictionary with the key {_MARK!r}.")
+        return {item: _encode(value[item], f"{name}[{item!r}]", key) for item in value}
+    if type(value) in (list, tuple):
+        return type(value)(_encode(item, f"{name}[{i}]", key) for i, item in enumerate(value))
+    check_savable(value, name)
+    return value
 
-    def write(model: Any, name: str) -> dict[str, Any]:
-        if SharedKey(model.shared_key).fingerprint != key.fingerprint:
-            raise ModelFileError(
-                f"{name} is a {type(model).__name__} with a key of its own; a file has one key. "
-                "Use the same shared_key for both, or save it by itself."
-            )
-        kind = type(model).__name__
-        return {"name": kind, "state": _plain(_written(model), f"{name}: {kind}", key)}
 
-    def read(item: dict[str, Any]) -> Any:
-        return put_together(item["name"], item["state"], key)
+def _encode_learner(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
+    kind = type(model).__name__
+    if SharedKey(model.shared_key).fingerprint != key.fingerprint:
+        raise ModelFileError(
+            f"{name} is a {kind} with a key of its own; a file has one key. "
+            "Use the same shared_key for both, or save it by itself."
+        )
+    return {"name": kind, "state": _encode_all(_written(model), f"{name}: {kind}", key)}
 
-    return Codec(write, read, tuple(LEARNERS.values()))
+
+def _decode(value: Any, key: SharedKey) -> Any:
+    """Return what was encoded."""
+    if type(value) in (list, tuple):
+        return type(value)(_decode(item, key) for item in value)
+    if not isinstance(value, dict):
+        return value
+    kind = value.get(_MARK)
+    if kind is None:
+        return {item: _decode(value[item], key) for item in value}
+    if kind == "document":
+        return read_document(value)
+    if kind == "learner":
+        return put_together(value["name"], value["state"], key)
+    if kind == "Selection":
+        return Selection(**_decode(value["fields"], key))
+    raise ModelFileError(f"unknown part {kind!r}.")
 
 
 def _derive(model: Any, key: SharedKey) -> None:
     """Rebuild what follows from the state."""
-    if isinstance(model, BlockVotingClassifier):
-        made = model.plan_
-        _check_count(model.estimators_, made.n_blocks, made.n_partitions)
-        labels = np.arange(max(2, len(model.classes_)))
-        model._panel = Panel(model.estimators_, labels, made.n_partitions)
-        state, stage = getattr(model, _HEAVY, None), made.design.heavy
-        if (state is None) != (stage is None):
-            raise ModelFileError("the plan and the file do not agree on a heavy stage.")
-        if state is not None:
-            model.heavy_ = HeavyPoints.from_state(
-                {**state, "values": _heavy_values(state)}, stage, model.classes_, key, made.decimals
-            )
-    elif isinstance(model, replearn.learners.FiniteRandomnessClassifier):
+    if isinstance(model, learners.PointwiseReplicableClassifier):
+        _derive_votes(model, key)
+    elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)
         model._panel = Panel(model.estimators_, np.arange(2))
-    elif isinstance(model, replearn.learners.ReplicableSelector):
+    elif isinstance(model, learners.ReplicableSelector):
         model.selected_ = model.candidates[model.selected_name_]
         model.selection_ = replace(model.selection_, candidate=model.selected_)
+
+
+def _derive_votes(model: Any, key: SharedKey) -> None:
+    plan = model.plan_
+    _check_count(model.estimators_, plan.n_blocks, plan.n_partitions)
+    labels = np.arange(max(2, len(model.classes_)))
+    model._panel = Panel(model.estimators_, labels, plan.n_partitions)
+    state, stage = getattr(model, _HEAVY, None), plan.design.heavy
+    if (state is None) != (stage is None):
+        raise ModelFileError("the plan and the file do not agree on a heavy stage.")
+    if state is not None:
+        content = {**state, "values": _heavy_values(state)}
+        model.heavy_ = HeavyPoints.from_state(content, stage, model.classes_, key, plan.decimals)
 
 
 def _check_count(estimators: list[Any], n_blocks: int, n_partitions: int) -> None:

@@ -12,13 +12,22 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble._forest import BaseForest
-from sklearn.ensemble._gb import BaseGradientBoosting
-from sklearn.ensemble._hist_gradient_boosting.gradient_boosting import BaseHistGradientBoosting
+from sklearn.ensemble import (
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+    RandomTreesEmbedding,
+)
 from sklearn.tree import BaseDecisionTree
 
+from replearn.compat import shared_base
 from replearn.persistence._container import ModelFileError
-from replearn.persistence._parts import OWN_TYPES, children
+from replearn.persistence._parts import OWN_TYPES, children, type_name
 
 CHECKED_TYPES = (
     "sklearn.tree._tree.Tree",
@@ -27,27 +36,44 @@ CHECKED_TYPES = (
 TRUSTED_TYPES = OWN_TYPES + CHECKED_TYPES
 """Trusted beyond what skops trusts itself: scikit-learn's estimators, numpy, scipy, builtins."""
 
+_HISTOGRAM_BOOSTING = shared_base(HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+_CHECK_WIDTH_FOR_TREES = (
+    *shared_base(
+        RandomForestClassifier,
+        RandomForestRegressor,
+        ExtraTreesClassifier,
+        ExtraTreesRegressor,
+        RandomTreesEmbedding,
+    ),
+    *shared_base(GradientBoostingClassifier, GradientBoostingRegressor),
+)
 _CATEGORIES = 256
 
 
 def dump(state: Any) -> bytes:
     """Write the models' state."""
-    from skops import io as skops_io
+    return bytes(_skops_io().dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
 
-    return bytes(skops_io.dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
+
+def _skops_io() -> Any:
+    try:
+        import skops.io.exceptions
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "Model files need skops: pip install 'replicable-learn[files]'."
+        ) from None
+    return skops.io
 
 
 def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
     """Rebuild the models' state; a type that nobody trusts is refused by name."""
-    from skops import io as skops_io
-    from skops.io.exceptions import UntrustedTypesFoundException
-
+    skops_io = _skops_io()
     try:
         state = skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
         check_trees(state, name)
     except ModelFileError:
         raise
-    except UntrustedTypesFoundException:  # before anything was built
+    except skops_io.exceptions.UntrustedTypesFoundException:  # before anything was built
         check_types(models, trusted, name)
         raise
     except Exception as error:
@@ -58,9 +84,7 @@ def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
 
 def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
     """Refuse a state with types that nobody trusts; nothing is built."""
-    from skops import io as skops_io
-
-    unknown = set(skops_io.get_untrusted_types(data=models)) - set(TRUSTED_TYPES) - set(trusted)
+    unknown = set(_skops_io().get_untrusted_types(data=models)) - set(TRUSTED_TYPES) - set(trusted)
     if unknown:
         raise ModelFileError(
             f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
@@ -72,15 +96,10 @@ def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
 def check_trees(state: Any, name: str) -> None:
     """Refuse trees whose indices lead outside of the tree, the table or the categories."""
     for owner, n_features in _tree_owners(state, None):
-        checked = (
-            n_features > 0 and _boosting_is_sound(owner, n_features)
-            if isinstance(owner, BaseHistGradientBoosting)
-            else _tree_is_sound(owner.tree_, n_features)
-        )
-        if not checked:
+        if not _is_sound(owner, n_features):
             raise ModelFileError(
-                f"{name} contains a tree whose indices lead outside of it; it was not written by "
-                "save()."
+                f"{name} contains a tree whose indices lead outside of it, or which no estimator "
+                "known here owns; it was not written by save()."
             )
 
 
@@ -88,18 +107,28 @@ def _tree_owners(value: Any, n_features: int | None) -> Iterable[tuple[Any, int]
     """Find everything that holds trees, with the number of features it is asked about.
 
     A forest checks the width of a table once and hands it to its trees unseen, so that its own
-    number counts; every other estimator checks for itself.
+    number counts; every other estimator checks for itself. A tree that is reached without its
+    estimator (whose attributes may have other names in another scikit-learn) is returned itself.
     """
-    if isinstance(value, BaseHistGradientBoosting) and hasattr(value, "_predictors"):
+    if isinstance(value, _HISTOGRAM_BOOSTING) and hasattr(value, "_predictors"):
         yield value, _width(value)
         return
-    if isinstance(value, BaseForest | BaseGradientBoosting) and hasattr(value, "estimators_"):
+    if isinstance(value, _CHECK_WIDTH_FOR_TREES) and hasattr(value, "estimators_"):
         n_features = _width(value)
     if isinstance(value, BaseDecisionTree) and hasattr(value, "tree_"):
         yield value, _width(value) if n_features is None else n_features
         return
+    if type_name(value) in CHECKED_TYPES:
+        yield value, -1
+        return
     for child in children(value):
         yield from _tree_owners(child, n_features)
+
+
+def _is_sound(owner: Any, n_features: int) -> bool:
+    if isinstance(owner, _HISTOGRAM_BOOSTING):
+        return n_features > 0 and _boosting_is_sound(owner, n_features)
+    return isinstance(owner, BaseDecisionTree) and _tree_is_sound(owner.tree_, n_features)
 
 
 def _width(estimator: Any) -> int:

@@ -21,11 +21,11 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.execution.checkpoints import block_store
-from replearn.learners._inputs import describe_learner
-from replearn.persistence._parts import check_foreign
+from replearn.execution import block_store
+from replearn.learners.inputs import describe_learner
+from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 from replearn.records.files import (
     claim_folder,
     differences,
@@ -34,26 +34,27 @@ from replearn.records.files import (
     write_bytes_atomically,
 )
 from replearn.records.json import digest_of
-from replearn.tables import data_digest
 
 MANIFEST = "fit.json"
 TRAINING = "training.json"
 FORMAT = "replearn-fit-folder 2"
 _DIGEST_BYTES = 32
+_DATA_KEY = SharedKey("replearn fit folder")
 
 
 @contextmanager
 def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Iterator[None]:
-    """Keep every finished block of the fit inside; the next time, continue from them.
+    """Context manager that saves every trained block, so that an interrupted fit can continue.
 
-    A search with folds trains blocks for every configuration and fold: all of them are kept, but
-    for those that worker processes of the search train (``n_jobs``), and those of ``train_size``.
+    A search with folds trains blocks for every configuration and fold: all of them are saved,
+    except those trained in worker processes of the search (``n_jobs``) and those of
+    ``train_size``.
 
     Parameters
     ----------
     folder : path
-        For one fit: the same data, learner, plan and key. Another's folder is refused. It can be
-        removed when the fit is done.
+        Belongs to one fit: the same data, learner, plan and key. The folder of another fit is
+        refused. It can be removed when the fit is done.
     trusted : sequence of str, default=()
         Full names of types outside scikit-learn and this library that may be read back, as for
         `load`.
@@ -67,7 +68,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.persistence import resumable
     >>> X, y = make_classification(600, random_state=0)
-    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, n_partitions=1)
+    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
     >>> with tempfile.TemporaryDirectory() as folder, resumable(folder):
     ...     _ = model.fit(X, y)
     ...     [training] = Path(folder).glob("training-*")
@@ -79,15 +80,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
 
 
 class BlockFolder:
-    """A store of finished blocks.
-
-    Parameters
-    ----------
-    folder : path
-        Where they are kept.
-    trusted : sequence of str, default=()
-        See `resumable`.
-    """
+    """A store of finished blocks; parameters as for `resumable`."""
 
     def __init__(self, folder: str | os.PathLike[str], trusted: Sequence[str] = ()) -> None:
         self._folder = Path(folder)
@@ -103,10 +96,11 @@ class BlockFolder:
         keys: Sequence[SharedKey],
     ) -> TrainingFolder:
         """Return the folder of this training; refuse to add it to those of another fit."""
-        check_foreign(estimator, "the base learner")
+        check_savable(estimator, "the base learner")
         claim_folder(self._folder, MANIFEST, _library(), "fit")
+        rows = _DATA_KEY.hashes(as_points(X))
         training = {
-            "data": data_digest(X, y, None),
+            "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
             "blocks": _digest([np.array([len(rows), *rows]).tobytes() for rows in blocks]),
             "key": _digest([key.fingerprint.encode() for key in keys]),
             "learner": describe_learner(estimator)[1],
@@ -130,17 +124,7 @@ class BlockFolder:
 
 
 class TrainingFolder:
-    """The finished blocks of one training.
-
-    Parameters
-    ----------
-    folder : path
-        Its own.
-    n_blocks : int
-        How many there will be.
-    trusted : sequence of str
-        See `resumable`.
-    """
+    """The finished blocks of one training, in a folder of its own."""
 
     def __init__(self, folder: Path, n_blocks: int, trusted: Sequence[str]) -> None:
         self._folder = folder
@@ -148,12 +132,12 @@ class TrainingFolder:
         self._trusted = trusted
 
     def done(self) -> dict[int, Any]:
-        """Return the blocks that are there."""
-        found = ((number, self._read(self._path(number))) for number in range(self._n_blocks))
-        return {number: model for number, model in found if model is not None}
+        """Return the blocks that were saved, by number."""
+        models = ((number, self._read(self._path(number))) for number in range(self._n_blocks))
+        return {number: model for number, model in models if model is not None}
 
     def keeper(self, number: int) -> Callable[[Any], None]:
-        """Return what keeps a block; workers can be sent it."""
+        """Return a function that saves a block; it can be sent to worker processes."""
         return partial(keep_block, self._path(number), self._trusted)
 
     def _path(self, number: int) -> Path:
@@ -170,17 +154,7 @@ class TrainingFolder:
 
 
 def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
-    """Write a fitted block to its file; a learner that could not be read back is refused at once.
-
-    Parameters
-    ----------
-    path : Path
-        Where to.
-    trusted : sequence of str
-        Types that may be read back.
-    model : classifier
-        Fitted.
-    """
+    """Write a fitted block to its file; refuse a learner that could not be read back."""
     models = dump(model)
     check_types(models, trusted, "a block of this learner, which shall be kept,")
     write_bytes_atomically(path, sha256(models).digest() + models)

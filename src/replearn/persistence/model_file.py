@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn._version import __version__
 from replearn.guarantees import Certificate
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart
@@ -25,26 +24,26 @@ from replearn.records.files import write_bytes_atomically
 
 @dataclass(frozen=True)
 class ModelDescription:
-    """What a model file says about itself; read without building any model.
+    """Metadata of a model file, read without building any model.
 
     Parameters
     ----------
     learner : str
         Name of the learner's class.
-    certificate : Certificate or PrimitiveCertificate
-        What the run promises; checked.
+    certificate : Certificate
+        What is guaranteed; its numbers were computed again.
     key_fingerprint : str
-        Tells which key the model belongs to.
+        Identifies the shared key of the model.
     includes_key : bool
-        Whether the key itself is inside.
+        Whether the file contains the key itself.
     library_version, sklearn_version, numpy_version : str
-        What wrote the file.
+        Versions of the packages that wrote the file.
     notes : dict
-        What the caller of `save` wanted to keep with the model.
+        The ``notes`` given to `save`.
     """
 
     learner: str
-    certificate: Certificate | PrimitiveCertificate
+    certificate: Certificate
     key_fingerprint: str
     includes_key: bool
     library_version: str
@@ -60,19 +59,21 @@ def save(
     include_key: bool = False,
     notes: dict[str, Any] | None = None,
 ) -> None:
-    """Write a fitted learner to a file, whole or not at all.
+    """Save a fitted learner to a file, without pickle.
+
+    An existing file is replaced as a whole; if saving fails, it stays as it was.
 
     Parameters
     ----------
     model : learner
-        Fitted.
+        A fitted learner of this library.
     path : path
         Usually ends in ``.replearn``.
     include_key : bool, default=False
-        Whether the shared key goes into the file. By default only its fingerprint does: whoever
-        predicts must bring the key.
+        Whether to store the shared key. By default only its fingerprint is stored, and `load`
+        needs the key.
     notes : dict, default=None
-        JSON values to keep with the model; readable with `describe`.
+        JSON values to store with the model; `describe` returns them.
 
     Examples
     --------
@@ -81,7 +82,7 @@ def save(
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.persistence import load, save
     >>> X, y = make_classification(1500, random_state=0)
-    >>> model = PointwiseReplicableClassifier(n_partitions=1, shared_key="trial-2026").fit(X, y)
+    >>> model = PointwiseReplicableClassifier(max_fits=40, shared_key="trial-2026").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder) / "model.replearn"
     ...     save(model, path)
@@ -115,7 +116,7 @@ def load(
     trusted: Sequence[str] = (),
     any_version: bool = False,
 ) -> Any:
-    """Read a learner that `save` has written.
+    """Load a learner from a file written by `save`.
 
     Parameters
     ----------
@@ -124,10 +125,10 @@ def load(
     shared_key : str, bytes, int or SharedKey, default=None
         The key of the run. Not needed if the file was saved with it.
     trusted : sequence of str, default=()
-        Full names of types outside scikit-learn and this library that may be built.
+        Full names of types outside scikit-learn and this library that may be loaded.
     any_version : bool, default=False
-        Load although another version of scikit-learn wrote the file; its models may then answer
-        differently, or not at all.
+        Load although another version of scikit-learn wrote the file; its models may then predict
+        differently, or fail.
 
     Returns
     -------
@@ -138,6 +139,20 @@ def load(
     ------
     ModelFileError
         If the file is damaged, changed, of another version or key, or contains untrusted types.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import PointwiseReplicableClassifier, load, save
+    >>> X, y = make_classification(900, random_state=0)
+    >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026").fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.replearn"
+    ...     save(model, path)
+    ...     load(path, shared_key="another key")
+    Traceback (most recent call last):
+    replearn.persistence._container.ModelFileError: ... belongs to the key with fingerprint ...
     """
     name = os.fspath(path)
     manifest, models = unpack(Path(path).read_bytes(), name)
@@ -157,7 +172,7 @@ def load(
 
 
 def describe(path: str | os.PathLike[str]) -> ModelDescription:
-    """Say what a model file is and what it promises, without building its models.
+    """Read the metadata and the certificate of a model file, without building its models.
 
     Parameters
     ----------
@@ -167,7 +182,21 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     Returns
     -------
     ModelDescription
-        The certificate has been computed again.
+        The numbers of its certificate were computed again.
+
+    Examples
+    --------
+    >>> import tempfile, pathlib
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import PointwiseReplicableClassifier, save
+    >>> from replearn.persistence import describe
+    >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder) / "model.replearn"
+    ...     save(model.fit(*make_classification(900, random_state=0)), path, notes={"by": "Ada"})
+    ...     about = describe(path)
+    >>> about.learner, about.includes_key, about.notes
+    ('PointwiseReplicableClassifier', False, {'by': 'Ada'})
     """
     name = os.fspath(path)
     manifest, _ = unpack(Path(path).read_bytes(), name)
@@ -215,9 +244,9 @@ def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKe
 
 def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
     try:
-        values = {item: read_document(found) for item, found in manifest["documents"].items()}
+        values = {item: read_document(content) for item, content in manifest["documents"].items()}
     except (ValueError, KeyError, TypeError) as error:
         raise ModelFileError(f"{name} is refused: {error}") from error
-    if not isinstance(values.get("certificate_"), Certificate | PrimitiveCertificate):
+    if not isinstance(values.get("certificate_"), Certificate):
         raise ModelFileError(f"{name} has no certificate.")
     return values

@@ -1,23 +1,24 @@
-"""The paper's building blocks: each takes a sample, parameters and a shared key.
+"""Building blocks of the paper: each takes a sample, parameters and a shared key.
 
 Each returns a frozen result with its certificate, and keys its random numbers by the element they
 belong to, never by a place in a stream.
 """
 
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
-from replearn.primitives.coins import CoinDecision, decide_coin, decide_coins, smallest_throws
+from replearn.primitives.candidates import Choice, names_digest, sample_key, sample_order
+from replearn.primitives.coins import (
+    CoinDecision,
+    below_levels,
+    decide_coin,
+    decide_coins,
+    smallest_throws,
+)
 from replearn.primitives.correlated import (
     CorrelatedDraw,
     agreement_of_draws,
     sample_correlated,
     sample_correlated_stream,
 )
-from replearn.primitives.finite_class import (
-    CheaperChoice,
-    OrderedChoice,
-    learn_finite_class,
-    smallest_sample_choice,
-)
+from replearn.primitives.finite_class import OrderedChoice, learn_finite_class
 from replearn.primitives.quantiles import (
     Cuts,
     QuantileGrid,
@@ -34,16 +35,16 @@ from replearn.primitives.selection import (
 from replearn.primitives.signs import Signs, estimate_signs
 
 __all__ = [
-    "CheaperChoice",
+    "Choice",
     "CoinDecision",
     "CorrelatedDraw",
     "Cuts",
     "OrderedChoice",
-    "PrimitiveCertificate",
     "QuantileGrid",
     "Selection",
     "Signs",
     "agreement_of_draws",
+    "below_levels",
     "choice_scale",
     "choose_by_errors",
     "cuts_of_sample",
@@ -52,10 +53,12 @@ __all__ = [
     "draw_level",
     "estimate_signs",
     "learn_finite_class",
+    "names_digest",
     "quantile_grid",
     "sample_correlated",
     "sample_correlated_stream",
+    "sample_key",
+    "sample_order",
     "select_hypothesis",
-    "smallest_sample_choice",
     "smallest_throws",
 ]

@@ -1,4 +1,4 @@
-"""Decide on which side of a gap a coin's bias lies, alike in two runs."""
+"""Decide on which side of a gap a coin's bias lies, with the same result in two runs."""
 
 from __future__ import annotations
 
@@ -9,23 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction, heads_of
-from replearn.primitives._rule import below_levels
+from replearn.bounds.laws import LAW_BITS
+from replearn.guarantees import Certificate, certify
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
+from replearn.records.checks import check_fraction, if_given
 
-__all__ = ["CoinDecision", "decide_coin", "decide_coins", "smallest_throws"]
+__all__ = [
+    "CoinDecision",
+    "below_levels",
+    "coin_names",
+    "decide_coin",
+    "decide_coins",
+    "heads_of",
+    "smallest_throws",
+]
+
+_UNIFORM_BITS = 53
 
 
 @dataclass(frozen=True, eq=False)
 class CoinDecision:
-    """What was decided about some coins.
+    """Decisions about some coins.
 
     Parameters
     ----------
@@ -37,7 +41,7 @@ class CoinDecision:
         The coin's shared number u in [0, 1).
     law : CoinLaw
         Law of the threshold.
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised for each coin.
     """
 
@@ -45,29 +49,55 @@ class CoinDecision:
     means: NDArray[np.float64]
     thresholds: NDArray[np.float64]
     law: CoinLaw
-    certificate: PrimitiveCertificate
+    certificate: Certificate
 
 
-@derivation("decide coins")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    p0: float,
-    q0: float,
-    rho: float,
-    beta: float | None,
-    low: float,
-    high: float,
-) -> tuple[list[str], list[str]]:
-    flip = ledger.add("coin_flip", "coin-testing", n=n, low=low, high=high)
-    error = ledger.add("coin_error", "coin-testing", n=n, low=low, high=high, p0=p0, q0=q0)
-    promises = [
-        f"Two runs call a coin differently with probability at most {rounded_up(flip)}, whatever "
-        "its bias.",
-        f"A coin with mean above {q0:g} or below {p0:g} is called wrongly with probability at most "
-        f"{rounded_up(error)}.",
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+def below_levels(uniforms: NDArray[np.float64], levels: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Whether ``u < level / 2**30``: the same bits on every machine.
+
+    Examples
+    --------
+    >>> below_levels(np.array([0.0, 0.5, 0.75]), np.array([0, 2**29, 2**30]))
+    array([False, False,  True])
+    """
+    scaled = (uniforms * 2.0**_UNIFORM_BITS).astype(np.int64)
+    return scaled < levels << (_UNIFORM_BITS - LAW_BITS)
+
+
+def heads_of(flips: Any) -> NDArray[np.bool_]:
+    """Throws as truth values, one column per coin; -1/+1, 0/1 and booleans are understood.
+
+    Examples
+    --------
+    >>> heads_of([-1, 1, 1]).ravel().tolist()
+    [False, True, True]
+    """
+    throws = np.asarray(flips)
+    if throws.ndim == 1:
+        throws = throws[:, np.newaxis]
+    if throws.ndim != 2 or throws.shape[0] == 0:
+        raise ValueError(f"flips must have one row per throw, got shape {np.shape(flips)}.")
+    if throws.dtype.kind == "b":
+        return throws
+    heads = throws == 1
+    others = throws[~heads]
+    if others.size and not (np.all(others == 0) or np.all(others == -1)):
+        raise ValueError("flips must be -1 and +1, or 0 and 1.")
+    return heads
+
+
+def coin_names(names: Any, n_coins: int) -> list[Any]:
+    """Return the names of the coins, which key their random numbers; None: 0, 1, 2, ...
+
+    Examples
+    --------
+    >>> coin_names(None, 3), coin_names("ab", 2)
+    ([0, 1, 2], ['a', 'b'])
+    """
+    labels = list(range(n_coins)) if names is None else list(names)
+    if len(labels) != n_coins:
+        raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
+    return labels
 
 
 def decide_coins(
@@ -75,7 +105,7 @@ def decide_coins(
     p0: float,
     q0: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     rho: float = 0.1,
     beta: float | None = None,
     names: Any = None,
@@ -85,10 +115,10 @@ def decide_coins(
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
         Ends of the gap on the scale from -1 to 1; between them either answer is right.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
         Probability that two runs call a coin differently. The threshold is as concentrated as
@@ -107,24 +137,22 @@ def decide_coins(
     --------
     >>> rng = np.random.default_rng(0)
     >>> flips = rng.random((2000, 3)) < [0.3, 0.5, 0.7]
-    >>> found = decide_coins(flips, -0.2, 0.2, key=SharedKey("a"))
-    >>> found.decisions[[0, 2]].tolist(), found.certificate.certified
+    >>> result = decide_coins(flips, -0.2, 0.2, key="a")
+    >>> result.decisions[[0, 2]].tolist(), result.certificate.certified
     ([-1, 1], True)
     """
     heads = heads_of(flips)
     n, n_coins = heads.shape
-    fraction("rho", rho)
-    fraction("beta", beta, optional=True)
+    key = SharedKey(key)
+    check_fraction("rho", rho)
+    if_given(check_fraction, "beta", beta)
     law = coin_law(n, p0, q0, rho)
-    labels = list(range(n_coins)) if names is None else list(names)
-    if len(labels) != n_coins:
-        raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
-    uniforms = key.child("coin").uniforms(labels)
+    uniforms = key.child("coin").uniforms(coin_names(names, n_coins))
     counts = heads.sum(axis=0)
     # theorem: coin-testing
     above = below_levels(uniforms, law.table(counts, n))
-    certificate = PrimitiveCertificate.issue(
-        "decide coins",
+    certificate = certify(
+        "coins",
         key.fingerprint,
         n=n,
         p0=float(p0),
@@ -143,7 +171,7 @@ def decide_coin(
     p0: float = -1.0,
     q0: float = 1.0,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     rho: float = 0.1,
     beta: float | None = None,
     name: Any = "coin",
@@ -153,16 +181,11 @@ def decide_coin(
     Parameters
     ----------
     flips : array-like of shape (n,)
-        Throws, -1 and +1 or 0 and 1.
-    p0, q0 : float
-        Ends of the gap on the scale from -1 to 1. The default is the coin that shows one side
-        only.
-    key : SharedKey
-        The same in both runs.
-    rho : float, default=0.1
-        Probability that two runs call the coin differently.
-    beta : float, default=None
-        Probability of a wrong call that is asked for; None: only stated.
+        Outcomes, -1 and +1 or 0 and 1.
+    p0, q0 : float, default=-1, 1
+        Ends of the gap; the default is for a coin that shows one side only.
+    key, rho, beta
+        As for `decide_coins`.
     name : object, default="coin"
         What the coin is: keys its threshold.
 
@@ -173,8 +196,8 @@ def decide_coin(
 
     Examples
     --------
-    >>> found = decide_coin([1] * 20, key=SharedKey("a"))
-    >>> found.decisions.tolist(), found.certificate.value("coin_error")
+    >>> result = decide_coin([1] * 20, key="a")
+    >>> result.decisions.tolist(), result.certificate.value("coin_error_bound")
     ([1], 0.0)
     """
     throws = np.asarray(flips)

@@ -13,12 +13,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds._agreement import log_weight_agreement
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.heavy._counting import PointIndex
+from replearn.bounds.multiclass import log_weight_agreement
+from replearn.guarantees import Certificate, certify
+from replearn.primitives.candidates import row_bytes
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.text import rounded_up
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 __all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]
@@ -40,7 +38,7 @@ class CorrelatedDraw:
         Its log weight plus its Gumbel.
     margin : float
         How far the next best was behind.
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised.
     """
 
@@ -48,29 +46,14 @@ class CorrelatedDraw:
     value: Any
     score: float
     margin: float
-    certificate: PrimitiveCertificate
-
-
-@derivation("correlated sampling")
-def _derive(ledger: Ledger, deviation: float | None) -> tuple[list[str], list[str]]:
-    promises = [
-        "A candidate is drawn with probability proportional to its weight; two runs with weights "
-        "p and q differ with probability at most 2 TV(p, q)/(1 + TV(p, q))."
-    ]
-    if deviation is not None:
-        flip = ledger.add("draw_flip", "correlated-sampling", deviation=deviation)
-        promises.append(
-            f"If no log weight moves by more than {deviation:g}, two runs differ with probability "
-            f"at most {rounded_up(flip)}."
-        )
-    return promises, []
+    certificate: Certificate
 
 
 def sample_correlated(
     candidates: Any,
     log_weights: ArrayLike,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     deviation: float | None = None,
 ) -> CorrelatedDraw:
     """Draw one candidate with probability proportional to its weight.
@@ -81,7 +64,7 @@ def sample_correlated(
         What is drawn from; all different. The Gumbels are keyed by the candidates' values.
     log_weights : array-like of float
         Logarithms of the weights, not normalised; ``-inf`` for weight 0.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     deviation : float, default=None
         How much a log weight may move between the runs; the certificate then states a number.
@@ -92,7 +75,7 @@ def sample_correlated(
 
     Examples
     --------
-    >>> draw = sample_correlated(["a", "b", "c"], [0.0, 9.0, 0.0], key=SharedKey("k"))
+    >>> draw = sample_correlated(["a", "b", "c"], [0.0, 9.0, 0.0], key="k")
     >>> draw.value
     'b'
     """
@@ -110,7 +93,7 @@ def sample_correlated(
 def sample_correlated_stream(
     chunks: Iterable[tuple[Any, ArrayLike]],
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     deviation: float | None = None,
 ) -> CorrelatedDraw:
     """Draw one candidate from a stream of chunks, never holding more than one of them.
@@ -118,11 +101,9 @@ def sample_correlated_stream(
     Parameters
     ----------
     chunks : iterable of (candidates, log_weights)
-        As for `sample_correlated`; the cut into chunks and their order do not matter.
-    key : SharedKey
-        The same in both runs.
-    deviation : float, default=None
-        How much a log weight may move between the runs.
+        The cut into chunks and their order do not matter.
+    key, deviation
+        As for `sample_correlated`.
 
     Returns
     -------
@@ -135,13 +116,14 @@ def sample_correlated_stream(
     >>> sample_correlated_stream(stream, key=SharedKey("k")).value == whole.value
     True
     """
+    key = SharedKey(key)
     child = key.child("correlated sampling")
     best, second = -np.inf, -np.inf
     index, value, offset = -1, None, 0
     for candidates, log_weights in chunks:
         weights = _checked(log_weights)
         # theorem: correlated-sampling
-        scores = weights + _gumbels(child, as_points(candidates))
+        scores = weights + child.gumbels(as_points(candidates), ["draw"])[:, 0]
         top = int(np.argmax(scores)) if len(scores) else -1
         rest = float(np.delete(scores, top).max(initial=-np.inf)) if len(scores) else -np.inf
         if top >= 0 and scores[top] > best:
@@ -152,9 +134,7 @@ def sample_correlated_stream(
         offset += len(scores)
     if index < 0:
         raise ValueError("log_weights must be finite for at least one candidate.")
-    certificate = PrimitiveCertificate.issue(
-        "correlated sampling", key.fingerprint, deviation=deviation
-    )
+    certificate = certify("correlated sampling", key.fingerprint, deviation=deviation)
     return CorrelatedDraw(index, value, best, best - second, certificate)
 
 
@@ -177,17 +157,14 @@ def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLik
     0.8
     """
     mine, its = _checked(first[1]), _checked(second[1])
-    place = PointIndex(as_points(first[0])).locate(as_points(second[0]))
+    places = {row: place for place, row in enumerate(row_bytes(as_points(first[0])))}
+    place = np.array([places.get(row, -1) for row in row_bytes(as_points(second[0]))], dtype=int)
     common = np.full(len(mine), -np.inf)
     common[place[place >= 0]] = its[place >= 0]
     left = np.concatenate([mine, np.full(int((place < 0).sum()), -np.inf)])
     right = np.concatenate([common, its[place < 0]])
     # theorem: correlated-sampling
     return float(log_weight_agreement(left, right))
-
-
-def _gumbels(child: SharedKey, points: Points) -> NDArray[np.float64]:
-    return child.gumbels(points, ["draw"])[:, 0]
 
 
 def _checked(log_weights: ArrayLike) -> NDArray[np.float64]:

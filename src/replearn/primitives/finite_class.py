@@ -2,117 +2,47 @@
 
 The first candidate, in an order that the runs share, whose error is at most the smallest one plus
 a shared random margin. Beside `select_hypothesis` it has no failure probability in its cost. It can
-be amplified, as in the paper: run on many blocks, then name one result that comes out often.
-`smallest_sample_choice` says which needs the fewest rows.
+be amplified, as in the paper: run on many blocks, then return one result that occurs often. A plan
+for the task "finite class" says which of them needs the fewest rows.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from replearn.bounds import (
-    order_width,
-    smallest_sample_amplified,
-    smallest_sample_order,
-    smallest_sample_selection,
-)
-from replearn.guarantees._choice_promises import same_and_good
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._amplify import block_errors, named_pair
-from replearn.primitives._candidates import (
+from replearn.bounds.finite_class import order_width, smallest_sample_amplified
+from replearn.guarantees import certify
+from replearn.primitives.amplified import block_errors, named_pair
+from replearn.primitives.candidates import (
+    Choice,
     candidate_count,
+    chosen_item,
     error_counts,
     name_points,
     named_candidates,
     names_digest,
 )
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_fraction
 
-__all__ = ["CheaperChoice", "OrderedChoice", "learn_finite_class", "smallest_sample_choice"]
+__all__ = ["OrderedChoice", "learn_finite_class"]
 
 
-@dataclass(frozen=True, eq=False)
-class OrderedChoice:
-    """The candidate that came first among the good ones.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class OrderedChoice(Choice):
+    """The candidate that came first among the good ones; a `Choice` with its margin.
 
     Parameters
     ----------
-    index : int
-        Its place in the list.
-    candidate : object
-        The candidate; None for a matrix of predictions.
-    name : object
-        What it is called.
-    errors : ndarray
-        Empirical errors of all candidates.
     margin : float
         The shared margin above the smallest error; amplified: the largest one.
-    certificate : PrimitiveCertificate
-        What is promised.
     """
 
-    index: int
-    candidate: Any
-    name: Any
-    errors: NDArray[np.float64]
     margin: float
-    certificate: PrimitiveCertificate
-
-
-class CheaperChoice(NamedTuple):
-    """Which of the choices needs the fewest rows.
-
-    Parameters
-    ----------
-    method : str
-        ``"select_hypothesis"`` or ``"learn_finite_class"``.
-    n_select : int
-        Rows of `select_hypothesis` (exponential mechanism).
-    n_order : int
-        Rows of `learn_finite_class` (shared order).
-    n_amplified : int
-        Rows of `learn_finite_class` with ``amplify=True``.
-    """
-
-    method: str
-    n_select: int
-    n_order: int
-    n_amplified: int
-
-
-def smallest_sample_choice(
-    rho: float, alpha: float, beta: float, n_hypotheses: int
-) -> CheaperChoice:
-    """Return the rows that each way to choose needs, and which is the cheapest.
-
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently.
-    alpha, beta : float
-        Excess error allowed and its failure probability.
-    n_hypotheses : int
-        Number of candidates.
-
-    Examples
-    --------
-    >>> choice = smallest_sample_choice(0.1, 0.1, 0.05, 20)
-    >>> choice.method, choice.n_select, choice.n_order, choice.n_amplified
-    ('select_hypothesis', 56083, 2009719, 1708362243)
-    >>> smallest_sample_choice(0.1, 0.1, 1e-30, 20).method
-    'learn_finite_class'
-    """
-    select = smallest_sample_selection(rho, alpha, beta, n_hypotheses)[0]
-    order = smallest_sample_order(rho, alpha, beta, n_hypotheses)[0]
-    amplified = smallest_sample_amplified(rho, alpha, beta, n_hypotheses).n
-    method = "select_hypothesis" if select <= min(order, amplified) else "learn_finite_class"
-    return CheaperChoice(method, select, order, amplified)
 
 
 def learn_finite_class(
@@ -128,31 +58,18 @@ def learn_finite_class(
     width: float | None = None,
     amplify: bool = False,
 ) -> OrderedChoice:
-    """Choose the first good candidate in a shared random order.
+    """Select the first good candidate in a shared random order.
 
     Parameters
     ----------
-    candidates : mapping, Cover, Rules, matrix of predictions, or sequence
+    candidates, X, y, key, names, rho, alpha, beta
         As for `select_hypothesis`.
-    X : container of rows, None, or iterable of (X, y) chunks when y is None
-        The sample.
-    y : array-like, default=None
-        Labels.
-    key : SharedKey, str, bytes or int
-        The same in both runs.
-    names : container of rows, default=None
-        What the candidates are; not needed for mappings, covers and hypotheses.
-    rho : float, default=0.1
-        Probability that two runs may choose differently.
-    alpha, beta : float, default=0.1, 0.05
-        Excess error allowed and its failure probability.
     width : float, default=None
         Largest margin; None: the largest that keeps alpha and beta, or ``alpha / 2``.
     amplify : bool, default=False
         Run on many blocks of rows with several shared strings, and name one pair of string and
-        candidate that comes out often: the paper's construction. Blocks are cut by a keyed hash of
-        the rows' content, so that the order of the file does not matter. It needs more rows than
-        it saves; `smallest_sample_choice` says how many.
+        candidate that comes out often: the paper's construction. The order of the file does not
+        matter. It needs more rows than it saves; a plan says how many.
 
     Returns
     -------
@@ -162,12 +79,12 @@ def learn_finite_class(
     --------
     >>> X = np.random.default_rng(0).random(4000)
     >>> rules = {"young": lambda x: x < 0.2, "half": lambda x: x < 0.5}
-    >>> chosen = learn_finite_class(rules, X, X < 0.5, key=SharedKey("k"))
+    >>> chosen = learn_finite_class(rules, X, X < 0.5, key="k")
     >>> chosen.name, chosen.certificate.certified
     ('half', False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
@@ -182,8 +99,8 @@ def learn_finite_class(
     good = np.flatnonzero(errors <= errors.min() + margin)
     ranks = key.child("order").hashes(name_points(names, count).take(good))
     index = int(good[np.argmin(ranks)])
-    certificate = PrimitiveCertificate.issue(
-        "learn finite class",
+    certificate = certify(
+        "finite class",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
@@ -193,8 +110,8 @@ def learn_finite_class(
         beta=float(beta),
         candidates=names_digest(names, count),
     )
-    candidate = None if isinstance(plain, np.ndarray) else plain[index]
-    return OrderedChoice(index, candidate, names[index], errors, margin, certificate)
+    item = chosen_item(plain, names, index)
+    return OrderedChoice(**item, errors=errors, margin=margin, certificate=certificate)
 
 
 def _amplified(
@@ -220,8 +137,8 @@ def _amplified(
         "kappa": design.kappa,
     }
     _, index, _ = named_pair(errors, points, key, **shared)
-    certificate = PrimitiveCertificate.issue(
-        "learn finite class, amplified",
+    certificate = certify(
+        "finite class, amplified",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
@@ -231,23 +148,5 @@ def _amplified(
         **dict(zip(("rho", "alpha", "beta"), map(float, asked), strict=True)),
         candidates=names_digest(names, count),
     )
-    candidate = None if isinstance(plain, np.ndarray) else plain[index]
-    mean = errors.mean(axis=0)
-    return OrderedChoice(index, candidate, names[index], mean, float(width), certificate)
-
-
-@derivation("learn finite class")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    width: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    data = {"n_hypotheses": n_hypotheses, "width": width, "m": n}
-    flip = ledger.add("order_flip", "finite-class", **data)
-    tail = ledger.add("order_error", "finite-class", alpha=alpha, **data)
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
+    item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
+    return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)

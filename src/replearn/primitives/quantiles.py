@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from numbers import Integral
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.randomness import SharedKey
+from replearn.records.checks import check_count
 
 __all__ = ["Cuts", "QuantileGrid", "cuts_of_sample", "draw_level", "quantile_grid"]
 
@@ -114,20 +114,24 @@ def cuts_of_sample(
 
 
 def draw_level(
-    cuts: Cuts, *, t: float, key: SharedKey, errors: NDArray[np.float64] | None = None
+    cuts: Cuts,
+    *,
+    sharpness: float,
+    key: SharedKey | str | bytes | int,
+    errors: NDArray[np.float64] | None = None,
 ) -> tuple[float, int, int]:
-    """Draw a level with density proportional to ``exp(-t * error of its cut)``.
+    """Draw a level with density proportional to ``exp(-sharpness * error of its cut)``.
 
     All runs look at one Poisson process of levels: the point with the smallest
-    ``arrival * exp(t * error)`` is drawn. Two runs with similar errors draw the same point.
+    ``arrival * exp(sharpness * error)`` is drawn. Two runs with similar errors draw the same point.
 
     Parameters
     ----------
     cuts : Cuts
         With errors.
-    t : float
+    sharpness : float
         Scale of the errors.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     errors : ndarray of shape (n_rules, k + 1), default=None
         Errors of several rules for each cut; None: one rule, ``cuts.errors``.
@@ -144,7 +148,7 @@ def draw_level(
     Examples
     --------
     >>> cuts = cuts_of_sample(np.arange(100.0), np.arange(100) >= 40)
-    >>> level, cut, rule = draw_level(cuts, t=2000.0, key=SharedKey("k"))
+    >>> level, cut, rule = draw_level(cuts, sharpness=2000.0, key="k")
     >>> float(cuts.values[cut])
     39.0
     """
@@ -152,22 +156,24 @@ def draw_level(
         if cuts.errors is None:
             raise ValueError("cuts have no errors: give y to cuts_of_sample.")
         errors = cuts.errors[np.newaxis]
-    lowest = float(errors.min())
-    best, found, start, clock = math.inf, (0.0, 0, 0), 0, 0.0
+    key, lowest = SharedKey(key), float(errors.min())
+    best, drawn, start, clock = math.inf, (0.0, 0, 0), 0, 0.0
     while start < _MOST_POINTS:
         stop = max(2 * start, _FIRST_POINTS)
         levels, rules, arrivals = _process(key, np.arange(start, stop), len(errors), clock)
         places = cuts.nearest(levels)
         # theorem: thresholds-proper
-        scores = np.log(arrivals) + t * (errors[rules, places] - lowest)
+        scores = np.log(arrivals) + sharpness * (errors[rules, places] - lowest)
         first = int(np.argmin(scores))
         if scores[first] < best:
             best = float(scores[first])
-            found = (float(levels[first]), int(places[first]), int(rules[first]))
+            drawn = (float(levels[first]), int(places[first]), int(rules[first]))
         clock, start = float(arrivals[-1]), stop
         if math.log(clock) > best:  # later points arrive too late even without any error
-            return found
-    raise ValueError(f"t={t!r} is too large: more than {_MOST_POINTS} shared levels were tried.")
+            return drawn
+    raise ValueError(
+        f"sharpness={sharpness!r} is too large: more than {_MOST_POINTS} shared levels were tried."
+    )
 
 
 def _process(
@@ -202,12 +208,11 @@ def quantile_grid(
 
     Examples
     --------
-    >>> grid = quantile_grid([0.0] * 50 + list(range(1, 51)), 4, key=SharedKey("k"))
+    >>> grid = quantile_grid([0.0] * 50 + list(range(1, 51)), 4, key="k")
     >>> grid.values.tolist()
     [-inf, 0.0, 8.0, 33.0]
     """
-    if isinstance(n_levels, bool) or not isinstance(n_levels, Integral) or n_levels < 1:
-        raise ValueError(f"n_levels={n_levels!r} must be a positive integer.")
+    check_count("n_levels", n_levels)
     offset = float(SharedKey(key).child("offset").uniforms([0])[0])
     levels = (np.arange(n_levels) + offset) / n_levels
     cuts = cuts_of_sample(x)

@@ -1,7 +1,7 @@
-"""Choose one of N hypotheses alike in two runs: exponential mechanism with shared Gumbels.
+"""Replicable model selection: the exponential mechanism with shared Gumbels.
 
-The candidate with the smallest ``t * error - Gumbel`` is chosen. The Gumbels are keyed by what the
-candidate is, so that neither the order of a list nor candidates that lose can change the choice.
+The candidate with the smallest ``sharpness * error - Gumbel`` is selected. The Gumbels are keyed by
+what a candidate is: neither the order of the list nor candidates that lose can change the result.
 """
 
 from __future__ import annotations
@@ -11,27 +11,27 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from replearn.bounds import (
+from replearn.bounds.selection import (
     selection_agreement,
     selection_error_tail_sampled,
     selection_scale,
     stable_scale,
 )
-from replearn.guarantees._choice_promises import same_and_good
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate, derivation
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._candidates import (
+from replearn.guarantees import certify
+from replearn.primitives.candidates import (
+    Choice,
     candidate_count,
+    chosen_item,
     error_counts,
     name_points,
     named_candidates,
     names_digest,
 )
-from replearn.primitives._inputs import fraction
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.records.checks import check_fraction
 
 __all__ = ["Selection", "choice_scale", "choose_by_errors", "select_hypothesis"]
 
@@ -40,40 +40,20 @@ _LARGEST = float(gumbel_from_hashes(np.array([2**64 - 1], dtype=np.uint64))[0])
 _SMALLEST = float(gumbel_from_hashes(np.array([0], dtype=np.uint64))[0])
 
 
-@dataclass(frozen=True, eq=False)
-class Selection:
-    """The candidate that was chosen, and why.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Selection(Choice):
+    """The selected candidate; a `Choice` with its score.
 
     Parameters
     ----------
-    index : int
-        Its place in the list.
-    candidate : object
-        The candidate; None for a matrix of predictions.
-    name : object
-        What it is called.
     margin : float
-        How far the next one was behind, in units of the score ``t * error - Gumbel``.
-    errors : ndarray
-        Empirical errors of all candidates.
-    t : float
+        Distance to the second best score ``sharpness * error - Gumbel``.
+    sharpness : float
         Scale of the errors against the Gumbels.
-    certificate : PrimitiveCertificate
-        What is promised.
     """
 
-    index: int
-    candidate: Any
-    name: Any
     margin: float
-    errors: NDArray[np.float64]
-    t: float
-    certificate: PrimitiveCertificate
-
-    @property
-    def error(self) -> float:
-        """Empirical error of the chosen candidate."""
-        return float(self.errors[self.index])
+    sharpness: float
 
     def agreement(self, other: Selection) -> float:
         """Return the exact probability, over keys, that two runs with these errors agree.
@@ -81,48 +61,27 @@ class Selection:
         Parameters
         ----------
         other : Selection
-            Another run with the same candidates in the same order, and the same t.
+            Another run with the same candidates in the same order, and the same sharpness.
 
         Returns
         -------
         float
             P(same choice) for these two vectors of errors.
         """
-        if other.t != self.t:
-            raise ValueError(f"t is {self.t} here and {other.t} there: the runs must share it.")
+        if other.sharpness != self.sharpness:
+            raise ValueError(
+                f"sharpness is {self.sharpness} here and {other.sharpness} there: the runs must "
+                "share it."
+            )
         # theorem: hypothesis-selection
-        return selection_agreement(self.t, self.errors, other.errors)
-
-
-@derivation("select hypothesis")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_hypotheses: int,
-    t: float,
-    rho: float,
-    alpha: float,
-    beta: float,
-    candidates: str,
-) -> tuple[list[str], list[str]]:
-    flip = ledger.add(
-        "selection_sampled",
-        "hypothesis-selection",
-        t=t,
-        n_hypotheses=n_hypotheses,
-        m=n,
-    )
-    tail = ledger.add(
-        "selection_error", "hypothesis-selection", t=t, n_hypotheses=n_hypotheses, m=n, alpha=alpha
-    )
-    return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)
+        return selection_agreement(self.sharpness, self.errors, other.errors)
 
 
 def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: float) -> float:
-    """Return the scale t to choose with: from the request and the number of rows alone.
+    """Return the sharpness of the selection, from the request and the number of rows alone.
 
-    The largest t that keeps rho when that is accurate enough: the budget is spent on accuracy.
-    Otherwise no t keeps both promises, and t is what (alpha, beta) asks for.
+    The largest one that keeps rho when that is accurate enough: the budget is spent on accuracy.
+    Otherwise none keeps both promises, and the result is what (alpha, beta) asks for.
 
     Parameters
     ----------
@@ -148,9 +107,9 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
 
 
 def choose_by_errors(
-    errors: ArrayLike, names: Any, *, t: float, key: SharedKey
+    errors: ArrayLike, names: Any, *, sharpness: float, key: SharedKey | str | bytes | int
 ) -> tuple[int, float]:
-    """Return the place of the smallest ``t * error - Gumbel`` and its margin.
+    """Select the smallest ``sharpness * error - Gumbel``; return its place and its margin.
 
     Parameters
     ----------
@@ -158,9 +117,9 @@ def choose_by_errors(
         Empirical errors.
     names : container of N rows, or uint32 array of shape (N, 4)
         What the candidates are; equal names are an error.
-    t : float
+    sharpness : float
         Scale of the errors against the Gumbels.
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
 
     Returns
@@ -172,20 +131,20 @@ def choose_by_errors(
 
     Examples
     --------
-    >>> choose_by_errors([0.3, 0.1, 0.3], ["a", "b", "c"], t=200.0, key=SharedKey("k"))[0]
+    >>> choose_by_errors([0.3, 0.1, 0.3], ["a", "b", "c"], sharpness=200.0, key="k")[0]
     1
     """
     values = np.asarray(errors, dtype=np.float64)
     if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all():
         raise ValueError("errors must be one finite number for each candidate, at least one.")
     points = name_points(names, len(values))
-    scores = -t * values
+    scores = -sharpness * values
     # Gumbels are bounded: a candidate this far behind cannot win, and is not hashed.
     possible = scores >= scores.max() - (_LARGEST - _SMALLEST)
     rows = None if possible.all() else np.flatnonzero(possible)
     if rows is not None:
         points, scores = points.take(rows), scores[rows]
-    hashes = key.child("selection").hashes(points)
+    hashes = SharedKey(key).child("selection").hashes(points)
     # theorem: hypothesis-selection
     scores += gumbel_from_hashes(hashes)
     best = int(np.argmax(scores))
@@ -205,9 +164,9 @@ def select_hypothesis(
     rho: float = 0.1,
     alpha: float = 0.1,
     beta: float = 0.05,
-    t: float | None = None,
+    sharpness: float | None = None,
 ) -> Selection:
-    """Choose a nearly best candidate, the same in two runs except with probability rho.
+    """Select a nearly best model, the same in two runs except with probability rho.
 
     Parameters
     ----------
@@ -225,8 +184,8 @@ def select_hypothesis(
         Probability that two runs may choose differently.
     alpha, beta : float, default=0.1, 0.05
         Excess error allowed and its failure probability.
-    t : float, default=None
-        Scale of the errors; None: see `choice_scale`.
+    sharpness : float, default=None
+        Scale of the errors against the random numbers; None: see `choice_scale`.
 
     Returns
     -------
@@ -239,30 +198,35 @@ def select_hypothesis(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.random(4000)
     >>> rules = {"young": lambda x: x < 0.3, "half": lambda x: x < 0.5}
-    >>> chosen = select_hypothesis(rules, X, X < 0.5, key=SharedKey("k"), alpha=0.05)
+    >>> chosen = select_hypothesis(rules, X, X < 0.5, key="k", alpha=0.05)
     >>> chosen.name, chosen.error, chosen.certificate.certified
     ('half', 0.0, False)
     """
     for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        fraction(name, value)
+        check_fraction(name, value)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     wrong, n = error_counts(plain, X, y)
     errors = wrong / n
-    if t is None:
-        t = choice_scale(count, n, rho, alpha, beta)
-    index, margin = choose_by_errors(errors, names, t=t, key=key)
-    certificate = PrimitiveCertificate.issue(
-        "select hypothesis",
+    if sharpness is None:
+        sharpness = choice_scale(count, n, rho, alpha, beta)
+    index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
+    certificate = certify(
+        "selection",
         key.fingerprint,
         n=n,
         n_hypotheses=count,
-        t=float(t),
+        sharpness=float(sharpness),
         rho=float(rho),
         alpha=float(alpha),
         beta=float(beta),
         candidates=names_digest(names, count),
     )
-    candidate = None if isinstance(plain, np.ndarray) else plain[index]
-    return Selection(index, candidate, names[index], margin, errors, float(t), certificate)
+    return Selection(
+        **chosen_item(plain, names, index),
+        errors=errors,
+        certificate=certificate,
+        margin=margin,
+        sharpness=float(sharpness),
+    )

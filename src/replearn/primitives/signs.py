@@ -8,24 +8,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import label_law
 from replearn.bounds.signs import (
     joint_groups,
     joint_sign_flip_bound,
+    label_law,
     sign_flip_bound,
     sign_width,
 )
-from replearn.guarantees._primitive_certificate import (
-    PrimitiveCertificate,
-    above_budget,
-    derivation,
-)
-from replearn.guarantees._steps import Ledger
-from replearn.primitives._inputs import fraction, heads_of
-from replearn.primitives._rule import below_levels
+from replearn.guarantees import Certificate, certify
+from replearn.primitives.coins import below_levels, coin_names, heads_of
 from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
-from replearn.records.text import rounded_up
+from replearn.records.checks import check_choice, check_fraction, if_given
 
 __all__ = ["Signs", "estimate_signs"]
 
@@ -46,7 +40,7 @@ class Signs:
         Beyond this distance of the mean from 0 a sign is certain.
     method : str
         ``"thresholds"`` or ``"joint"``.
-    certificate : PrimitiveCertificate
+    certificate : Certificate
         What is promised for the whole vector.
     """
 
@@ -54,51 +48,28 @@ class Signs:
     means: NDArray[np.float64]
     width: float
     method: str
-    certificate: PrimitiveCertificate
-
-
-@derivation("estimate signs")
-def _derive(
-    ledger: Ledger,
-    n: int,
-    n_coins: int,
-    alpha: float,
-    rho: float,
-    beta: float | None,
-    width: float,
-    joint: bool,
-) -> tuple[list[str], list[str]]:
-    data = {"n": n, "n_coins": n_coins, "width": width, "joint": joint}
-    flip = ledger.add("signs_flip", "coins-at-once", **data)
-    error = ledger.add("signs_error", "coins-at-once", alpha=alpha, **data)
-    promises = [
-        f"Two runs differ in any of the {n_coins} signs with probability at most "
-        f"{rounded_up(flip)}.",
-        f"Any coin with a mean at least {alpha:g} from 0 has the wrong sign with probability at "
-        f"most {rounded_up(error)}.",
-    ]
-    return promises, above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+    certificate: Certificate
 
 
 def estimate_signs(
     flips: Any,
     alpha: float,
     *,
-    key: SharedKey,
+    key: SharedKey | str | bytes | int,
     rho: float = 0.1,
     beta: float | None = None,
     method: str = "auto",
     names: Any = None,
 ) -> Signs:
-    """Estimate the signs of the means of d coins, all alike in two runs.
+    """Estimate the signs of the means of d coins, with the same vector in two runs.
 
     Parameters
     ----------
     flips : array-like of shape (n, n_coins)
-        Throws, -1 and +1 or 0 and 1.
+        Outcomes, -1 and +1 or 0 and 1.
     alpha : float
         Coins whose mean is closer to 0 may get either sign, in (0, 1].
-    key : SharedKey
+    key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
         Probability that the vectors of two runs differ anywhere.
@@ -119,28 +90,30 @@ def estimate_signs(
     --------
     >>> rng = np.random.default_rng(0)
     >>> flips = rng.random((20_000, 4)) < [0.2, 0.4, 0.6, 0.8]
-    >>> found = estimate_signs(flips, 0.2, key=SharedKey("a"), beta=0.01)
-    >>> found.signs.tolist(), found.certificate.certified
+    >>> result = estimate_signs(flips, 0.2, key="a", beta=0.01)
+    >>> result.signs.tolist(), result.certificate.certified
     ([-1, -1, 1, 1], True)
     """
     heads = heads_of(flips)
     n, n_coins = heads.shape
     for name, value in (("alpha", alpha), ("rho", rho)):
-        fraction(name, value)
-    fraction("beta", beta, optional=True)
+        check_fraction(name, value)
+    if_given(check_fraction, "beta", beta)
+    key = SharedKey(key)
     joint = _choose(method, n, n_coins)
     width = sign_width(n, n_coins, rho, joint=joint) or 1.0
-    labels = list(range(n_coins)) if names is None else list(names)
+    labels = coin_names(names, n_coins)
     counts = heads.sum(axis=0)
+    means = 2.0 * counts / n - 1.0
     if joint:
-        signs = _joint_signs(2.0 * counts / n - 1.0, width, labels, key.child("sign vector"))
+        signs = _joint_signs(means, width, labels, key.child("sign vector"))
     else:
         uniforms = key.child("sign").uniforms(labels)
         # theorem: coins-at-once
         above = below_levels(uniforms, label_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
-    certificate = PrimitiveCertificate.issue(
-        "estimate signs",
+    certificate = certify(
+        "signs",
         key.fingerprint,
         n=n,
         n_coins=n_coins,
@@ -150,13 +123,11 @@ def estimate_signs(
         width=width,
         joint=joint,
     )
-    means = 2.0 * counts / n - 1.0
     return Signs(signs, means, width, "joint" if joint else "thresholds", certificate)
 
 
 def _choose(method: str, n: int, n_coins: int) -> bool:
-    if method not in _METHODS:
-        raise ValueError(f"method={method!r} must be one of {', '.join(_METHODS)}.")
+    check_choice("method", method, _METHODS)
     if method != "auto":
         return method == "joint"
     return joint_sign_flip_bound(n, n_coins, 1.0) < sign_flip_bound(n, n_coins, 1.0)

@@ -43,7 +43,15 @@ class Coded:
     categories: Sequence[Any] | NDArray[Any]
 
 
-Values = NDArray[Any] | Sequence[Any] | Nullable | Coded
+@dataclass(frozen=True)
+class Encoded:
+    """A column whose words and kinds are known already (kinds None: all are numbers)."""
+
+    words: Words
+    kinds: Kinds | None
+
+
+Values = NDArray[Any] | Sequence[Any] | Nullable | Coded | Encoded
 """What a container may hand over as one column's cells."""
 
 
@@ -83,6 +91,9 @@ class ColumnEncoder:
 
     def encode(self, values: Values, words: Words) -> Kinds | None:
         """Write the words of the cells; return their kinds, or None if all are numbers."""
+        if isinstance(values, Encoded):
+            words[:] = values.words
+            return values.kinds
         if isinstance(values, Nullable):
             return self._nullable(values, words)
         if isinstance(values, Coded):

@@ -17,6 +17,7 @@ from replearn.randomness.kinds import BadCellError, BadRowError
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
     ArraySource,
+    EncodedSource,
     Rows,
     RowsSource,
     SequenceSource,
@@ -160,6 +161,25 @@ class Points:
         for start in range(0, len(self), n_rows):
             stop = min(start + n_rows, len(self))
             yield Chunk(self._parts, encoders, words[: stop - start], start, stop)
+
+    def encoded_once(self) -> Points:
+        """Return the same points for several hashes: their cells are encoded now, and kept.
+
+        Plain arrays of numbers stay as they are: to encode them costs a tenth of a hash. Text
+        costs several hashes.
+
+        Examples
+        --------
+        >>> as_points(["a", "b"]).encoded_once()
+        Points(2 rows, 1 columns)
+        """
+        sources = [part.source for part in self._parts]
+        if all(isinstance(source, ArraySource) and source.is_plain for source in sources):
+            return self
+        words, kinds = self.encoded()
+        columns = [column if column.any() else None for column in kinds.T]
+        source = EncodedSource(self.names, words.T, columns)
+        return Points((_Part(source, None, None, self._parts[0].parameter),))
 
     def encoded(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
         """Return the words and kinds of all cells, one row per point: for tests and inspection.

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.columns import Nullable, Values
+from replearn.randomness.columns import Encoded, Kinds, Nullable, Values
 from replearn.randomness.kinds import BadRowError
 
 Rows = slice | NDArray[np.intp]
@@ -61,6 +61,7 @@ class ArraySource:
             array = np.asarray(array)  # a numpy matrix has no columns of one dimension
         self._array = array[:, np.newaxis] if array.ndim == 1 else array
         self.names: Sequence[Hashable] = range(self._array.shape[1])
+        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
 
     def __len__(self) -> int:
         return int(self._array.shape[0])
@@ -198,6 +199,31 @@ class ColumnSource:
         """Yield the cells of the chosen rows, column by column."""
         for reader in self._readers:
             yield reader(rows)
+
+
+class EncodedSource:
+    """Cells that were encoded before: a row per column, and kinds where not all are numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = EncodedSource(["a"], np.zeros((1, 3), dtype=np.uint64), [None])
+    >>> len(source), [column.kinds for column in source.columns(slice(0, 2))]
+    (3, [None])
+    """
+
+    def __init__(
+        self, names: Sequence[Hashable], words: NDArray[np.uint64], kinds: Sequence[Kinds | None]
+    ) -> None:
+        self.names, self._words, self._kinds = names, words, kinds
+
+    def __len__(self) -> int:
+        return int(self._words.shape[1])
+
+    def columns(self, rows: Rows) -> Iterator[Values]:
+        """Yield the words and kinds of the chosen rows, column by column."""
+        for words, kinds in zip(self._words, self._kinds, strict=True):
+            yield Encoded(words[rows], None if kinds is None else kinds[rows])
 
 
 def is_row(value: object) -> bool:

@@ -15,6 +15,10 @@ from replearn.exceptions import CertificateError
 
 Kind = TypeVar("Kind")
 
+# A supremum is searched until it is known to a relative 1e-6, and another version of scipy may
+# stop at another cell; a promise that is better than the recomputed one by more is refused.
+RELATIVE_TOLERANCE = 2e-6
+
 
 def canonical_json(value: Any) -> str:
     """Write a value as JSON in one fixed way: sorted keys, no blanks, no NaN.
@@ -140,9 +144,10 @@ def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
 
     Examples
     --------
-    >>> from replearn.guarantees import Assumption
-    >>> read_flat(Assumption, {"code": "a", "text": "b"}, "assumption")
-    Assumption(code='a', text='b')
+    >>> from dataclasses import make_dataclass
+    >>> Pair = make_dataclass("Pair", [("code", str), ("text", str)])
+    >>> read_flat(Pair, {"code": "a", "text": "b"}, "pair")
+    Pair(code='a', text='b')
     """
     reader = Reader(items, what)
     values: dict[str, Any] = {}
@@ -162,3 +167,35 @@ def check_format(reader: Reader, what: str, name: str, version: int) -> None:
             f"{what}: this library reads {name} version {version}, "
             f"the file is {found[0]} version {found[1]}"
         )
+
+
+def refuse_differences(what: str, stored: Any, computed: Any) -> None:
+    """Compare what is written down with what follows: fails closed and names the item.
+
+    Examples
+    --------
+    >>> refuse_differences("plan", {"n": 3}, {"n": 4})
+    Traceback (most recent call last):
+    ...
+    replearn.exceptions.CertificateError: plan n: 3 is written, 4 follows
+    """
+    if isinstance(stored, dict) and isinstance(computed, dict):
+        if sorted(stored) != sorted(computed):
+            raise CertificateError(
+                f"{what}: {sorted(stored)} are written, {sorted(computed)} follow"
+            )
+        for name, value in computed.items():
+            refuse_differences(f"{what} {name}", stored[name], value)
+        return
+    if isinstance(stored, list) and isinstance(computed, list) and len(stored) == len(computed):
+        for place, (old, new) in enumerate(zip(stored, computed, strict=True)):
+            named = old.get("name", place) if isinstance(old, dict) else place
+            refuse_differences(f"{what} {named}", old, new)
+        return
+    if isinstance(stored, float) and isinstance(computed, float):
+        equal = math.isclose(stored, computed, rel_tol=RELATIVE_TOLERANCE, abs_tol=0.0)
+    else:
+        # False == 0 and 1 == 1.0 in Python; a certificate is stricter
+        equal = type(stored) is type(computed) and stored == computed
+    if not equal:
+        raise CertificateError(f"{what}: {stored!r} is written, {computed!r} follows")

@@ -1,13 +1,13 @@
 """Conformance checks for replicable classifiers, to run beside scikit-learn's own.
 
-Each check takes a classifier and a sample, and raises AssertionError when a habit of the house is
-broken. `check_replicable_classifier` runs them all.
+Each check takes a classifier and a sample, and raises AssertionError if the classifier does not
+conform. `check_replicable_classifier` runs them all.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,14 +18,14 @@ Sample = tuple[NDArray[Any], NDArray[Any]]
 
 
 def check_same_key_same_answers(classifier: Any, sample: Sample) -> None:
-    """Two fits on the same rows with the same key answer every point alike."""
+    """Two fits on the same rows with the same key give the same predictions."""
     X, y = sample
     one, two = (clone(classifier).fit(X, y).predict(X) for _ in range(2))
     np.testing.assert_array_equal(one, two)
 
 
 def check_row_order_does_not_matter(classifier: Any, sample: Sample) -> None:
-    """The order of the file does not change an answer."""
+    """Predictions do not depend on the order of the training rows."""
     X, y = sample
     order = np.random.default_rng(0).permutation(len(y))
     expected = clone(classifier).fit(X, y).predict(X)
@@ -33,7 +33,7 @@ def check_row_order_does_not_matter(classifier: Any, sample: Sample) -> None:
 
 
 def check_batches_do_not_matter(classifier: Any, sample: Sample) -> None:
-    """A point is answered alike alone, in a batch and in another order."""
+    """The prediction for a point does not depend on the other points of the batch."""
     X, y = sample
     model = clone(classifier).fit(X, y)
     expected = model.predict(X)
@@ -44,7 +44,7 @@ def check_batches_do_not_matter(classifier: Any, sample: Sample) -> None:
 
 
 def check_jobs_do_not_matter(classifier: Any, sample: Sample) -> None:
-    """The number of workers does not change an answer."""
+    """Predictions do not depend on the number of workers."""
     X, y = sample
     expected = clone(classifier).set_params(n_jobs=1).fit(X, y).predict(X)
     np.testing.assert_array_equal(
@@ -53,14 +53,14 @@ def check_jobs_do_not_matter(classifier: Any, sample: Sample) -> None:
 
 
 def check_pickle_keeps_answers(classifier: Any, sample: Sample) -> None:
-    """A model that went through pickle answers as before."""
+    """Predictions survive pickling."""
     X, y = sample
     model = clone(classifier).fit(X, y)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
 
 
 def check_fit_does_not_touch_parameters(classifier: Any, sample: Sample) -> None:
-    """Parameters are what the caller set, after fit as before."""
+    """Fitting does not change the parameters."""
     model = clone(classifier)
     before = {name: repr(value) for name, value in model.get_params(deep=True).items()}
     model.fit(*sample)
@@ -69,7 +69,7 @@ def check_fit_does_not_touch_parameters(classifier: Any, sample: Sample) -> None
 
 
 def check_certificate_verifies(classifier: Any, sample: Sample) -> None:
-    """The certificate recomputes, survives JSON, and belongs to the same promise as a rerun's."""
+    """The certificate passes its check, survives JSON, and is comparable with a second fit's."""
     X, y = sample
     certificate = clone(classifier).fit(X, y).certificate_
     certificate.check()
@@ -80,28 +80,31 @@ def check_certificate_verifies(classifier: Any, sample: Sample) -> None:
 
 
 def check_key_matters(classifier: Any, sample: Sample) -> None:
-    """Another key is another promise, and the certificate says so."""
+    """Certificates of runs with different keys are not comparable."""
     model = clone(classifier).fit(*sample)
     other = clone(classifier).set_params(shared_key="another key").fit(*sample)
     assert not model.certificate_.comparable(other.certificate_), "another key went unnoticed"
 
 
-def replicability_checks() -> Iterator[Callable[[Any, Sample], None]]:
-    """Yield every check, for parametrised tests.
+def replicability_checks() -> tuple[Callable[[Any, Sample], None], ...]:
+    """Return every check, for parametrised tests.
 
     Examples
     --------
-    >>> next(replicability_checks()).__name__
+    >>> from replearn.testing import replicability_checks
+    >>> replicability_checks()[0].__name__
     'check_same_key_same_answers'
     """
-    yield check_same_key_same_answers
-    yield check_row_order_does_not_matter
-    yield check_batches_do_not_matter
-    yield check_jobs_do_not_matter
-    yield check_pickle_keeps_answers
-    yield check_fit_does_not_touch_parameters
-    yield check_certificate_verifies
-    yield check_key_matters
+    return (
+        check_same_key_same_answers,
+        check_row_order_does_not_matter,
+        check_batches_do_not_matter,
+        check_jobs_do_not_matter,
+        check_pickle_keeps_answers,
+        check_fit_does_not_touch_parameters,
+        check_certificate_verifies,
+        check_key_matters,
+    )
 
 
 def check_replicable_classifier(classifier: Any, sample: Sample) -> None:

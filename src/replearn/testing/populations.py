@@ -19,7 +19,7 @@ Sample = tuple[NDArray[np.float64], NDArray[np.intp]]
 
 
 class _BlockLearner(ClassifierMixin, BaseEstimator):
-    """Answer every point alike, by a rule that a subclass applies to the block."""
+    """Predict one label for every point, by a rule that a subclass applies to the block."""
 
     def fit(self, X: Any, y: Any) -> _BlockLearner:
         """Apply the rule to the block."""
@@ -31,7 +31,7 @@ class _BlockLearner(ClassifierMixin, BaseEstimator):
         raise NotImplementedError
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Give the block's answer to every point."""
+        """Predict the block's label for every point."""
         return np.full(len(X), self.answer_, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
@@ -62,16 +62,6 @@ class MajorityLearner(_BlockLearner):
         return y[0] if 2 * y.sum() == len(y) else 2 * y.sum() > len(y)
 
 
-class CoinLearner(_BlockLearner):
-    """Ignore the data and throw a coin with the given seed."""
-
-    def __init__(self, random_state: int | None = None):
-        self.random_state = random_state
-
-    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
-        return int(np.random.default_rng(self.random_state).integers(2))
-
-
 class SeededRowLearner(_BlockLearner):
     """Vote by the label of a row that the seed picks."""
 
@@ -82,15 +72,22 @@ class SeededRowLearner(_BlockLearner):
         return y[np.random.default_rng(self.random_state).integers(len(y))]
 
 
+class CoinLearner(SeededRowLearner):
+    """Ignore the data and throw a coin with the given seed."""
+
+    def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
+        return int(np.random.default_rng(self.random_state).integers(2))
+
+
 class ConstantLearner(_BlockLearner):
-    """Ignore the data and always answer 1."""
+    """Ignore the data and always predict 1."""
 
     def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
         return 1
 
 
 class NearestRowLearner(ClassifierMixin, BaseEstimator):
-    """Answer by the label of the nearest row (first feature)."""
+    """Predict the label of the nearest row (first feature)."""
 
     def fit(self, X: Any, y: Any) -> NearestRowLearner:
         """Keep the rows."""
@@ -99,23 +96,23 @@ class NearestRowLearner(ClassifierMixin, BaseEstimator):
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Answer by the nearest row."""
+        """Predict class labels."""
         distance = np.abs(np.asarray(X)[:, :1] - self.rows_)
         return self.labels_[np.argmin(distance, axis=1)]
 
 
 class StumpLearner(ClassifierMixin, BaseEstimator):
-    """Answer 1 above the median of the rows with label 1 (first feature)."""
+    """Predict 1 above the median of the rows with label 1 (first feature)."""
 
     def fit(self, X: Any, y: Any) -> StumpLearner:
-        """Find the cut."""
+        """Compute the cut."""
         self.classes_ = np.array([0, 1])
         ones = np.asarray(X)[np.asarray(y) == 1, 0]
         self.cut_ = float(np.median(ones)) if len(ones) else np.inf
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:
-        """Compare with the cut."""
+        """Predict class labels."""
         return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)
 
 

@@ -1,0 +1,219 @@
+"""Where faster ways to vote and to fit plug in; without any, the plain loop does everything.
+
+A plug-in promises the bits that are defined by the plain way, or by its own documented order of
+summation where the plain way has no fixed bits (products of matrices round differently for
+different batches). Which models a plug-in may look at is decided here by exact type, so that a
+plug-in that does not apply costs nothing.
+
+All plug-ins are switched off by ``REPLEARN_FASTPATHS=off`` in the environment, by
+`use_fastpaths` for the process, or by `plain_loop` for a few lines; each also by its name.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
+
+from replearn.tables import is_sparse
+
+
+@dataclass(frozen=True)
+class Member:
+    """One model of the panel, and where its votes go."""
+
+    model: Any
+    partition: int
+    codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
+
+
+class Voter:
+    """A group of models that vote together; each row's votes are a function of the row alone."""
+
+    def __init__(self, members: list[Member]) -> None:
+        self.members = members
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> Any:
+        """Return something true if the model can be in such a group."""
+        raise NotImplementedError
+
+    @classmethod
+    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+        """Make the group of these members, or return None to leave them to others."""
+        return cls(members)
+
+    def prepare(self, X: Any) -> Any:
+        """Convert the whole table once, into something whose rows can be sliced cheaply."""
+        if isinstance(X, np.ndarray):
+            return np.ascontiguousarray(X)
+        if is_sparse(X):  # a row's sum must not depend on the order of its indices
+            X = X.tocsr()
+            return X if X.has_sorted_indices else X.sorted_indices()
+        return X
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some prepared rows to ``counts[row, partition, class]``."""
+        raise NotImplementedError
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the probabilities on some prepared rows to ``totals[row, partition, class]``."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class Plugin:
+    """A faster way to vote or to fit.
+
+    Parameters
+    ----------
+    name : str
+        By which it can be switched off.
+    models : frozenset of type
+        Exact types of models it may take: a subclass may do anything.
+    last_steps : frozenset of type or None, default=None
+        Exact types of last steps of pipelines it may take; None: any. Only for ``Pipeline``.
+    voter : type of Voter, optional
+        How the models vote.
+    fit : callable, optional
+        ``fit(model, X, y)`` fits the model and returns True, or leaves it alone. A function of a
+        module, because it is sent to worker processes.
+
+    Examples
+    --------
+    >>> from sklearn.dummy import DummyClassifier
+    >>> from replearn.execution.plugins import Plugin
+    >>> Plugin("nothing", frozenset({DummyClassifier})).may_take(DummyClassifier())
+    True
+    """
+
+    name: str
+    models: frozenset[type]
+    last_steps: frozenset[type] | None = None
+    voter: type[Voter] | None = None
+    fit: Callable[[Any, Any, NDArray[Any]], bool] | None = None
+
+    def may_take(self, model: Any) -> bool:
+        """Tell by type alone whether the plug-in should look at the model."""
+        if type(model) not in self.models:
+            return False
+        if type(model) is not Pipeline or self.last_steps is None:
+            return True
+        return type(model.steps[-1][1]) in self.last_steps
+
+
+_plugins: dict[str, Plugin] = {}
+EVERYTHING = frozenset({"*"})
+switched_off: frozenset[str] = frozenset()
+"""Names of the plug-ins that are not used; read it, and change it by `use_fastpaths`."""
+
+
+def register(*plugins: Plugin) -> None:
+    """Add plug-ins; the first that takes a model has it."""
+    _plugins.update({plugin.name: plugin for plugin in plugins})
+
+
+def plugin_names() -> list[str]:
+    """Return the names of all plug-ins, in order."""
+    return list(_plugins)
+
+
+def use_fastpaths(enabled: bool = True, *names: str) -> None:
+    """Switch plug-ins on or off, in this process.
+
+    Parameters
+    ----------
+    enabled : bool, default=True
+        On or off.
+    *names : str
+        Which; all by default.
+
+    Examples
+    --------
+    >>> from replearn.execution import plugins, use_fastpaths
+    >>> use_fastpaths(False)
+    >>> plugins.active()
+    []
+    >>> use_fastpaths()
+    """
+    global switched_off
+    unknown = sorted(set(names) - set(_plugins))
+    if unknown:
+        raise ValueError(f"unknown fast paths {unknown}: they are {plugin_names()}")
+    if not names:
+        switched_off = frozenset() if enabled else EVERYTHING
+        return
+    now = set(_plugins) if switched_off == EVERYTHING else set(switched_off)
+    switched_off = frozenset(now - set(names) if enabled else now | set(names))
+
+
+@contextlib.contextmanager
+def plain_loop(*names: str) -> Iterator[None]:
+    """Do without plug-ins inside, in this process.
+
+    Parameters
+    ----------
+    *names : str
+        Without which; all by default.
+
+    Examples
+    --------
+    >>> from replearn.execution import plain_loop, plugins
+    >>> with plain_loop():
+    ...     plugins.active()
+    []
+    """
+    global switched_off
+    before = switched_off
+    use_fastpaths(False, *names)
+    try:
+        yield
+    finally:
+        switched_off = before
+
+
+def active() -> list[Plugin]:
+    """Return the plug-ins that are switched on, in order."""
+    if switched_off == EVERYTHING:
+        return []
+    return [plugin for plugin in _plugins.values() if plugin.name not in switched_off]
+
+
+def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], bool]]:
+    """Return the faster ways to fit a base learner, best first."""
+    return [plugin.fit for plugin in active() if plugin.fit and plugin.may_take(estimator)]
+
+
+def seat_members(members: list[Member], soft: bool) -> tuple[list[Voter], list[Member]]:
+    """Put members into the groups of plug-ins."""
+    voters: list[Voter] = []
+    for plugin in active():
+        voter, members = _seat(plugin, members, soft)
+        voters += [voter] if voter else []
+    return voters, members
+
+
+def _seat(plugin: Plugin, members: list[Member], soft: bool) -> tuple[Voter | None, list[Member]]:
+    kind = plugin.voter
+    if kind is None or not any(plugin.may_take(member.model) for member in members):
+        return None, members
+    recognised = [
+        plugin.may_take(member.model) and kind.recognises(member.model, soft) for member in members
+    ]
+    chosen = [place for place, answer in enumerate(recognised) if answer]
+    if not chosen:
+        return None, members
+    voter = kind.seat([members[i] for i in chosen], [recognised[i] for i in chosen], soft)
+    if voter is None:
+        return None, members
+    return voter, [member for member, yes in zip(members, recognised, strict=True) if not yes]
+
+
+if os.environ.get("REPLEARN_FASTPATHS", "").strip().lower() in ("off", "0", "false", "no"):
+    switched_off = EVERYTHING

@@ -1,0 +1,192 @@
+"""Pipelines vote by what reaches their last steps, computed for all at once where possible.
+
+Three ways, one shape. *Folded*: the transformers before a linear model are folded into its
+weights, and one product gives the scores of all pipelines (rounded as those of any linear model
+here: see `linear`). *Encoded*: what reaches trees behind encoders is computed for all pipelines
+from one table of terms; codes, levels, filled-in and plain numbers are sums of terms without any
+rounding, so the features have the bits of the pipeline's own transformers. *Plain*: transformers
+that treat each row on its own are asked one by one, ten milliseconds each, and the last steps
+vote by their kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from replearn.execution.plugins import Member, Voter
+from replearn.execution.voting import group_members
+from replearn.fastpaths.basis import Basis, Of, Sum, Term
+from replearn.fastpaths.folding import MOST_WEIGHTS, Features, Folded, encoded_features, fold
+from replearn.fastpaths.linear import Form, LinearVoter
+from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
+from replearn.fastpaths.trees import TreeVoter
+from replearn.tables import n_rows, row_chunks, slice_rows
+
+ROWS_PER_CHUNK = 6144
+"""Rows transformed at a time: what the transformers make of them must fit into memory."""
+
+CELLS_AT_ONCE = 2**18
+"""Cells that one product computes: for few rows, the features of many pipelines."""
+
+
+class PipelineVoter(Voter):
+    """Pipelines whose transformers treat each row on its own; the last step votes by its kind."""
+
+    def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
+        super().__init__(members)
+        self._voters = [_last_step_voter(member, soft) for member in members]
+
+    @classmethod
+    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+        """Make the group, unless there would be too many weights."""
+        if cls.n_weights(recognised) > MOST_WEIGHTS:
+            return None
+        return cls(members, recognised, soft)
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> Any:
+        """Tell whether all transformers of a pipeline treat each row on its own."""
+        return all(is_rowwise_transformer(step) for _, step in model.steps[:-1])
+
+    @staticmethod
+    def n_weights(recognised: list[Any]) -> int:
+        """Count the numbers that the group keeps beside the models."""
+        return 0
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for rows, voter, table in self._tables(X):
+            voter.add_votes(table, counts[rows])
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the class probabilities of some rows, model by model in a fixed order."""
+        for rows, voter, table in self._tables(X):
+            voter.add_probabilities(table, totals[rows])
+
+    def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
+        """Yield what reaches the voters of the last steps, some rows at a time."""
+        for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
+            features = self._features(slice_rows(X, start, stop))
+            for voter, table in zip(self._voters, features, strict=True):
+                yield slice(start, stop), voter, voter.prepare(table)
+
+    def _features(self, rows: Any) -> Iterable[Any]:
+        """Yield the features of each pipeline."""
+        for member in self.members:
+            table = rows
+            for _, step in member.model.steps[:-1]:
+                if step is not None and step != "passthrough":
+                    table = step.transform(table)
+            yield table
+
+
+class TermsVoter(PipelineVoter):
+    """Pipelines that share one table of terms; see `replearn.fastpaths.basis`."""
+
+    def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
+        Voter.__init__(self, members)
+        self._basis = Basis(self.terms(recognised), recognised[0].names)
+
+    @classmethod
+    def n_weights(cls, recognised: list[Any]) -> int:
+        """Count the weights of all scores or pipelines, one per term."""
+        return len(cls.terms(recognised)) * sum(one.n_columns for one in recognised)
+
+    @staticmethod
+    def terms(recognised: list[Any]) -> dict[Term, None]:
+        """Return all terms once, in the order of their first use."""
+        return dict.fromkeys(term for one in recognised for term in one.terms)
+
+    def prepare(self, X: Any) -> Any:
+        """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
+        return self._basis.matrix_or_refusal(X, self.members[0].model)
+
+
+class FoldedVoter(TermsVoter):
+    """Pipelines folded into linear models of terms."""
+
+    def __init__(self, members: list[Member], recognised: list[Folded], soft: bool) -> None:
+        super().__init__(members, recognised, soft)
+        self._linear = LinearVoter(members, [self._spread(folded) for folded in recognised])
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> Folded | None:
+        """Fold a pipeline if its last step votes as a linear model."""
+        return fold(model) if LinearVoter.recognises(model.steps[-1][1], soft) else None
+
+    def _spread(self, folded: Folded) -> Form:
+        """Put the weights of one pipeline at the places of its terms among all."""
+        weights = np.zeros((len(self._basis.places), folded.weights.shape[1]))
+        weights[[self._basis.places[term] for term in folded.terms]] = folded.weights
+        return weights, folded.intercepts
+
+    def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
+        yield slice(None), self._linear, X
+
+
+class EncodedVoter(TermsVoter):
+    """Pipelines of exact encoders and trees."""
+
+    def __init__(self, members: list[Member], recognised: list[Features], soft: bool) -> None:
+        super().__init__(members, recognised, soft)
+        self._voters = [_last_step_voter(member, soft) for member in members]
+        self._ends = np.cumsum([0, *(len(features.sums) for features in recognised)])
+        sums = [one for features in recognised for one in features.sums]
+        self._weights = self._stacked(sums)
+        self._constants = np.array([[one.constant] for one in sums])
+        opens = dict.fromkeys(one.open for one in sums if one.open is not None)
+        self._opens = [self._basis.places[Term(channel, Of.MISSING)] for channel in opens]
+        row_of = {channel: row for row, channel in enumerate([None, *opens])}
+        self._gaps = np.array([row_of[one.open] for one in sums])
+
+    @staticmethod
+    def recognises(model: Any, soft: bool) -> Features | None:
+        """Return what reaches the trees of a pipeline, unless it might be rounded on the way."""
+        last = model.steps[-1][1]
+        is_tree = type(last) in ROWWISE_CLASSIFIERS or TreeVoter.recognises(last, soft)
+        if not is_tree or hasattr(last, "feature_names_in_"):  # fitted on a frame, and wants one
+            return None
+        features = encoded_features(model)
+        if features is None or len(features.sums) != getattr(
+            last, "n_features_in_", len(features.sums)
+        ):
+            return None  # columns of one name are several features
+        return features if all(map(_is_exact, features.sums)) else None
+
+    def _stacked(self, sums: list[Sum]) -> Any:
+        """Put the weights of all features of all pipelines below one another."""
+        places = [self._basis.places[term] for one in sums for term in one.terms]
+        values = np.array([weight for one in sums for weight in one.terms.values()], dtype=float)
+        ends = np.cumsum([0, *(len(one.terms) for one in sums)])
+        return sparse.csr_array((values, places, ends), shape=(len(sums), len(self._basis.places)))
+
+    def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
+        terms = sparse.csr_array(rows)
+        length, widest = n_rows(terms), int(np.diff(self._ends).max())
+        gaps = np.zeros((1 + len(self._opens), length))  # the first: nothing is missing
+        gaps[1:][terms[:, self._opens].toarray().T == 1.0] = np.nan
+        terms = terms.T.tocsr()
+        for first, last in row_chunks(len(self._voters), 1 + CELLS_AT_ONCE // (length * widest)):
+            part = slice(self._ends[first], self._ends[last])
+            features = (self._weights[part] @ terms).toarray() + self._constants[part]
+            features += gaps[self._gaps[part]]
+            for table in np.split(features, self._ends[first + 1 : last] - self._ends[first]):
+                yield table.T
+
+
+def _last_step_voter(member: Member, soft: bool) -> Voter:
+    last = Member(member.model.steps[-1][1], member.partition, member.codes)
+    return group_members([last], soft=soft)[0]
+
+
+def _is_exact(feature: Sum) -> bool:
+    """Whether no sum can be rounded: one plain number, or whole numbers."""
+    numbers = [weight for term, weight in feature.terms.items() if term.what is Of.NUMBER]
+    if numbers:
+        return numbers == [1.0] and feature.constant == 0.0
+    return all(float(part).is_integer() for part in (*feature.terms.values(), feature.constant))

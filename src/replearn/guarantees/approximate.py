@@ -1,0 +1,59 @@
+"""Whole models: the mass of points on which two of them differ, by the better of two routes."""
+
+from replearn.bounds import disagreement_bound, disagreement_tail
+from replearn.bounds.approximate import markov_gamma, markov_rho, vote_mean_and_spread
+from replearn.bounds.approximate_heavy import heavy_disagreement_bound, heavy_disagreement_tail
+from replearn.bounds.multiclass import (
+    class_disagreement_bound,
+    class_disagreement_tail,
+    class_mean_and_spread,
+)
+from replearn.exceptions import CertificateError
+from replearn.guarantees.design import Design
+from replearn.guarantees.steps import Ledger
+
+
+def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[float, float]:
+    """Return (rho, gamma): the better of the direct and the Markov route.
+
+    Of the two the one that was not asked for is solved.
+    """
+    request = design.request
+    if request.rho is not None:
+        rho = request.rho
+        mass = ledger.add(markov_gamma, pointwise=flip, rho=rho)
+        return rho, min(1.0, mass, _direct(ledger, design, rho=rho))
+    gamma = request.gamma
+    if gamma is None:
+        raise CertificateError("request: the approximate notion needs rho or gamma")
+    chance = ledger.add(markov_rho, pointwise=flip, gamma=gamma)
+    return min(chance, _direct(ledger, design, gamma=gamma)), gamma
+
+
+def _direct(ledger: Ledger, design: Design, **given: float) -> float:
+    """Return the number of the direct route: for votes alone, or beside a heavy stage."""
+    if design.law is None:
+        votes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        bounds = (class_mean_and_spread, class_disagreement_bound, class_disagreement_tail)
+    else:
+        votes = {"law": design.law, "vote": design.vote}
+        bounds = (vote_mean_and_spread, disagreement_bound, disagreement_tail)
+    votes["shared_rows"] = design.shared_rows
+    mean_and_spread, mass_bound, tail_bound = bounds
+    solve_mass = "rho" in given
+    stage = design.heavy
+    if stage is None:
+        bound = mass_bound if solve_mass else tail_bound
+        value: float = ledger.add(bound, atoms=design.atoms, **given, **votes)
+        return value
+    label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
+    value = ledger.add(
+        heavy_disagreement_bound if solve_mass else heavy_disagreement_tail,
+        votes=ledger.add(mean_and_spread, **votes),
+        n=design.n,
+        law=stage.law,
+        membership_flip=ledger.value("membership_flip_bound"),
+        label_flip=ledger.value(label),
+        **given,
+    )
+    return min(1.0, value)

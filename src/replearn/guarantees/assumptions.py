@@ -1,0 +1,126 @@
+"""The conditions of a promise, as listed items in plain language.
+
+Each of them is necessary: leaving one out breaks the number on the certificate.
+"""
+
+from dataclasses import dataclass
+
+from replearn.exceptions import CertificateError
+
+
+@dataclass(frozen=True)
+class Assumption:
+    """One condition that a promise rests on.
+
+    Parameters
+    ----------
+    code : str
+        Short name, stable over versions.
+    text : str
+        What must be true, for a reader who never saw the theory.
+
+    Examples
+    --------
+    >>> print(ASSUMPTIONS["same-point"].text)
+    The promise is about one and the same point: if a feature of the person changes, the \
+question is a new one and nothing is promised about the old answer.
+    """
+
+    code: str
+    text: str
+
+
+_TEXTS = {
+    "equal-design": (
+        "Every run uses the same number of rows, blocks and rows per block, and the same learner "
+        "with the same parameters; surplus rows are left out, never spread over the blocks."
+    ),
+    "same-candidates": (
+        "Every run uses the same number of rows, the same candidates (models, configurations, "
+        "hypotheses or points) under the same names, and the same parameters."
+    ),
+    "learned-inside-blocks": (
+        "Everything learned from data is learned inside a block: scaling, encoding, imputation, "
+        "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator."
+    ),
+    "classes-agree": (
+        "The list of classes was read from the training data: the promise holds for runs that "
+        "see the same list. Give classes in the plan to remove this condition."
+    ),
+    "key-before-data": (
+        "The shared key was fixed before anyone looked at the data, independently of the samples "
+        "and of the points. Choosing the best of M keys multiplies the probability by M. The "
+        "probability is an average over keys: under one published key a person close to her own "
+        "threshold can flip more often."
+    ),
+    "point-not-in-sample": (
+        "The point is not chosen with the help of the training sample or of the key. For a row "
+        "of the training sample itself a larger number holds: training_row_bound, or "
+        "repeated_row_bound where equal rows occur."
+    ),
+    "same-point": (
+        "The promise is about one and the same point: if a feature of the person changes, the "
+        "question is a new one and nothing is promised about the old answer."
+    ),
+    "separate-keys": (
+        "Partition, seeds, membership, heavy labels and votes use separate keys derived from the "
+        "shared key."
+    ),
+    "threshold-rule": (
+        "A point gets the second class exactly if its shared random number is below the law's "
+        "value at its vote share, so unanimous votes are never overruled."
+    ),
+    "label-rule": (
+        "Labels are drawn from the vote shares with shared random numbers keyed by point and label."
+    ),
+    "number-of-runs": (
+        "The probability counts exactly the stated number of runs; more runs disagree more often."
+    ),
+    "no-drift": (
+        "All samples come from the same population. Rolling windows that share rows are covered "
+        "as long as nothing drifts and all windows have the same size."
+    ),
+    "independent-samples": (
+        "Samples are drawn independently from a large population. Two halves of one finite file "
+        "are not quite independent and flip slightly more often."
+    ),
+    "random-function": (
+        "The keyed hash behaves like a random function: a computational assumption."
+    ),
+    "no-shared-rows": (
+        "No row occurs in both samples (true for continuous data and independent samples)."
+    ),
+    "point-masses": (
+        "The sum of the squared probabilities of single points is at most the stated number "
+        "(0 for continuous data)."
+    ),
+    "base-learner": (
+        "The base learner minimises the training error over a class of the stated VC dimension."
+    ),
+}
+
+ASSUMPTIONS: dict[str, Assumption] = {code: Assumption(code, text) for code, text in _TEXTS.items()}
+
+
+def assumption(code: str) -> Assumption:
+    """Look an assumption up by its code.
+
+    Parameters
+    ----------
+    code : str
+        One of ``ASSUMPTIONS``.
+
+    Returns
+    -------
+    Assumption
+        The listed item.
+
+    Examples
+    --------
+    >>> assumption("random-function").text
+    'The keyed hash behaves like a random function: a computational assumption.'
+    """
+    try:
+        return ASSUMPTIONS[code]
+    except KeyError:
+        raise CertificateError(f"assumptions: {code!r} is not a known assumption") from None

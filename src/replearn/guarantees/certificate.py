@@ -1,0 +1,335 @@
+"""The certificate: a promise with everything needed to compute it again."""
+
+import os
+from dataclasses import dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from replearn.exceptions import CertificateError
+from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
+from replearn.guarantees.comparison import Comparison, compare
+from replearn.guarantees.describe import certificate_rows, explain
+from replearn.guarantees.design import NOTIONS, Design, Label
+from replearn.guarantees.identity import Identity
+from replearn.guarantees.steps import Conclusion, Derived, Step, value_of
+from replearn.guarantees.tasks import derive
+from replearn.records.files import write_atomically
+from replearn.records.json import (
+    Reader,
+    check_format,
+    digest_of,
+    pretty_json,
+    read_flat,
+    read_object,
+    refuse_differences,
+)
+from replearn.records.text import html_table, rounded_up, two_columns
+
+FORMAT = "replearn-certificate"
+FORMAT_VERSION = 2
+
+_NUMBERS = ("rho", "gamma", "alpha", "beta")
+
+
+@dataclass(frozen=True, repr=False)
+class Certificate:
+    """What is promised, by which theorems, under which assumptions, for which run.
+
+    Made by learners, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`; never by hand.
+
+    Parameters
+    ----------
+    task : str
+        What the promise is about: "pointwise", "approximate", "selection", "heavy", ...
+    inputs : dict
+        The items that all runs of the promise share, as JSON values.
+    steps : tuple of Step
+        Every number the promise uses, with theorem and inputs.
+    promises : tuple of str
+        What holds, in sentences.
+    assumptions : tuple of Assumption
+        What the promise rests on.
+    rho, gamma, alpha, beta : float or None
+        The promised numbers, in the letters of the glossary.
+    certified : bool
+        Whether that is what was asked for.
+    reason : str
+        Why not; empty when certified.
+    identity : Identity
+        Key, learner, classes and rows of this run.
+    digest : str
+        SHA-256 of all other items.
+
+    Examples
+    --------
+    >>> certificate = Certificate.issue(
+    ...     "coins", {"n": 400, "p0": -0.5, "q0": 0.5, "rho": 0.1, "beta": 0.05,
+    ...               "low": 0.3, "high": 0.7}, Identity("0123456789abcdef"))
+    >>> certificate.check()
+    >>> certificate.certified, round(certificate.rho, 3)
+    (True, 0.069)
+    >>> Certificate.from_json(certificate.to_json()) == certificate
+    True
+    """
+
+    task: str
+    inputs: dict[str, Any]
+    steps: tuple[Step, ...]
+    promises: tuple[str, ...]
+    assumptions: tuple[Assumption, ...]
+    rho: float | None
+    gamma: float | None
+    alpha: float | None
+    beta: float | None
+    certified: bool
+    reason: str
+    identity: Identity
+    digest: str = ""
+
+    @classmethod
+    def issue(
+        cls,
+        task: str,
+        inputs: dict[str, Any],
+        identity: Identity,
+        derived: Derived | None = None,
+    ) -> "Certificate":
+        """Derive the promise of a task and issue its certificate for one run.
+
+        Parameters
+        ----------
+        task : str
+            What the promise is about.
+        inputs : dict
+            The items that all runs of the promise share, as JSON values.
+        identity : Identity
+            Key, learner, classes and rows of this run.
+        derived : tuple of steps and Conclusion, optional
+            What ``derive(task, inputs)`` returns, when the caller has it already.
+
+        Returns
+        -------
+        Certificate
+            A certificate that passes :meth:`check`.
+        """
+        steps, conclusion = derive(task, inputs) if derived is None else derived
+        return cls._of(task, inputs, steps, conclusion, identity)._signed()
+
+    @classmethod
+    def _of(
+        cls,
+        task: str,
+        inputs: dict[str, Any],
+        steps: tuple[Step, ...],
+        conclusion: Conclusion,
+        identity: Identity,
+    ) -> "Certificate":
+        return cls(
+            task=task,
+            inputs=inputs,
+            steps=steps,
+            promises=conclusion.promises,
+            assumptions=tuple(ASSUMPTIONS[code] for code in conclusion.assumptions),
+            rho=conclusion.rho,
+            gamma=conclusion.gamma,
+            alpha=conclusion.alpha,
+            beta=conclusion.beta,
+            certified=conclusion.certified,
+            reason=conclusion.reason,
+            identity=identity,
+        )
+
+    def _signed(self) -> "Certificate":
+        signed = replace(self, digest=digest_of(self._content()))
+        signed._check_identity()
+        return signed
+
+    # -- reading ---------------------------------------------------------------------------------
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
+    @property
+    def n(self) -> int | None:
+        """Rows (or groups) of each sample, where the promise counts them."""
+        return self.inputs.get("n")
+
+    @property
+    def key_fingerprint(self) -> str:
+        """Fingerprint of the shared key."""
+        return self.identity.key_fingerprint
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The classes of this run, in order."""
+        return self.identity.classes
+
+    @property
+    def theorems(self) -> tuple[str, ...]:
+        """Keys of the theorems in use."""
+        return tuple(dict.fromkeys(step.theorem for step in self.steps))
+
+    def value(self, name: str) -> Any:
+        """Return the last number of this name among the steps.
+
+        Parameters
+        ----------
+        name : str
+            Name of a step.
+        """
+        return value_of(self.steps, name)
+
+    # -- checking and comparing ------------------------------------------------------------------
+    def check(self) -> None:
+        """Compute every number again from the inputs and compare; raise if anything differs.
+
+        Raises
+        ------
+        CertificateError
+            Names the first item that does not follow.
+        """
+        if self.digest != digest_of(self._content()):
+            raise CertificateError("digest: the certificate was changed after it was issued")
+        steps, conclusion = derive(self.task, self.inputs)
+        fresh = self._of(self.task, self.inputs, steps, conclusion, self.identity)
+        refuse_differences("certificate", self._content(), fresh._content())
+        self._check_identity()
+
+    def comparable(self, other: "Certificate") -> Comparison:
+        """Say whether two runs are comparable: whether the promise is about this pair.
+
+        Parameters
+        ----------
+        other : Certificate
+            The certificate of another run.
+
+        Returns
+        -------
+        Comparison
+            ``answer`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
+        """
+        return compare(self, other)
+
+    def _check_identity(self) -> None:
+        design, classes = self.design, self.classes
+        if design is None:
+            return
+        if classes is not None and len(classes) > design.n_classes:
+            raise CertificateError(f"classes: {classes} are more than {design.n_classes}")
+        if design.classes is not None and classes != design.classes:
+            raise CertificateError(f"classes: {classes} are not the plan's {design.classes}")
+        available = self.identity.n_available
+        if available is not None and available < design.n:
+            raise CertificateError(f"n_available: {available} is smaller than n = {design.n}")
+
+    # -- JSON ------------------------------------------------------------------------------------
+    def to_dict(self) -> dict[str, Any]:
+        """Return the certificate as JSON values."""
+        return {**self._content(), "digest": self.digest}
+
+    def _content(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "version": FORMAT_VERSION,
+            "task": self.task,
+            "inputs": self.inputs,
+            "steps": [step.to_dict() for step in self.steps],
+            "promises": list(self.promises),
+            "assumptions": [dict(vars(item)) for item in self.assumptions],
+            **{name: getattr(self, name) for name in _NUMBERS},
+            "certified": self.certified,
+            "reason": self.reason,
+            "identity": self.identity.to_dict(),
+        }
+
+    def to_json(self) -> str:
+        """Return the certificate as JSON text."""
+        return pretty_json(self.to_dict())
+
+    @classmethod
+    def from_json(cls, text: str) -> "Certificate":
+        """Read a certificate from JSON text; call :meth:`check` before you rely on it.
+
+        Parameters
+        ----------
+        text : str
+            What :meth:`to_json` wrote.
+
+        Returns
+        -------
+        Certificate
+            As it stands in the text; nothing is computed again yet.
+        """
+        reader = Reader(read_object(text, "certificate"), "certificate")
+        check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
+        numbers = {name: reader.take_or_none(name, float) for name in _NUMBERS}
+        certificate = cls(
+            task=reader.take("task", str),
+            inputs=reader.take("inputs", dict),
+            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
+            promises=tuple(reader.take("promises", list)),
+            assumptions=tuple(
+                read_flat(Assumption, item, "assumption")
+                for item in reader.take("assumptions", list)
+            ),
+            **numbers,
+            certified=reader.take("certified", bool),
+            reason=reader.take("reason", str),
+            identity=Identity.from_dict(reader.take_any("identity")),
+            digest=reader.take("digest", str),
+        )
+        reader.finish()
+        return certificate
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the certificate to a JSON file, whole or not at all."""
+        write_atomically(path, self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
+        """Read a certificate from a JSON file and check it."""
+        certificate = cls.from_json(Path(path).read_text(encoding="utf-8"))
+        certificate.check()
+        return certificate
+
+    # -- words -----------------------------------------------------------------------------------
+    def explain(self) -> str:
+        """Return the certificate in plain words."""
+        return explain(self)
+
+    def __repr__(self) -> str:
+        numbers = [
+            f"{name}={rounded_up(getattr(self, name))}"
+            for name in _NUMBERS
+            if getattr(self, name) is not None
+        ]
+        items = [repr(self.task), *numbers, f"certified={self.certified}"]
+        return f"Certificate({', '.join(items)})"
+
+    def __str__(self) -> str:
+        return "Certificate\n" + two_columns(certificate_rows(self))
+
+    def _repr_html_(self) -> str:
+        return html_table("Certificate", certificate_rows(self))
+
+
+def certify(task: str, key_fingerprint: str, **inputs: Any) -> Certificate:
+    """Issue the certificate of a run that has no base learner.
+
+    Parameters
+    ----------
+    task : str
+        What the promise is about.
+    key_fingerprint : str
+        Fingerprint of the shared key.
+    **inputs
+        The items that all runs of the promise share.
+
+    Examples
+    --------
+    >>> certify("correlated sampling", "0123456789abcdef", deviation=None).certified
+    True
+    """
+    return Certificate.issue(task, inputs, Identity(key_fingerprint))

@@ -1,0 +1,94 @@
+"""Plans of every task but votes: targets in, rows needed out."""
+
+import math
+from functools import lru_cache
+from typing import Any
+
+from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, Number
+from replearn.guarantees.tasks import guarantee
+from replearn.records.checks import check_count, check_fraction, check_number, if_given
+
+_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift")
+_MEANS = ("p0", "q0")
+
+
+def choice_inputs(task: str, n: int | None, targets: dict[str, Any]) -> dict[str, Any]:
+    """Check the targets of a task and put them together with n, solved if it is None."""
+    entry = guarantee(task)
+    names = (*entry.required, *entry.optional)
+    _refuse_other_names(entry, names, targets)
+    given = {**entry.optional, **{k: v for k, v in targets.items() if v is not None}}
+    checked = {name: _checked(name, given[name]) for name in names}
+    rows = if_given(check_count, "n", n)
+    if rows is None:
+        rows = needed_for(task, checked).n
+    if rows is None:
+        asked = ", ".join(f"{name}={value}" for name, value in checked.items())
+        raise ValueError(f"no number of rows is enough for {asked}: ask for less.")
+    return {"n": rows, **checked}
+
+
+def _refuse_other_names(entry: Guarantee, names: tuple[str, ...], targets: dict[str, Any]) -> None:
+    given = [name for name, value in targets.items() if value is not None]
+    unknown = [name for name in given if name not in names]
+    missing = [name for name in entry.required if name not in given]
+    if unknown or missing:
+        problem = f"does not take {unknown}" if unknown else f"needs {missing}"
+        raise TypeError(f"plan({entry.task!r}) {problem}; it takes {', '.join(names)} and n")
+
+
+def _checked(name: str, value: Any) -> Number | None:
+    if name in _FRACTIONS:
+        return if_given(check_fraction, name, value, zero=name == "drift")
+    if name in _MEANS:
+        return check_number(name, value)
+    return if_given(check_count, name, value, least=2 if name == "cv" else 1)
+
+
+def needed_for(task: str, inputs: dict[str, Any]) -> Needed:
+    """Return what the targets of a task need.
+
+    Examples
+    --------
+    >>> needed_for("selection", {"rho": 0.2, "alpha": 0.2, "beta": 0.05, "n_hypotheses": 3}).n
+    1517
+    """
+    return _needed(task, tuple((name, value) for name, value in inputs.items() if name != "n"))
+
+
+@lru_cache(maxsize=256)
+def _needed(task: str, targets: tuple[tuple[str, Number | None], ...]) -> Needed:
+    rows_needed = guarantee(task).needed
+    if rows_needed is None:
+        raise ValueError(f"task {task!r} has no plan; its certificate says what it promises.")
+    try:
+        needed = rows_needed(**dict(targets))
+        if math.isfinite(needed.rate):
+            return needed
+        problem: ArithmeticError | None = None
+    except ArithmeticError as error:
+        problem = error
+    asked = ", ".join(f"{name}={value}" for name, value in targets)
+    raise ValueError(f"{asked}: beyond what numbers can express; ask for less.") from problem
+
+
+def conclude_choice(task: str, inputs: dict[str, Any]) -> Conclusion:
+    """Conclude whether so many rows are enough for the targets."""
+    needed, entry = needed_for(task, inputs), guarantee(task)
+    if needed.n is None:
+        reasons: tuple[str, ...] = ("no number of rows is enough",)
+    elif inputs["n"] < needed.n:
+        reasons = (f"{needed.n} rows are needed, there are {inputs['n']}",)
+    else:
+        reasons = ()
+    return Conclusion(
+        promises=((needed.promise or entry.promise).format(**inputs),),
+        **{name: inputs.get(name) for name in ("rho", "gamma", "alpha", "beta")},
+        reasons=reasons,
+    )
+
+
+def paper_rows(task: str, inputs: dict[str, Any]) -> tuple[tuple[str, str, str, str], ...]:
+    """Return rows n beside the paper's rate with constant 1."""
+    rate = str(math.ceil(needed_for(task, inputs).rate))
+    return (("rows n", str(inputs["n"]), "not stated", rate),)

@@ -1,0 +1,109 @@
+"""Whether two runs are comparable: whether a promise is about this pair of runs."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from replearn.guarantees.certificate import Certificate
+
+# Items of a vote's request that say what was hoped for: the promise is about what was done.
+_HOPES = ("rho", "gamma", "alpha", "beta", "d", "realizable")
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Whether two runs are comparable; true in a condition only if the answer is "yes".
+
+    Parameters
+    ----------
+    differences : tuple of str
+        Items that differ, in words: the answer is "no".
+    unknowns : tuple of str
+        What could not be compared, in words: without differences the answer is "unknown".
+    remarks : tuple of str
+        What differs without touching the promise.
+
+    Examples
+    --------
+    >>> Comparison().answer, Comparison(("n_blocks: 32 here, 64 there",)).answer
+    ('yes', 'no')
+    >>> print(Comparison(("n_blocks: 32 here, 64 there",)))
+    not comparable: n_blocks: 32 here, 64 there
+    """
+
+    differences: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+    @property
+    def answer(self) -> str:
+        """Return "yes", "no" or "unknown"."""
+        if self.differences:
+            return "no"
+        return "unknown" if self.unknowns else "yes"
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the answer is not "yes"."""
+        return self.differences or self.unknowns
+
+    def __bool__(self) -> bool:
+        return self.answer == "yes"
+
+    def __str__(self) -> str:
+        verdicts = {
+            "yes": "comparable: the promise is about this pair of runs",
+            "no": f"not comparable: {'; '.join(self.differences)}",
+            "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
+        }
+        verdict = verdicts[self.answer]
+        return verdict if not self.remarks else f"{verdict} (also: {'; '.join(self.remarks)})"
+
+
+def compare(here: "Certificate", there: "Certificate") -> Comparison:
+    """List the items of two certificates that differ."""
+    if here.task != there.task:
+        return Comparison((f"task: {here.task} here, {there.task} there",))
+    differences = differing(_promise_items(here), _promise_items(there))
+    return Comparison(differences, remarks=differing(_side_items(here), _side_items(there)))
+
+
+def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
+    """Name the items that differ between two mappings.
+
+    Examples
+    --------
+    >>> differing({"n": 1, "m": 2}, {"n": 3, "m": 2})
+    ('n: 1 here, 3 there',)
+    """
+    return tuple(
+        f"{name}: {mine.get(name)} here, {yours.get(name)} there"
+        for name in {**mine, **yours}
+        if mine.get(name) != yours.get(name)
+    )
+
+
+def _promise_items(certificate: "Certificate") -> dict[str, Any]:
+    identity = certificate.identity
+    items = dict(certificate.inputs)
+    design = certificate.design
+    if design is not None:
+        hoped = items.pop("request")
+        items |= {name: value for name, value in hoped.items() if name not in _HOPES}
+        law = design.law
+        items["law"] = "none" if law is None else f"{law.name} {law.digest[:16]}"
+    return {
+        **items,
+        "classes": identity.classes,
+        "key fingerprint": identity.key_fingerprint,
+        "learner": identity.learner,
+        "learner digest": identity.learner_digest,
+    }
+
+
+def _side_items(certificate: "Certificate") -> dict[str, Any]:
+    items = {"library version": certificate.identity.library_version}
+    if certificate.design is not None:
+        request = certificate.design.request
+        items |= {f"{name} asked for": getattr(request, name) for name in _HOPES}
+    return items

@@ -1,0 +1,125 @@
+"""Certificates and plans in words: tables, and plain language."""
+
+from typing import TYPE_CHECKING, Any
+
+from replearn.guarantees.design import Design
+from replearn.guarantees.theorems import theorem
+from replearn.records.text import rounded_up
+
+if TYPE_CHECKING:
+    from replearn.guarantees.certificate import Certificate
+
+_LETTERS = ("rho", "gamma", "alpha", "beta")
+
+
+def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
+    """Return a certificate as rows of a table."""
+    identity, design = certificate.identity, certificate.design
+    verdict = "certified" if certificate.certified else f"NOT certified: {certificate.reason}"
+    rows = [("verdict", verdict), ("task", certificate.task)]
+    rows += number_rows(certificate)
+    rows += input_rows(certificate.inputs) if design is None else design_rows(design)
+    if identity.classes is not None:
+        rows.append(("classes", ", ".join(map(str, identity.classes))))
+    if identity.learner:
+        rows.append(("learner", identity.learner))
+    return [
+        *rows,
+        ("key fingerprint", identity.key_fingerprint),
+        ("promise", " ".join(certificate.promises)),
+        ("theorems", ", ".join(certificate.theorems)),
+        ("assumptions", ", ".join(item.code for item in certificate.assumptions)),
+        ("replearn", identity.library_version),
+        ("digest", certificate.digest[:16]),
+    ]
+
+
+def number_rows(promise: Any) -> list[tuple[str, str]]:
+    """Return the promised numbers of a certificate or a plan, beside what was asked for."""
+    request = promise.inputs.get("request", promise.inputs)
+    rows = []
+    for name in _LETTERS:
+        value, asked = getattr(promise, name), request.get(name)
+        if value is not None:
+            hoped = "" if asked is None else f" (asked for {asked:g})"
+            rows.append((name, f"{rounded_up(value)}{hoped}"))
+    return rows
+
+
+def input_rows(inputs: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the inputs of a task other than a vote as rows of a table."""
+    return [
+        (name, f"{value:.6g}" if isinstance(value, float) else str(value))
+        for name, value in inputs.items()
+        if name not in _LETTERS and value is not None
+    ]
+
+
+def design_rows(design: Design) -> list[tuple[str, str]]:
+    """Return the items of a vote that two labs share as rows of a table."""
+    used = "" if design.n_used == design.n else f" ({design.n_used} used)"
+    law = design.law
+    width = "" if law is None or law.width is None else f", half-width {law.width:.4g}"
+    runs = [] if design.request.runs == 2 else [("runs", str(design.request.runs))]
+    return [
+        *runs,
+        ("n", f"{design.n} {design.unit}{used}"),
+        ("blocks", f"{design.n_blocks} of {design.block_size} {design.unit}"),
+        ("partitions", str(design.n_partitions)),
+        ("law", "none" if law is None else f"{law.name}{width} [{law.digest[:16]}]"),
+        ("vote", design.vote),
+        *_heavy_rows(design),
+        ("encoding", f"{design.encoding}, decimals {design.decimals}"),
+    ]
+
+
+def _heavy_rows(design: Design) -> list[tuple[str, str]]:
+    stage = design.heavy
+    if stage is None:
+        return []
+    law = f"threshold {stage.kind} on [{stage.low:.4g}, {stage.high:.4g}]"
+    return [("heavy points", f"{law}, {stage.n_labels} labels each, band {stage.band:.4g}")]
+
+
+def explain(certificate: "Certificate") -> str:
+    """Return a certificate in plain words."""
+    first, *others = certificate.promises
+    parts = [first]
+    if not certificate.certified:
+        parts.append(f"This is not what was asked for: {certificate.reason}.")
+    if certificate.design is not None:
+        parts.append(_mechanism(certificate.design))
+    parts += others
+    parts.append("The promise holds if:")
+    parts += [f"- {item.text}" for item in certificate.assumptions]
+    parts.append("The numbers and where they come from:")
+    for step in certificate.steps:
+        values = step.value if isinstance(step.value, tuple) else (step.value,)
+        text = ", ".join("none" if value is None else f"{value:.6g}" for value in values)
+        parts.append(f"- {step.name} = {text}: {theorem(step.theorem).statement}")
+    parts.append(
+        "This is a statement about the worst case. How often answers change on your own data is "
+        "a measurement, and usually a smaller number."
+    )
+    return "\n".join(parts)
+
+
+def _mechanism(design: Design) -> str:
+    cut = (
+        f"The sample is cut into {design.n_blocks} blocks of {design.block_size} {design.unit}"
+        + (f", in {design.n_partitions} ways" if design.n_partitions > 1 else "")
+        + "; one model is trained on each block, and the models vote."
+    )
+    if design.heavy is not None:
+        cut += (
+            " Points that occur often are answered from labels of their own: which points these "
+            f"are is decided by a shared threshold on their frequency, and {design.heavy.n_labels} "
+            "of their labels decide against another one."
+        )
+    if design.law is None:
+        return f"{cut} The label is drawn from the vote shares with random numbers all runs share."
+    return (
+        f"{cut} Each point has a random threshold that all runs share through the key; the vote "
+        "share is compared with it. Two runs differ only if the threshold happens to fall between "
+        "their vote shares."
+    )

@@ -1,0 +1,115 @@
+"""What a guarantee is: from inputs to a conclusion, and from targets to the rows they need."""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from replearn.guarantees.steps import CHOICE_ASSUMPTIONS, Conclusion
+
+__all__ = [
+    "CHOICE_ASSUMPTIONS",
+    "FOUR_TARGETS",
+    "NEAR_BEST",
+    "SAME_CHOICE",
+    "SAME_POINT",
+    "SMALL_MASS",
+    "THREE_TARGETS",
+    "Conclusion",
+    "Guarantee",
+    "Needed",
+    "Number",
+    "above_budget",
+]
+
+Number = int | float
+
+
+@dataclass(frozen=True)
+class Needed:
+    """What a promise needs.
+
+    Parameters
+    ----------
+    n : int or None
+        Rows of each run; None: no number is enough.
+    details : mapping
+        Numbers to read: sharpness, pool, trainings, the rows of other methods.
+    settings : mapping
+        Parameters of the learner beside the targets.
+    rate : float
+        The paper's rate with constant 1.
+    theorem : str or None
+        Its theorem, where that depends on the targets.
+    promise : str or None
+        The promise, where its words depend on the targets.
+    """
+
+    n: int | None
+    details: Mapping[str, Number | str] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    rate: float = math.nan
+    theorem: str | None = None
+    promise: str | None = None
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """One task: what its certificates say, and how many rows a promise needs.
+
+    Parameters
+    ----------
+    task : str
+        Name in certificates and in :func:`replearn.plan`.
+    derive : callable
+        From a ledger and the inputs to a `Conclusion`; every number goes through the ledger.
+    learners : tuple of str
+        Names of the learners and functions that carry the task out.
+    theorem : str
+        Key of the main theorem.
+    needed : callable or None
+        From the targets to `Needed`; None: the task cannot be planned this way.
+    required : tuple of str
+        Targets without a default.
+    optional : dict
+        Other targets with their defaults.
+    promise : str
+        The promise of a plan, with the targets in braces.
+    """
+
+    task: str
+    derive: Callable[..., Conclusion]
+    learners: tuple[str, ...] = ()
+    theorem: str = ""
+    needed: Callable[..., Needed] | None = None
+    required: tuple[str, ...] = ()
+    optional: Mapping[str, Number | str | None] = field(default_factory=dict)
+    promise: str = ""
+
+
+def above_budget(name: str, reached: float | None, asked: float | None) -> tuple[str, ...]:
+    """Say that a number exceeds what was asked for, or nothing.
+
+    Examples
+    --------
+    >>> above_budget("rho", 0.2, 0.1)
+    ('asked for rho = 0.1, reached 0.2',)
+    >>> above_budget("rho", 0.05, 0.1)
+    ()
+    """
+    if asked is None or (reached is not None and reached <= asked):
+        return ()
+    value = "nothing" if reached is None else f"{reached:.4g}"
+    return (f"asked for {name} = {asked:g}, reached {value}",)
+
+
+# Promises of plans, in the letters of the glossary.
+SAME_CHOICE = "Two runs choose different candidates with probability at most {rho:g}."
+NEAR_BEST = (
+    " The choice is worse than the best by more than {alpha:g} with probability at most {beta:g}."
+)
+SAME_POINT = "Two models answer one fixed point differently with probability at most {rho:g}."
+SMALL_MASS = "Two rules differ on a mass above {gamma:g} with probability at most {rho:g}."
+
+THREE_TARGETS: dict[str, Number | str | None] = {"rho": 0.1, "alpha": 0.1, "beta": 0.05}
+FOUR_TARGETS: dict[str, Number | str | None] = {**THREE_TARGETS, "gamma": 0.1}

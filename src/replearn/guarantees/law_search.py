@@ -1,0 +1,240 @@
+"""For one wish: the number that must meet its target, as a function of blocks and law.
+
+A planner is a monotone predicate plus a search that returns the passing side. The predicate is
+the certificate's own derivation, so that planner and certificate cannot disagree.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from replearn.bounds import (
+    MembershipLaw,
+    ThresholdLaw,
+    arcsine_law,
+    flip_bound,
+    make_law,
+    membership_flip_bound,
+    optimal_law,
+    selection_flip_bound_sampled,
+    smallest_blocks,
+    smallest_width,
+)
+from replearn.bounds.approximate_heavy import heavy_disagreement_bound
+from replearn.bounds.multiclass import smallest_blocks_multiclass
+from replearn.bounds.optimal import tightest_law
+from replearn.bounds.signs import label_flip_bound
+from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.steps import Ledger
+from replearn.guarantees.votes import promised
+from replearn.guarantees.wish import Wish
+from replearn.records.search import bisect, smallest_integer
+
+GOLDEN = (math.sqrt(5) - 1) / 2
+STEPS_TO_BEST_WIDTH = 14
+STEPS_TO_NARROWEST = 24
+SOFT_WIDTHS = range(50, 100)
+LARGEST_PROGRAMME = 2_000
+MOST_BLOCKS = 1_000_000
+MOST_BLOCKS_SEARCHED = 20_000
+
+MARGIN = 1.0 - 2e-6
+"""Another machine may compute a supremum a relative 1e-6 larger: leave room where there is some."""
+
+
+@dataclass(frozen=True)
+class Promise:
+    """The bound a wish is measured by, and its target, for a sample of n rows."""
+
+    wish: Wish
+    n: int | None = None
+
+    @cached_property
+    def target(self) -> float | None:
+        """The number the bound must not exceed; None when it is what is to be solved."""
+        request = self.wish.request
+        if request.notion == "pointwise":
+            return request.rho
+        return request.gamma if request.rho is not None else None
+
+    def bound(self, n_blocks: int, law: ThresholdLaw | None) -> float:
+        """Return the number that is compared with the target."""
+        wish = self.wish
+        design = Design(
+            request=wish.request,
+            n=n_blocks if self.n is None else max(self.n, n_blocks),
+            n_blocks=n_blocks,
+            law=law,
+            vote=wish.vote,
+            n_classes=wish.n_classes,
+            atoms=wish.atoms,
+            shared_rows=wish.shared_rows,
+            heavy=wish.heavy,
+        )
+        rho, gamma = promised(Ledger(), design)
+        return rho if gamma is None or wish.request.rho is None else gamma
+
+    def meets(self, n_blocks: int, law: ThresholdLaw | None) -> bool:
+        """Whether the target is met."""
+        return self.target is None or self.bound(n_blocks, law) <= self.target
+
+    # -- laws ------------------------------------------------------------------------------------
+    @property
+    def _simple(self) -> bool:
+        """Whether the searches in bounds apply: pointwise, no heavy stage."""
+        wish, request = self.wish, self.wish.request
+        if request.notion != "pointwise" or wish.heavy is not None:
+            return False
+        if not wish.binary:
+            return request.runs == 2
+        # the soft bound of the arcsine law jumps as the law widens: scanned here instead
+        return wish.vote == "hard" or wish.law != "arcsine" or wish.width is not None
+
+    def law_for(self, n_blocks: int) -> ThresholdLaw | None:
+        """Return the law to use with so many blocks: the narrowest that meets the target.
+
+        When none does, or when there is no target, the one with the smallest bound.
+        """
+        wish = self.wish
+        if not wish.binary:
+            return None
+        if isinstance(wish.law, ThresholdLaw):
+            return wish.law
+        if wish.law == "programme":
+            return self._programme(n_blocks)
+        if wish.width is not None:
+            return self._make(n_blocks, wish.width)
+        if self.target is None:
+            return self._best(n_blocks)
+        found = self._narrowest_simple(n_blocks) if self._simple else None
+        return self._narrowest(n_blocks) if found is None else found
+
+    def _make(self, n_blocks: int, width: float) -> ThresholdLaw:
+        assert isinstance(self.wish.law, str)
+        return make_law(self.wish.law, n_blocks, width=width)
+
+    def _programme(self, n_blocks: int) -> ThresholdLaw:
+        if self.target is not None:
+            try:
+                return optimal_law(n_blocks, self.target)
+            except ValueError:
+                if n_blocks > LARGEST_PROGRAMME:
+                    raise
+        return tightest_law(n_blocks)
+
+    def _narrowest_simple(self, n_blocks: int) -> ThresholdLaw | None:
+        """Use the exact search of the bounds."""
+        assert self.target is not None
+        law, vote, runs = str(self.wish.law), self.wish.vote, self.wish.request.runs
+        for budget in (self.target * MARGIN, self.target):
+            width = smallest_width(budget, n_blocks, law=law, vote=vote, runs=runs)
+            if width is not None:
+                return self._make(n_blocks, width)
+        return None
+
+    def _narrowest(self, n_blocks: int) -> ThresholdLaw:
+        """Bisect below the best width, keeping the passing side; the best one if none passes."""
+        best = self._best(n_blocks)
+        if not self.meets(n_blocks, best) or best.width is None:
+            return best
+        width = bisect(
+            lambda narrower: self.meets(n_blocks, self._make(n_blocks, narrower)),
+            best.width,
+            0.0,
+            halvings=STEPS_TO_NARROWEST,
+        )
+        readable = self._make(n_blocks, min(1.0, math.ceil(width * 1e4) / 1e4))
+        return readable if self.meets(n_blocks, readable) else self._make(n_blocks, width)
+
+    def _best(self, n_blocks: int) -> ThresholdLaw:
+        """Return the law with the smallest bound (golden section in the arcsine scale)."""
+        if self.wish.law == "uniform":
+            return self._make(n_blocks, 1.0)
+        if self.wish.vote == "soft":
+            return best_soft_law(n_blocks)
+        low, high = math.pi / 4, math.pi / 2
+        tried: dict[float, float] = {}
+
+        def height(angle: float) -> float:
+            if angle not in tried:
+                tried[angle] = self.bound(n_blocks, self._make(n_blocks, math.sin(angle)))
+            return tried[angle]
+
+        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        for _ in range(STEPS_TO_BEST_WIDTH):
+            if height(left) <= height(right):
+                high, right = right, left
+                left = high - GOLDEN * (high - low)
+            else:
+                low, left = left, right
+                right = low + GOLDEN * (high - low)
+        best = math.sin(min(tried, key=lambda angle: tried[angle]))
+        return self._make(n_blocks, round(best, 4))
+
+    # -- blocks ----------------------------------------------------------------------------------
+    def smallest_blocks(self) -> int | None:
+        """Return the smallest number of blocks that meets the target; None if there is none."""
+        wish, target = self.wish, self.target
+        if isinstance(wish.law, ThresholdLaw):
+            return wish.law.n_blocks if self.meets(wish.law.n_blocks, wish.law) else None
+        if target is None:
+            return 1
+        if self._hopeless(target):
+            return None
+        try:
+            return self._search_blocks(target)
+        except ValueError:  # more blocks than the bounds can handle
+            return None
+
+    def _hopeless(self, target: float) -> bool:
+        """Whether the heavy stage alone exceeds the target, so that no blocks help."""
+        stage, n, request = self.wish.heavy, self.n, self.wish.request
+        if stage is None or n is None:
+            return False
+        law = MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
+        member, labels = membership_flip_bound(n, law), self._label_flip(stage)
+        if request.notion == "pointwise":
+            return member + labels > target
+        if request.rho is None:
+            return False
+        flips = {"membership_flip": member, "label_flip": labels}
+        alone = heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=law, **flips)
+        return min(alone, (member + labels) / request.rho) > target
+
+    def _label_flip(self, stage: HeavyStage) -> float:
+        if self.wish.binary:
+            return label_flip_bound(stage.n_labels, stage.band)
+        return selection_flip_bound_sampled(1.0 / stage.band, self.wish.n_classes, stage.n_labels)
+
+    def _search_blocks(self, target: float) -> int | None:
+        wish, runs = self.wish, self.wish.request.runs
+        if not self._simple:
+            return smallest_integer(self.some_law_meets, limit=MOST_BLOCKS)
+        if not wish.binary:
+            return smallest_blocks_multiclass(target, wish.n_classes)
+        law, vote = str(wish.law), wish.vote
+        if law == "arcsine" and wish.width is None:
+            enough = smallest_blocks(target, law="uniform", runs=runs)
+            if enough > MOST_BLOCKS_SEARCHED:
+                return enough  # not the smallest number, but found in an instant
+        width = None if law == "programme" else wish.width
+        return smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
+
+    def some_law_meets(self, n_blocks: int) -> bool:
+        """Whether so many blocks can meet the target."""
+        if self.wish.binary and self.wish.width is None and not self._simple:
+            return self.meets(n_blocks, self._best(n_blocks))
+        return self.meets(n_blocks, self.law_for(n_blocks))
+
+
+@lru_cache(maxsize=1024)
+def best_soft_law(n_blocks: int) -> ThresholdLaw:
+    """Return the arcsine law with the smallest soft bound: a closed formula, but not a smooth one.
+
+    Examples
+    --------
+    >>> best_soft_law(91).width
+    0.8
+    """
+    laws = [arcsine_law(n_blocks, width / 100) for width in SOFT_WIDTHS]
+    return min(laws, key=lambda law: flip_bound(law, vote="soft"))

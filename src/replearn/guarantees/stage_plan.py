@@ -1,0 +1,257 @@
+"""The heavy stage of a plan: from accuracy targets to a membership law and a number of labels.
+
+A function of n and of the targets only. Every split that is tried is valid; the first one that
+meets all targets is taken.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import lru_cache
+
+from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
+from replearn.bounds.accuracy import light_mass
+from replearn.bounds.completeness import some_missed_point_bound
+from replearn.bounds.membership import quick_membership_bound
+from replearn.bounds.selection import selection_error_tail_sampled
+from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
+from replearn.guarantees.design import HeavyStage
+from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.records.checks import check_fraction
+from replearn.records.search import bisect, smallest_integer
+
+# Share of rho that membership may take at most; the rest is for labels and votes, which share it.
+_MEMBERSHIP_SHARE = 0.6
+# Of the disagreeing mass gamma of whole models: what membership may take on average, what labels
+# may take, and the share of rho at which they may exceed it. Votes need the rest.
+_GAMMA_MEMBERSHIP, _GAMMA_LABELS, _RHO_LABELS = 0.07, 0.4, 0.7
+# Points heavier than this part of gamma / ln(1/rho) do not average out.
+_GAMMA_MASS = 0.1
+# Half of beta is for light points, a quarter each for missed points and wrong labels.
+_HIGHS = (0.99, 0.97, 0.93, 0.85, 0.7, 0.5)
+_LOWS = (16.0, 8.0, 4.0, 2.5, 1.8, 1.4, 1.2)
+# Of alpha, what heavy labels may cost: makes labels times light mass cheapest.
+_CLEAR_SHARE = 0.75
+_MOST_LABELS = 4_000_000
+_PAPER_RATIO = 4.0
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What the stage is there for, and how much it may flip."""
+
+    rho: float
+    alpha: float
+    beta: float
+    realizable: bool
+    paper: bool
+    gamma: float | None
+    n_classes: int
+
+    @property
+    def clear(self) -> float:
+        """How much a heavy label may cost; 1 in the realizable case."""
+        return 1.0 if self.realizable else _CLEAR_SHARE * self.alpha
+
+    @property
+    def mass(self) -> float:
+        """Mass from which points have to be heavy."""
+        mass = light_mass(self.alpha, self.clear, self.beta / 2.0)
+        if self.gamma is None:
+            return mass
+        # theorem: approximate-heavy (points outside must average out)
+        return min(mass, _GAMMA_MASS * self.gamma / math.log(2.0 / self.rho))
+
+    def label_budget(self, membership: float) -> float | None:
+        """How often labels may flip beside membership; None if membership takes too much."""
+        if self.gamma is not None:
+            labels = _RHO_LABELS * self.rho * _GAMMA_LABELS * self.gamma
+            return labels if membership <= _GAMMA_MEMBERSHIP * self.gamma else None
+        return self.rho - membership if membership <= _MEMBERSHIP_SHARE * self.rho else None
+
+
+def heavy_stage(
+    *,
+    n: int,
+    rho: float,
+    alpha: float,
+    beta: float,
+    realizable: bool = False,
+    paper: bool = False,
+    gamma: float | None = None,
+    n_classes: int = 2,
+) -> HeavyStage:
+    """Choose how heavy points are treated, for samples of n rows.
+
+    Parameters
+    ----------
+    n : int
+        Rows of each sample.
+    rho : float
+        Probability that two runs differ, for the whole learner.
+    alpha, beta : float
+        The error exceeds the mean error of the block models (times the factor of the law) by more
+        than alpha with probability at most beta.
+    realizable : bool, default=False
+        Whether every point has one label only.
+    paper : bool, default=False
+        Use the paper's law of membership: uniform on [nu/2, 2 nu].
+    gamma : float or None, default=None
+        Mass on which whole models may differ; None: the pointwise notion.
+    n_classes : int, default=2
+        Number of classes.
+
+    Returns
+    -------
+    HeavyStage
+        The first that meets all targets; else one that keeps rho, if there is one. The plan says
+        what is reached.
+
+    Examples
+    --------
+    >>> stage = heavy_stage(n=100_000, rho=0.1, alpha=0.1, beta=0.05, realizable=True)
+    >>> stage.n_labels < 100_000 * stage.low + 1, round(stage.mass, 4)
+    (True, 0.0054)
+    """
+    return _heavy_stage(n, _goal(rho, alpha, beta, realizable, paper, gamma, n_classes))[0]
+
+
+def _goal(
+    rho: float,
+    alpha: float,
+    beta: float,
+    realizable: bool,
+    paper: bool,
+    gamma: float | None,
+    n_classes: int,
+) -> Goal:
+    for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
+        check_fraction(name, value, one=name == "rho")
+    mass = None if gamma is None else check_fraction("gamma", gamma)
+    return Goal(float(rho), float(alpha), float(beta), realizable, paper, mass, n_classes)
+
+
+@lru_cache(maxsize=512)
+def _heavy_stage(n: int, goal: Goal) -> tuple[HeavyStage, bool]:
+    spare: HeavyStage | None = None
+    for law in _laws(n, goal):
+        stage = _stage_within(n, law, goal)
+        if stage is not None and _wrong_labels(stage, goal) <= goal.beta / 4.0:
+            return stage, True
+        spare = spare or stage
+    return spare or _fallback(n, goal), False
+
+
+def _stage_within(n: int, law: MembershipLaw, goal: Goal) -> HeavyStage | None:
+    """Return the stage under a law, if membership and labels keep the flip budget."""
+    budget = goal.label_budget(quick_membership_bound(n, law))
+    if budget is None:
+        return None
+    stage = _stage(n, law, budget, goal)
+    return stage if _label_flip(stage, goal) <= budget else None
+
+
+def _fallback(n: int, goal: Goal) -> HeavyStage:
+    """Keep rho, if accuracy cannot be had: call only heavier points heavy."""
+    high = goal.mass
+    while True:
+        high = min(1.0, high * 1.5)
+        laws = _laws_up_to(high, goal.paper)
+        stages = (_stage_within(n, law, goal) for law in laws)
+        found = next((stage for stage in stages if stage is not None), None)
+        if found is not None or high == 1.0:
+            return found or _stage(n, laws[0], goal.rho / 2.0, goal)
+
+
+def _laws(n: int, goal: Goal) -> list[MembershipLaw]:
+    """Laws under which no point of this mass is missed; those with small ``low`` first."""
+    kind = "uniform" if goal.paper else "sqrt"
+    for part in _HIGHS:
+        high = goal.mass * part
+        law = MembershipLaw(kind, high / 2.0, high)
+        if some_missed_point_bound(n, law, goal.mass) <= goal.beta / 4.0:
+            return _laws_up_to(high, goal.paper)
+    return []
+
+
+def _laws_up_to(high: float, paper: bool) -> list[MembershipLaw]:
+    kind, ratios = ("uniform", (_PAPER_RATIO,)) if paper else ("sqrt", _LOWS)
+    return [MembershipLaw(kind, high / ratio, high) for ratio in ratios]
+
+
+def _stage(n: int, law: MembershipLaw, budget: float, goal: Goal) -> HeavyStage:
+    """Use all labels that members surely have, and the least noise that the budget allows."""
+    k = min(_MOST_LABELS, max(1, labels_guaranteed(n, law.low)))
+    if goal.n_classes == 2:
+        band = sign_width(k, 1, budget, joint=False) or 1.0
+    else:
+        band = _least_noise(k, goal.n_classes, budget, goal.clear)
+    accuracy = (goal.alpha, goal.beta, goal.clear, goal.mass)
+    return HeavyStage(law.low, law.high, k, band, law.kind, *accuracy)
+
+
+def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
+    """Scale of the Gumbels on label shares that keeps the flip budget; the less, the better."""
+
+    def keeps_budget(t: float) -> bool:
+        return selection_flip_bound_sampled(t, n_classes, k) <= budget
+
+    largest = clear * k  # beyond t = clear k the error bound no longer falls
+    scale = largest if keeps_budget(largest) else bisect(keeps_budget, 0.0, largest, tolerance=1e-4)
+    return math.ceil(1e9 / max(scale, 1e-3)) / 1e9
+
+
+def _label_flip(stage: HeavyStage, goal: Goal) -> float:
+    if goal.n_classes == 2:
+        return sign_flip_bound(stage.n_labels, 1, stage.band)
+    return selection_flip_bound_sampled(1.0 / stage.band, goal.n_classes, stage.n_labels)
+
+
+def _wrong_labels(stage: HeavyStage, goal: Goal) -> float:
+    most = int((1.0 + 1e-12) / stage.low)
+    if goal.n_classes == 2:
+        return sign_error_bound(stage.n_labels, most, goal.clear, stage.band, joint=False)
+    wrong = selection_error_tail_sampled(
+        1.0 / stage.band, goal.n_classes, goal.clear, stage.n_labels
+    )
+    return most * wrong
+
+
+def heavy_rows_needed(
+    *,
+    rho: float,
+    alpha: float,
+    beta: float,
+    realizable: bool = False,
+    paper: bool = False,
+    gamma: float | None = None,
+    n_classes: int = 2,
+) -> int | None:
+    """Return how many rows the heavy stage needs, votes left aside.
+
+    Parameters
+    ----------
+    rho, alpha, beta, realizable, paper, gamma, n_classes
+        As for `heavy_stage`.
+
+    Returns
+    -------
+    int or None
+        A number of rows that is enough; None beyond 6 * 10^10.
+
+    Examples
+    --------
+    >>> heavy_rows_needed(rho=0.1, alpha=0.1, beta=0.05, realizable=True) < 200_000
+    True
+    """
+    goal = _goal(rho, alpha, beta, realizable, paper, gamma, n_classes)
+
+    def enough(n: int) -> bool:
+        return _heavy_stage(n, goal)[1]
+
+    # To two per cent is enough: the search visits few sample sizes.
+    found = smallest_integer(lambda step: enough(_size(step)), limit=1024)
+    return None if found is None else _size(found)
+
+
+def _size(step: int) -> int:
+    return math.ceil(100 * 1.02**step)

@@ -1,0 +1,303 @@
+"""Blocks that vote: the flip probability of one point, and what it says about the error.
+
+This file decides which theorem applies to a design. Plans and certificates are made by it and
+checked by running it again.
+"""
+
+from typing import Any
+
+from replearn.bounds import ThresholdLaw, error_factor, multiclass_flip_bound, runs_bound
+from replearn.bounds.accuracy import light_point_slack
+from replearn.bounds.flips import (
+    flip_supremum,
+    repeated_row_bound,
+    soft_flip_bound,
+    training_row_bound,
+)
+from replearn.bounds.theorem import theorem
+from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
+from replearn.guarantees.approximate import approximate_promise
+from replearn.guarantees.design import Design
+from replearn.guarantees.heavy_stage import (
+    stage_accuracy,
+    stage_flip,
+    stage_step,
+    too_few_labels,
+)
+from replearn.guarantees.steps import Conclusion, Ledger
+from replearn.records.text import rounded_up
+
+
+# -- numbers that belong to votes alone ------------------------------------------------------------
+@theorem("content-keyed-partition")
+def block_size(n: int, n_blocks: int) -> int:
+    """Rows per block: equal blocks, the surplus is left out."""
+    return n // n_blocks
+
+
+@theorem("several-partitions")
+def flip_bound_partitions(flip_bound: float, n_partitions: int) -> float:
+    """Flip probability of the average over partitions: that of one partition."""
+    if n_partitions < 1:
+        raise ValueError(f"n_partitions must be at least 1, got {n_partitions}")
+    return flip_bound
+
+
+@theorem("many-runs")
+def runs_bound_union(flip_bound: float, runs: int) -> float:
+    """Probability that some run differs from the first: the union bound, for any rule."""
+    return min(1.0, (runs - 1) * flip_bound)
+
+
+@theorem("training-rows")
+def vote_step(law: ThresholdLaw) -> float:
+    """Flip probability when one block changes its mind."""
+    return law.largest_step
+
+
+@theorem("training-rows")
+def class_step(n_blocks: int) -> float:
+    """Flip probability of class votes when one block changes its mind."""
+    return 2.0 / (n_blocks + 1.0) * (1.0 + 1e-15)
+
+
+@theorem("training-rows")
+def training_row_stage(flip_bound: float, step: float, runs: int) -> float:
+    """Probability that runs differ at a row on which one of them was trained."""
+    return min(1.0, (runs - 1) * (flip_bound + step))
+
+
+@theorem("training-rows")
+def repeated_row_stage(flip_bound: float, step: float, runs: int) -> float:
+    """Return the same for data in which equal rows occur."""
+    return min(1.0, (runs - 1) * (2.0 * flip_bound + step))
+
+
+@theorem("light-point-deviation")
+def error_slack(beta: float, atoms: float) -> float:
+    """How far the error may exceed its mean over the thresholds: half of beta pays for it."""
+    return light_point_slack(beta / 2, atoms)
+
+
+@theorem("vc-sample-size")
+def block_size_needed(
+    d: int,
+    alpha: float,
+    beta: float,
+    n_blocks: int,
+    n_partitions: int,
+    realizable: bool,
+    slack: float,
+) -> int | None:
+    """Rows per block that make all block models accurate; None if no number is enough.
+
+    When points carry mass, half of beta and ``slack`` of alpha pay for the thresholds. The blocks
+    of different partitions share rows, so beta is split over all models.
+    """
+    rest = alpha - slack
+    if rest <= 0:
+        return None
+    share = beta if slack == 0 else beta / 2
+    size = realizable_sample_size if realizable else agnostic_sample_size
+    return size(d, rest, share / (n_blocks * n_partitions))
+
+
+# -- the promise -----------------------------------------------------------------------------------
+def conclude(ledger: Ledger, design: Design) -> Conclusion:
+    """Conclude what a design promises.
+
+    Examples
+    --------
+    >>> from replearn.bounds import uniform_law
+    >>> from replearn.guarantees import Design, Request
+    >>> design = Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
+    >>> conclusion = conclude(Ledger(), design)
+    >>> conclusion.certified, round(conclusion.rho, 4)
+    (True, 0.0993)
+    """
+    design.validate()
+    size = ledger.add(block_size, n=design.n, n_blocks=design.n_blocks)
+    rho, gamma = promised(ledger, design)
+    enough, accuracy = _accuracy(ledger, design, size)
+    reasons = _shortfalls(design, rho, gamma)
+    if design.heavy is not None:
+        reasons = too_few_labels(ledger, design) + reasons
+    reasons += [] if enough else [accuracy]
+    asked: Any = design.request if design.request.asks_accuracy else design.heavy
+    kept = asked is not None and enough
+    promise = sentence(design.request.notion, rho, gamma, design.request.runs)
+    return Conclusion(
+        promises=(promise, accuracy) if enough else (promise,),
+        rho=rho,
+        gamma=gamma,
+        alpha=asked.alpha if kept else None,
+        beta=asked.beta if kept else None,
+        reasons=tuple(reasons),
+        assumptions=tuple(_assumptions(design)),
+    )
+
+
+def derive(ledger: Ledger, **inputs: Any) -> Conclusion:
+    """Conclude from the design as JSON values: what certificates do."""
+    return conclude(ledger, Design.from_dict(inputs))
+
+
+def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
+    """Return the promise in one sentence.
+
+    Examples
+    --------
+    >>> print(sentence("pointwise", 0.1, None, 2))
+    Two runs on fresh samples give one fixed point different answers with probability at most 0.1.
+    """
+    if notion == "approximate":
+        return (
+            f"Except with probability {rounded_up(rho)}, two models trained on fresh samples "
+            f"answer at most a share of {rounded_up(gamma or 0.0)} of the population differently."
+        )
+    if runs == 2:
+        return (
+            "Two runs on fresh samples give one fixed point different answers with probability at "
+            f"most {rounded_up(rho)}."
+        )
+    return (
+        f"{runs} runs on fresh samples do not all give one fixed point the same answer with "
+        f"probability at most {rounded_up(rho)}."
+    )
+
+
+def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
+    """Return only rho and gamma of what a design promises: the predicate of the planner."""
+    flip = pair_flip(ledger, design)
+    request = design.request
+    if request.notion == "approximate":
+        return approximate_promise(ledger, design, flip)
+    if design.law is None or design.heavy is not None:
+        items = {"flip_bound": flip, "runs": request.runs}
+        step = _row_step(ledger, design)
+        # the numbers for a row that was trained on are no claim, but people will ask for them
+        ledger.add(training_row_stage, step=step, **items)
+        ledger.add(repeated_row_stage, step=step, **items)
+        return ledger.add(runs_bound_union, **items), None
+    rows = {"law": design.law, "runs": request.runs, "vote": design.vote}
+    ledger.add(training_row_bound, **rows)
+    ledger.add(repeated_row_bound, **rows)
+    return (flip if request.runs == 2 else ledger.add(runs_bound, **rows)), None
+
+
+def pair_flip(ledger: Ledger, design: Design) -> float:
+    """Flip probability of one fixed point between two runs."""
+    if design.law is None:
+        items = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        flip: float = ledger.add(multiclass_flip_bound, **items)
+    else:
+        bound = flip_supremum if design.vote == "hard" else soft_flip_bound
+        flip = ledger.add(bound, law=design.law)
+    flip = ledger.add(flip_bound_partitions, flip_bound=flip, n_partitions=design.n_partitions)
+    if design.heavy is None:
+        return flip
+    return stage_flip(ledger, design, design.heavy, flip)
+
+
+def _row_step(ledger: Ledger, design: Design) -> float:
+    """Flip probability when one row of one sample changes."""
+    if design.law is None:
+        step: float = ledger.add(class_step, n_blocks=design.n_blocks)
+    else:
+        step = ledger.add(vote_step, law=design.law)
+    if design.heavy is None:
+        return step
+    return stage_step(ledger, design, design.heavy, step)
+
+
+def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
+    """Say which target is missed."""
+    request = design.request
+    noun = "block" if design.n_blocks == 1 else "blocks"
+    blocks = f"{design.n_blocks} {noun} of {design.block_size} {design.unit}"
+    reasons = []
+    if request.rho is not None and rho > request.rho:
+        reasons.append(
+            f"asked for rho = {request.rho:g}, but with {blocks} it is rho = {rounded_up(rho)}"
+        )
+    if request.gamma is not None and gamma is not None and gamma > request.gamma:
+        reasons.append(
+            f"asked for gamma = {request.gamma:g} at rho = {rho:g}, "
+            f"but with {blocks} it is gamma = {rounded_up(gamma)}"
+        )
+    return reasons
+
+
+# -- accuracy: which statement about the error holds; the certificate never says more --------------
+def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
+    """Return whether the accuracy asked for is reached, and the statement that holds."""
+    request = design.request
+    factor = 1.0 if design.law is None else ledger.add(error_factor, law=design.law)
+    if not request.asks_accuracy:
+        if design.heavy is not None and design.heavy.alpha is not None:
+            return stage_accuracy(ledger, design, design.heavy, factor)
+        return True, _mean_error_statement(design, factor)
+    slack = 0.0
+    if design.atoms > 0:
+        slack = ledger.add(error_slack, beta=request.beta, atoms=design.atoms)
+    needed = ledger.add(
+        block_size_needed,
+        d=request.d,
+        alpha=request.alpha,
+        beta=request.beta,
+        n_blocks=design.n_blocks,
+        n_partitions=design.n_partitions,
+        realizable=request.realizable,
+        slack=slack,
+    )
+    asked = f"alpha = {request.alpha:g}, beta = {request.beta:g}, d = {request.d}"
+    if needed is None:
+        return False, f"no block size reaches {asked} when points carry this much mass"
+    if needed > size:
+        return False, f"{asked} needs {needed} {design.unit} per block, there are {size}"
+    return True, _excess_statement(design, factor)
+
+
+def _mean_error_statement(design: Design, factor: float) -> str:
+    if design.law is None or factor <= 1.0:
+        return (
+            "Averaged over the shared random numbers the error is at most the mean error of the "
+            "block models."
+        )
+    return (
+        f"Averaged over the shared thresholds the error is at most {rounded_up(factor)} times the "
+        f"mean {design.error_name} of the block models (worst case; usually it is smaller than "
+        "their error)."
+    )
+
+
+def _excess_statement(design: Design, factor: float) -> str:
+    request = design.request
+    sure = f"Except with probability {rounded_up(request.beta or 0.0)}"
+    alpha, excess = f"{request.alpha:g}", rounded_up(factor - 1)
+    if request.realizable:
+        return f"{sure} the error is at most {rounded_up(factor)} x {alpha} (realizable case)."
+    if factor <= 1.0:
+        return f"{sure} the error is at most OPT + {alpha}."
+    return (
+        f"{sure} the error is at most OPT + {alpha} + {excess} (OPT + {alpha} - R*), "
+        "R* the Bayes risk."
+    )
+
+
+def _assumptions(design: Design) -> list[str]:
+    """List the conditions that apply to this design."""
+    codes = ["equal-design", "learned-inside-blocks"]
+    if design.classes is None:
+        codes.append("classes-agree")
+    codes += ["key-before-data", "point-not-in-sample", "same-point", "separate-keys"]
+    codes.append("threshold-rule" if design.law is not None else "label-rule")
+    codes += ["number-of-runs", "no-drift", "independent-samples", "random-function"]
+    approximate = design.request.notion == "approximate"
+    if approximate and not design.shared_rows:
+        codes.append("no-shared-rows")
+    if design.request.asks_accuracy:
+        codes.append("base-learner")
+    if (approximate and design.heavy is None) or design.request.asks_accuracy:
+        codes.append("point-masses")
+    return codes

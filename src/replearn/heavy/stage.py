@@ -1,0 +1,170 @@
+"""The heavy stage: points that occur often are labelled from their own labels, not by votes.
+
+It exists for accuracy with high probability: a point of large mass must not depend on one
+threshold. One sample serves membership, labels and votes (theorem: sample-reuse); members occur at
+least n low times, so each of them has the k labels that the plan wants.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.bounds import MembershipLaw
+from replearn.guarantees import HeavyStage
+from replearn.heavy.counting import PointIndex, count_points
+from replearn.heavy.heavy_hitters import draw_members
+from replearn.heavy.label_rule import first_labels, label_points
+from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import take_rows
+
+
+class HeavyPoints:
+    """The heavy points of a fitted learner.
+
+    Parameters
+    ----------
+    known : Known
+        All points that occur often enough to matter.
+    stage : HeavyStage
+        The plan's treatment of heavy points.
+    classes : ndarray
+        The labels.
+
+    Attributes
+    ----------
+    points : container of rows
+        The members, most frequent first.
+    masses : ndarray of float
+        Their frequencies in the training sample.
+    labels : ndarray
+        Their labels.
+    shares : ndarray of float, shape (members, classes)
+        Share of each class among the labels that were used.
+    n_labels : int
+        How many labels of each were used, k.
+    """
+
+    def __init__(self, known: Known, stage: HeavyStage, classes: NDArray[Any]) -> None:
+        self._known, self._stage = known, stage
+        self._index = PointIndex(known.points)
+        member = np.flatnonzero(known.member)
+        self.points = take_rows(known.seen.values, member)
+        self.masses = known.seen.counts[member] / known.seen.n
+        self.labels = classes[known.rule.answers[member]]
+        self.shares = known.rule.shares[member]
+        self.n_labels = stage.n_labels
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    def __repr__(self) -> str:
+        return f"HeavyPoints({len(self)} points, mass {float(self.masses.sum()):.4g})"
+
+    def frame(self) -> Any:
+        """Return the members as a pandas DataFrame: features, mass and label."""
+        import pandas as pd
+
+        rows = self.points.toarray() if hasattr(self.points, "toarray") else self.points
+        if hasattr(rows, "columns"):
+            rows = {name: list(rows[name]) for name in rows.columns}
+        return pd.DataFrame(rows).assign(mass=self.masses, label=self.labels)
+
+    def to_state(self) -> dict[str, Any]:
+        """Return the state as plain values, without the key and what follows from it."""
+        seen = self._known.seen
+        values = seen.values
+        if hasattr(values, "columns"):  # frames are read by the names of their columns
+            names = sorted(values.columns)
+            values = [
+                list(row) for row in zip(*(list(values[name]) for name in names), strict=True)
+            ]
+        return {"values": values, "counts": seen.counts, "tallies": seen.tallies, "n": seen.n}
+
+    @classmethod
+    def from_state(
+        cls,
+        state: dict[str, Any],
+        stage: HeavyStage,
+        classes: NDArray[Any],
+        key: SharedKey,
+        decimals: int | None,
+    ) -> HeavyPoints:
+        """Build the stage again from `to_state` and the key."""
+        seen = Seen(state["values"], state["counts"], state["tallies"], state["n"])
+        return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
+
+    def view(self, points: Points) -> HeavyView:
+        """Return membership and labels of some points.
+
+        Parameters
+        ----------
+        points : Points
+            Canonical points.
+
+        Returns
+        -------
+        HeavyView
+        """
+        return HeavyView(self._known, self._stage, self._index.locate(points))
+
+
+def fit_heavy(
+    X: Any,
+    codes: NDArray[np.intp],
+    classes: NDArray[Any],
+    stage: HeavyStage,
+    key: SharedKey,
+    decimals: int | None,
+) -> HeavyPoints:
+    """Find the heavy points of the sample and label them.
+
+    Parameters
+    ----------
+    X : container of rows
+        The planned rows.
+    codes : ndarray of int
+        Their labels, 0, 1, ...
+    classes : ndarray
+        The labels.
+    stage : HeavyStage
+        From the plan.
+    key : SharedKey
+        The learner's key.
+    decimals : int or None
+        Rounding of the points.
+
+    Returns
+    -------
+    HeavyPoints
+
+    Examples
+    --------
+    >>> X, y = np.repeat([[1.0], [2.0]], [60, 40], axis=0), np.repeat([0, 1], [60, 40])
+    >>> stage = HeavyStage(low=0.2, high=0.3, n_labels=20)
+    >>> heavy = fit_heavy(X, y, np.array(["no", "yes"]), stage, SharedKey(0), None)
+    >>> heavy.labels.tolist(), heavy.masses.tolist()
+    (['no', 'yes'], [0.6, 0.4])
+    """
+    sample = as_points(X, decimals=decimals)
+    counted = count_points(X, at_least=fewest_remembered(len(sample), stage), decimals=decimals)
+    place = PointIndex(counted.points).locate(sample)
+    # Points with fewer than k labels cannot be members; they have no label of their own.
+    k = np.where(counted.counts >= stage.n_labels, stage.n_labels, 0)
+    tallies = first_labels(sample, codes, place, k, key, n_classes=max(2, len(classes)))
+    seen = Seen(counted.values, counted.counts, tallies, counted.n)
+    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+
+
+def _decide(
+    seen: Seen, stage: HeavyStage, classes: NDArray[Any], key: SharedKey, decimals: int | None
+) -> Known:
+    """Decide membership and labels by the shared random numbers."""
+    points = as_points(seen.values, decimals=decimals)
+    law = MembershipLaw(stage.kind, stage.low, stage.high)
+    member, uniforms = draw_members(points, seen.counts, seen.n, law, key)
+    rule = label_points(points, seen.tallies, stage.n_labels, stage.band, classes, key)
+    return Known(seen, points, member, uniforms, rule)

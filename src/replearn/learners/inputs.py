@@ -1,0 +1,217 @@
+"""What goes into a learner: features as they come, labels as codes, groups, ids of points."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from hashlib import sha256
+from numbers import Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils import get_tags
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from replearn.compat import validate_data
+from replearn.exceptions import PreprocessingWarning
+from replearn.learners.diagnostics import float_columns, warn_user
+from replearn.randomness import Points, as_points
+from replearn.tables.missing import is_nan
+
+# Objects without a repr of their own print an address, which differs between processes.
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
+
+
+@contextmanager
+def all_or_nothing(learner: Any) -> Iterator[None]:
+    """Forget an earlier fit, and leave no half-fitted learner behind, not even on Ctrl-C."""
+    _forget_fit(learner)
+    try:
+        yield
+    except BaseException:
+        _forget_fit(learner)
+        raise
+
+
+def _forget_fit(learner: Any) -> None:
+    for name in [name for name in vars(learner) if _is_fitted_name(name)]:
+        delattr(learner, name)
+
+
+def _is_fitted_name(name: str) -> bool:
+    return name in ("_dtype", "_panel", "_units") or (name.endswith("_") and name[:2] != "__")
+
+
+def refuse_fit_params(params: dict[str, Any]) -> None:
+    """Refuse further arguments of ``fit``, weights in particular, instead of passing over them."""
+    if "sample_weight" in params:
+        raise TypeError(
+            "fit takes no sample_weight: the promise counts rows, equally many in every block. "
+            "Leave it out, and weigh inside the base learner (class_weight='balanced')."
+        )
+    if params:
+        raise TypeError(f"fit got an unexpected keyword argument {next(iter(params))!r}")
+
+
+def base_learner(estimator: Any) -> Any:
+    """Return the base learner; logistic regression if none is given."""
+    return LogisticRegression(max_iter=1000) if estimator is None else estimator
+
+
+def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
+    """Check shape and names; values are left to the base learner and the encoding."""
+    if _is_text_column(X) or hasattr(X, "columns"):
+        validate_data(learner, X, reset=reset, skip_check_array=True)
+        return X
+    return validate_data(
+        learner,
+        X,
+        reset=reset,
+        accept_sparse=True,
+        dtype=None,
+        ensure_all_finite=False,
+        order="C",
+    )
+
+
+def _is_text_column(X: Any) -> bool:
+    """A single column of documents, as text vectorisers take it."""
+    if getattr(X, "ndim", 1) != 1 or not hasattr(X, "__len__") or len(X) == 0:
+        return False
+    first = X[0] if isinstance(X, list | tuple | np.ndarray) else next(iter(X))
+    return isinstance(first, str)
+
+
+def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+    """Labels as codes into the sorted list of classes.
+
+    The list comes from the caller or the plan where one is given, because a list learned from the
+    data may differ between two labs.
+    """
+    if y is None:
+        raise ValueError("y is missing: requires y to be passed, but the target y is None.")
+    y = _of_one_type(column_or_1d(np.asarray(y), warn=True), "Input y", "leave out the row")
+    check_consistent_length(X, y)
+    check_classification_targets(y)
+    present, codes = np.unique(y, return_inverse=True)
+    if classes is None:
+        return codes.astype(np.intp), present
+    known = check_classes(classes)
+    unknown = [label for label in present.tolist() if label not in set(known.tolist())]
+    if unknown:
+        raise ValueError(
+            f"y has labels that are not in classes={known.tolist()}: {unknown[:5]}. "
+            "Add them to classes, or leave those rows out."
+        )
+    return np.searchsorted(known, present)[codes].astype(np.intp), known
+
+
+def check_classes(classes: Any) -> NDArray[Any]:
+    """Return a given list of classes in order, each of them once."""
+    known = np.asarray(classes)
+    if known.ndim != 1 or known.size == 0:
+        raise ValueError(f"classes={classes!r} must be a list of labels.")
+    return np.unique(_of_one_type(known, "classes", "leave it out"))
+
+
+def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
+    """One group id per row, or None."""
+    if groups is None:
+        return None
+    groups = np.asarray(groups)
+    if groups.shape != (n_rows,):
+        raise ValueError(f"groups has shape {groups.shape}, but there are {n_rows} rows.")
+    return _of_one_type(groups, "groups", "give a row without a group an id of its own")
+
+
+def check_points(points: Any, n_rows: int) -> Points:
+    """One id per row, as points; ids are taken as they are, only features are rounded."""
+    if isinstance(points, str | bytes) or not hasattr(points, "__len__"):
+        raise ValueError(
+            f"points={points!r} must hold one id for each of the {n_rows} rows of X: give a list, "
+            "an array or a column."
+        )
+    ids = as_points(points)
+    if len(ids) != n_rows:
+        raise ValueError(
+            f"points has {len(ids)} ids, but X has {n_rows} rows: give one id per row."
+        )
+    return ids
+
+
+def check_base(base: Any, vote: str) -> None:
+    """Refuse what cannot vote before anything is trained."""
+    kind = get_tags(base).estimator_type if hasattr(base, "__sklearn_tags__") else None
+    if kind not in (None, "classifier"):
+        raise ValueError(f"estimator={base!r} is a {kind}: give a classifier.")
+    # Some classifiers show their methods only when fitted (stacking); then both are missing.
+    if vote == "soft" and hasattr(base, "predict") and not hasattr(base, "predict_proba"):
+        raise ValueError(
+            f'vote="soft" needs predict_proba, which estimator={base!r} does not have: use '
+            'vote="hard", or wrap it in CalibratedClassifierCV.'
+        )
+
+
+def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
+    """Refuse missing values and a mixture of types, which have no order; unpack numbers."""
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        row = int(np.flatnonzero(np.isnan(values))[0])
+        raise ValueError(f"{name} contains NaN in row {row}: {remedy}.")
+    if values.dtype != object:
+        return values
+    cells = values.tolist()
+    row = next((place for place, cell in enumerate(cells) if _has_no_label(cell)), -1)
+    if row >= 0:
+        raise ValueError(f"{name} contains a missing value in row {row}: {remedy}.")
+    kinds = {type(cell) for cell in cells}
+    if all(issubclass(kind, Real | np.bool_) for kind in kinds):
+        return np.asarray(cells)
+    if len(kinds) > 1 and not all(issubclass(kind, str) for kind in kinds):
+        names = " and ".join(sorted(kind.__name__ for kind in kinds))
+        raise ValueError(f"{name} mixes values of the types {names}: use one type for all rows.")
+    return values
+
+
+def _has_no_label(cell: Any) -> bool:
+    no_time = isinstance(cell, np.datetime64) and bool(cell != cell)
+    return cell is None or no_time or is_nan(cell)
+
+
+def warn_if_precision_changed(X: Any, fitted: Any) -> None:
+    """Warn when points come in another float precision than the training rows did.
+
+    ``float32(0.1)`` is another number than ``0.1``: such points have thresholds of their own.
+    """
+    dtype = float_precision(X)
+    if dtype is None or dtype == fitted or fitted != np.float64:
+        return
+    warn_user(
+        f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
+        "so another threshold, than in a float64 table. Use one precision, or "
+        'plan={"decimals": 6}.',
+        PreprocessingWarning,
+    )
+
+
+def float_precision(X: Any) -> np.dtype[Any] | None:
+    """Return the shortest float type in a table, or None if it has no floats."""
+    if hasattr(X, "columns"):
+        dtypes = [column.dtype for column, _ in float_columns(X[:1])]
+        return min(dtypes, key=lambda dtype: dtype.itemsize, default=None)
+    dtype = getattr(X, "dtype", None)
+    return dtype if getattr(dtype, "kind", None) == "f" else None
+
+
+def describe_learner(estimator: Any) -> tuple[str, str]:
+    """Describe the base learner in words and by a digest of all its parameters.
+
+    Two labs belong to one promise only if they train the same learner.
+    """
+    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
+    lines = [f"{name}={_ADDRESS.sub('', repr(value))}" for name, value in sorted(params.items())]
+    digest = sha256("\n".join([type(estimator).__qualname__, *lines]).encode()).hexdigest()
+    return " ".join(_ADDRESS.sub("", repr(estimator)).split()), digest[:16]

@@ -1,0 +1,240 @@
+"""What a plan fixes for a learner: the arguments of `plan`, the rows that count, the blocks.
+
+A plan depends on the parameters and the number of rows only, never on the data.
+"""
+
+from __future__ import annotations
+
+from inspect import signature
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import HeavyStage, Plan, heavy_stage
+from replearn.learners.diagnostics import warn_user
+from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
+"""Parameters that a plan leaves open."""
+
+FROM_SAMPLE = ("n", "n_classes", "unit")
+"""Arguments of `plan` that follow from the sample."""
+
+MOST_PARTITIONS = 1023
+"""Beyond that the integers of the rule overflow."""
+
+
+class Sample(NamedTuple):
+    """A labelled sample; rows of one group stay together."""
+
+    X: Any
+    codes: NDArray[np.intp]
+    groups: NDArray[Any] | None = None
+
+    @property
+    def n(self) -> int:
+        """Rows, or groups where there are groups."""
+        return len(self.codes) if self.groups is None else len(np.unique(self.groups))
+
+    @property
+    def unit(self) -> str:
+        """What `n` counts."""
+        return "rows" if self.groups is None else "groups"
+
+    def take(self, rows: NDArray[np.intp]) -> Sample:
+        """Return some of the rows, in this order."""
+        groups = None if self.groups is None else self.groups[rows]
+        return Sample(take_rows(self.X, rows), self.codes[rows], groups)
+
+
+def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
+    """Return the sample with its labels as codes, and the list of classes."""
+    codes, classes = check_labels(X, y, classes)
+    return Sample(X, codes, check_groups(groups, len(codes))), classes
+
+
+# -- the arguments of plan -------------------------------------------------------------------------
+def plan_arguments(learner: Any) -> dict[str, Any]:
+    """Return what a learner asks of `plan`: its parameters, and its ``plan`` if that is a dict.
+
+    A ``Plan`` is followed as it is: only its vote and its classes are returned.
+    """
+    given = learner.plan
+    if isinstance(given, Plan):
+        return {"vote": given.vote, "classes": given.classes}
+    params = learner.get_params(deep=False)
+    own = {name: value for name, value in params.items() if name not in FREE}
+    given = {} if given is None else given
+    twice = [name for name in given if name in own and name in _changed(learner)]
+    if twice:
+        raise ValueError(
+            f"{', '.join(twice)} is given twice, as a parameter and in plan=: leave one out."
+        )
+    known = [name for name in given if name in FROM_SAMPLE]
+    if known:
+        raise ValueError(
+            f"{', '.join(known)} in plan= follows from the sample: leave it out, or make a Plan "
+            "with replearn.plan, which fixes it for all labs."
+        )
+    asked = own | dict(given)
+    if asked["classes"] is not None:
+        asked["classes"] = check_classes(asked["classes"])
+    if asked.get("n_partitions") == "auto":
+        asked["n_partitions"] = None
+    return asked
+
+
+def split_stage(asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
+    """Split the arguments into those of `plan` and those of the heavy stage; None: no stage.
+
+    A stage is planned exactly when ``alpha`` is given, without ``d``.
+    """
+    rest = dict(asked)
+    heavy, label_noise = rest.pop("heavy", "auto"), rest.pop("label_noise", True)
+    if heavy not in ("auto", "paper", "off"):
+        raise ValueError(f"heavy must be one of auto, paper, off, got {heavy!r}")
+    if not isinstance(label_noise, bool | np.bool_):
+        raise TypeError(f"label_noise must be True or False, got {label_noise!r}")
+    if "max_point_mass" in rest:
+        rest["atoms"] = rest.pop("max_point_mass")
+    if rest.get("d") is not None:
+        return {**rest, "realizable": not label_noise}, None
+    alpha, beta = rest.pop("alpha", None), rest.pop("beta", 0.05)
+    if alpha is None or heavy == "off":
+        return rest, None
+    return rest, {
+        "alpha": alpha,
+        "beta": beta,
+        "realizable": not label_noise,
+        "paper": heavy == "paper",
+    }
+
+
+def wants_heavy_stage(learner: Any) -> bool:
+    """Whether a learner, fitted or not, answers points that occur often by their own labels."""
+    plan = getattr(learner, "plan", None)
+    if isinstance(plan, Plan):
+        return plan.design.heavy is not None
+    return plan is not None and split_stage(plan)[1] is not None
+
+
+def stage_of(
+    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: float
+) -> HeavyStage | None:
+    """Plan the heavy stage that `split_stage` split off, for a sample of these sizes."""
+    if wanted is None:
+        return None
+    _refuse_stage_of_groups(sizes["unit"])
+    return heavy_stage(n=sizes["n"], n_classes=sizes["n_classes"], **wanted, **targets)
+
+
+def _refuse_stage_of_groups(unit: str) -> None:
+    if unit == "groups":
+        raise ValueError(
+            "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
+            "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
+            "one row per group."
+        )
+
+
+def _changed(learner: Any) -> list[str]:
+    """Return the parameters that a plan fixes and that do not have their default values."""
+    defaults = signature(type(learner)).parameters
+    return [
+        name
+        for name, value in learner.get_params(deep=False).items()
+        if name not in FREE and not _same(value, defaults[name].default)
+    ]
+
+
+def _same(value: Any, default: Any) -> bool:
+    return value is default or (isinstance(value, int | float | str) and value == default)
+
+
+# -- the plan in force -----------------------------------------------------------------------------
+def refuse_planned(names: Any) -> None:
+    """Refuse parameters that a plan fixes, instead of passing over them."""
+    if names:
+        raise ValueError(f"the plan fixes {', '.join(names)}: leave it out, or plan anew.")
+
+
+def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any]) -> Plan:
+    """Return the plan that the learner was given, or make one for this sample.
+
+    A plan that was given and that this sample cannot follow is refused; a plan that is made and
+    cannot keep what was asked is warned about.
+    """
+    followed = isinstance(learner.plan, Plan)
+    if followed:
+        _check_followed(learner, learner.plan, sample, classes)
+        plan = learner.plan
+    else:
+        sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
+        plan = learner._plan_for(asked, **sizes)
+    if plan.design.heavy is not None:
+        _refuse_stage_of_groups(sample.unit)
+    if plan.n_partitions > MOST_PARTITIONS:
+        raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
+    if not followed and not plan.certified:
+        warn_user(plan.reason, NotCertifiedWarning)
+    return plan
+
+
+def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
+    refuse_planned(_changed(learner))
+    if plan.task != learner._notion:
+        raise ValueError(
+            f"plan is for the {plan.task} notion, not for {type(learner).__name__}."
+        )
+    if plan.unit == "groups" and sample.groups is None:
+        raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
+    if sample.n < plan.n:
+        raise ValueError(
+            f"plan needs n={plan.n} {sample.unit}, but the sample has {sample.n}. Make a plan "
+            "for the smallest sample among the labs."
+        )
+    if max(2, len(classes)) != plan.n_classes:
+        raise ValueError(
+            f"plan is for {plan.n_classes} classes, but y has {len(classes)}: "
+            f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class which "
+            "a sample misses is known."
+        )
+
+
+# -- the rows that count ---------------------------------------------------------------------------
+def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+    """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
+
+    The key of this choice depends on how many units there are: two labs with different surplus
+    choose independently, two labs with the same surplus choose alike, and in both cases the flip
+    bound holds (theorem: content-keyed-partition, section "surplus").
+    """
+    available, sample = sample.n, _without_file_order(key, sample, plan)
+    if available == plan.n:
+        return sample
+    surplus = key.child("surplus", available)
+    if sample.groups is None:
+        points = as_points(sample.X, decimals=plan.decimals)
+        return sample.take(surplus.order(points, sample.codes)[: plan.n])
+    names, group_of_row = np.unique(sample.groups, return_inverse=True)
+    kept = np.zeros(len(names), dtype=bool)
+    kept[surplus.order(names)[: plan.n]] = True
+    return sample.take(np.flatnonzero(kept[group_of_row]))
+
+
+def _without_file_order(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+    """Forget the order of the file where rows that count as equal are not interchangeable.
+
+    Equal rows are told apart by which came first. Rounded alike they still train differently, and
+    in different groups they go into different blocks.
+    """
+    if plan.decimals is None and sample.groups is None:
+        return sample
+    points = as_points(sample.X)
+    if sample.groups is not None:
+        points = points.beside(as_points(sample.groups))
+    return sample.take(key.child("file").order(points, sample.codes))

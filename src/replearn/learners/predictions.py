@@ -1,0 +1,207 @@
+"""Prediction methods of learners whose blocks vote, beside ``predict``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
+from sklearn.utils.metaestimators import available_if
+
+from replearn.learners.inputs import check_features
+from replearn.learners.results import ClassExplanation, Explanation, FlipRate
+from replearn.records.checks import check_fraction
+
+Floats = NDArray[np.float64]
+
+
+def _has_two_classes(learner: Any) -> bool:
+    """Whether there are not more than two classes, or none yet: before ``fit``."""
+    return len(getattr(learner, "classes_", ())) <= 2
+
+
+class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Probabilities, flips, limits and explanations from a fitted vote.
+
+    A subclass has ``_vote()``, which returns the `FittedVote`, and ``predict``.
+    """
+
+    def predict_proba(self, X: Any) -> Floats:
+        """Predict class probabilities: the mean vote share of each class.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n, n_classes)
+            Shares in the order of ``classes_``. Not calibrated probabilities, and not the rule
+            that `predict` follows: each point has its own threshold.
+        """
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        return vote.rule.proba(vote.votes(X))[:, : len(self.classes_)]
+
+    def vote_share(self, X: Any) -> Floats:
+        """Mean share of the blocks that vote for ``classes_[1]``.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Shares in [0, 1].
+        """
+        vote, X = self._vote_of_two("vote_share"), check_features(self, X, reset=False)
+        return vote.rule.share(vote.votes(X))
+
+    @available_if(_has_two_classes)
+    def decision_function(self, X: Any, *, points: Any = None) -> Floats:
+        """Signed distance from the other answer: the law's value minus the point's threshold.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Positive for ``classes_[1]``; two classes only. For a heavy point: that of its own
+            labels. It contains the point's random threshold: rank points by `vote_share`.
+        """
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        rule = vote.rule_for(X)
+        return rule.decision(rule.evidence(*vote.votes_and_noise(X, points)))
+
+    def flip_probability(self, X: Any, *, points: Any = None) -> Floats:
+        """Estimate the probability that a fresh training sample gives another prediction.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points; they must not be rows of the training sample.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Estimates from this one fit, under this key. `flip_limits` gives their limits.
+        """
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        return vote.rule_for(X).flips(*vote.votes_and_noise(X, points))
+
+    def flip_limits(
+        self, X: Any, *, points: Any = None, delta: float = 0.05
+    ) -> tuple[Floats, Floats]:
+        """Lower and upper confidence limits of `flip_probability`, per point.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points; they must not be rows of the training sample.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds.
+        delta : float, default=0.05
+            Each point's limits fail with probability at most delta.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            Limits of each point's flip probability.
+        """
+        check_fraction("delta", delta, one=False)
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        return vote.rule_for(X).limits(*vote.votes_and_noise(X, points), delta)
+
+    def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
+        """Mean flip probability over the points, averaged over thresholds, with an upper limit.
+
+        With a heavy stage membership and labels of heavy points are counted as well.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            Points of the population; they must not be rows of the training sample.
+        delta : float, default=0.05
+            The limit fails with probability at most delta.
+
+        Returns
+        -------
+        FlipRate
+            ``estimate`` and ``upper``.
+        """
+        check_fraction("delta", delta, one=False)
+        vote, X = self._vote_of_two("flip_rate"), check_features(self, X, reset=False)
+        votes, rule = vote.votes(X), vote.rule_for(X)
+        if vote.plan.n_blocks < 2:
+            return FlipRate(float("nan"), 1.0, delta)
+        upper = rule.rate_limit(votes, delta)
+        return FlipRate(float(rule.average_flips(votes).mean()), upper, delta)
+
+    def predict_or_abstain(
+        self, X: Any, max_flip: float, *, points: Any = None, fill_value: Any = None
+    ) -> NDArray[Any]:
+        """Predict only where the estimated flip probability is at most ``max_flip``.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        max_flip : float
+            Largest flip probability with which a label is given.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds.
+        fill_value : object, default=None
+            What stands for no prediction.
+
+        Returns
+        -------
+        ndarray of object, shape (n,)
+            Labels, or ``fill_value``. Where it abstains is itself an estimate from this sample:
+            another run may abstain elsewhere.
+        """
+        check_fraction("max_flip", max_flip, zero=True)
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
+        labels = self.classes_[rule.answers(*asked)].astype(object)
+        labels[rule.flips(*asked) > max_flip] = fill_value
+        return labels
+
+    def explain(self, X: Any, *, points: Any = None) -> Explanation | ClassExplanation:
+        """Explain each prediction: votes, threshold, distance, flip probability.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds.
+
+        Returns
+        -------
+        Explanation
+            Prints as sentences; ``frame()`` gives a table.
+        """
+        vote, X = self._vote(), check_features(self, X, reset=False)
+        rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
+        codes = rule.answers(*asked)
+        stage = np.full(len(codes), "vote")
+        return rule.explain(codes, rule.evidence(*asked), rule.flips(*asked), stage, self.classes_)
+
+    def _vote_of_two(self, method: str) -> Any:
+        """Return the fitted vote; refuse more than two classes."""
+        vote = self._vote()
+        if not _has_two_classes(self):
+            raise ValueError(
+                f"{method} is defined for two classes; this learner has {len(self.classes_)}."
+            )
+        return vote

@@ -1,0 +1,165 @@
+"""What prediction methods return beside arrays: explanations and flip rates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class InWords:
+    """A dataclass with one row per point in its columns, and a sentence for each row."""
+
+    answer: NDArray[Any]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        raise NotImplementedError
+
+    def columns(self: Any) -> dict[str, NDArray[Any]]:
+        """Return the columns by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame."""
+        import pandas as pd
+
+        return pd.DataFrame(self.columns())
+
+    def __len__(self) -> int:
+        return len(self.answer)
+
+    def __str__(self) -> str:
+        return "\n".join(self.sentences())
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation(InWords):
+    """One row per point: what the blocks said, the point's threshold, and the distance.
+
+    Parameters
+    ----------
+    answer : ndarray
+        The prediction.
+    stage : ndarray of str
+        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
+        of its own).
+    vote_share : ndarray of float
+        Mean share of blocks that voted for ``classes[1]``; for a heavy point, of its own labels.
+    law_value : ndarray of float
+        The law's value of the vote shares; the answer is ``classes[1]`` iff it exceeds the
+        threshold.
+    threshold : ndarray of float
+        The point's own threshold in [0, 1), the same in every run with the same key.
+    margin : ndarray of float
+        ``law_value - threshold``; near 0, a fresh sample may answer differently.
+    flip_probability : ndarray of float
+        Estimated probability that a fresh training sample answers differently.
+    classes : tuple
+        The two labels; a sample of one label only is told apart from "any other label".
+    """
+
+    answer: NDArray[Any]
+    stage: NDArray[np.str_]
+    vote_share: NDArray[np.float64]
+    law_value: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+    classes: tuple[Any, Any]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            above = self.margin[row] > 0
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point are" if heavy else "blocks voted for"
+            yield (
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source} "
+                f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
+                f"{'above' if above else 'not above'} this point's threshold "
+                f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); a fresh training "
+                f"sample would answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class ClassExplanation(InWords):
+    """One row per point: the answer, the runner-up, and the distance between them.
+
+    Parameters
+    ----------
+    answer : ndarray
+        The prediction.
+    stage : ndarray of str
+        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
+        of its own).
+    vote_share : ndarray of float
+        Share of blocks that voted for the answer; for a heavy point, of its own labels.
+    runner_up : ndarray
+        The label that came next.
+    runner_up_share : ndarray of float
+        The same for it.
+    margin : ndarray of float
+        Log share (for a heavy point: share over band) plus shared Gumbel of the answer, minus
+        that of the runner-up.
+    flip_probability : ndarray of float
+        Estimated probability that a fresh training sample answers differently.
+    """
+
+    answer: NDArray[Any]
+    stage: NDArray[np.str_]
+    vote_share: NDArray[np.float64]
+    runner_up: NDArray[Any]
+    runner_up_share: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+            yield (
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}; with "
+                f"this point's shared random numbers {self.runner_up[row]!s} "
+                f"({self.runner_up_share[row]:.1%}) came next (margin {self.margin[row]:.3f}); a "
+                "fresh training sample would answer differently with probability about "
+                f"{self.flip_probability[row]:.2g}."
+            )
+
+
+@dataclass(frozen=True)
+class FlipRate:
+    """Share of points that two fresh training samples would answer differently.
+
+    Parameters
+    ----------
+    estimate : float
+        Estimate from one fit, averaged over thresholds.
+    upper : float
+        Upper confidence limit.
+    delta : float
+        The limit fails with probability at most delta.
+
+    Examples
+    --------
+    >>> print(FlipRate(0.0362, 0.078, 0.05))
+    flip rate 3.62% (at most 7.80%, 95%)
+    """
+
+    estimate: float
+    upper: float
+    delta: float
+
+    def __str__(self) -> str:
+        return f"flip rate {self.estimate:.2%} (at most {self.upper:.2%}, {1 - self.delta:.0%})"
+
+
+def _probability_in_words(probability: float) -> str:
+    # Below that an estimate from a few dozen blocks says no more than: very unlikely.
+    return "below 0.001" if probability < 0.001 else f"about {probability:.2g}"

@@ -1,0 +1,311 @@
+"""The vote: block models, key and plan of one fit, and the rule that turns votes into answers.
+
+Two classes: a point is answered 1 iff its own keyed threshold lies below the law's value of its
+vote share (`ThresholdRule`). More classes: the class with the largest log share plus shared Gumbel
+(`GumbelRule`). Both have the same methods, and so has a rule beside a heavy stage (`HeavyRule`).
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+
+from replearn.bounds import flip_estimate, flip_limits, flip_rate_limit
+from replearn.bounds.class_flips import (
+    class_answer_chances,
+    class_answers,
+    class_flip_estimate,
+    class_flip_limits,
+)
+from replearn.bounds.foreseen import average_flip_estimate, joint_variance
+from replearn.bounds.fresh import block_disagreement
+from replearn.bounds.laws import LAW_BITS
+from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
+from replearn.guarantees import Plan
+from replearn.heavy import HeavyPoints, with_flips
+from replearn.learners.heavy_rule import HeavyRule
+from replearn.learners.inputs import check_points, warn_if_precision_changed
+from replearn.learners.results import ClassExplanation, Explanation
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import n_rows
+
+Floats = NDArray[np.float64]
+
+_UNIFORM_BITS = 53
+
+
+@dataclass(frozen=True, eq=False)
+class FittedVote:
+    """The blocks of one fit with their plan and key: from points to votes and shared noise."""
+
+    panel: Panel
+    plan: Plan
+    key: SharedKey
+    classes: NDArray[Any]
+    heavy: HeavyPoints | None
+    joint_variance: float
+    precision: np.dtype[Any] | None
+    n_jobs: int | None
+
+    @property
+    def rule(self) -> ThresholdRule | GumbelRule:
+        """The rule of the votes alone."""
+        if len(self.classes) <= 2:
+            return ThresholdRule(self.plan, self.joint_variance)
+        return GumbelRule(self.plan, self.classes)
+
+    def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
+        """Return the rule for these points: heavy ones are answered by their own labels.
+
+        Whether a point is heavy depends on its features, never on an id.
+        """
+        if self.heavy is None:
+            return self.rule
+        points = as_points(X, decimals=self.plan.decimals)
+        return HeavyRule(self.rule, self.heavy.view(points))
+
+    def votes(self, X: Any) -> NDArray[Any]:
+        """Let the blocks vote on the points."""
+        return self.rule.votes(self.panel, X, self.n_jobs)
+
+    def noise(self, X: Any, ids: Any = None) -> Floats:
+        """Return the points' shared random numbers: thresholds, or Gumbels."""
+        return self.rule.noise(self.key, self._points(X, ids))
+
+    def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[NDArray[Any], Floats]:
+        """Let the blocks vote while the noise is hashed, which takes about as long."""
+        if n_rows(X) < FEWEST_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
+            return self.votes(X), self.noise(X, ids)
+        points = self._points(X, ids)
+        return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))
+
+    def _points(self, X: Any, ids: Any) -> Points:
+        if ids is not None:
+            return check_points(ids, n_rows(X))
+        if self.plan.decimals is None:
+            warn_if_precision_changed(X, self.precision)
+        return as_points(X, decimals=self.plan.decimals)
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdRule:
+    """Two classes: answer 1 iff the point's threshold is below the law's value of its votes.
+
+    With hard votes every number is an integer, so that the answer has the same bits everywhere.
+    """
+
+    plan: Plan
+    joint_variance: float
+
+    def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> NDArray[Any]:
+        """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
+        return _ask(panel, self.plan)(X, n_jobs=n_jobs)
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's threshold, uniform in [0, 1)."""
+        return key.uniforms(points)
+
+    def answers(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each answer: 1 iff ``threshold < mean of G(share)``."""
+        if self.plan.vote == "soft":
+            return (noise < self._law_values(votes)).astype(np.intp)
+        # theorem: pointwise-threshold, several-partitions
+        return below_law(noise, self._law_sums(votes), self.plan.n_partitions).astype(np.intp)
+
+    def share(self, votes: NDArray[Any]) -> Floats:
+        """Mean share of the votes for class 1."""
+        shares = votes if self.plan.vote == "soft" else votes / self.plan.n_blocks
+        return np.asarray(shares.mean(axis=1))
+
+    def proba(self, votes: NDArray[Any]) -> Floats:
+        """Mean share of each class."""
+        share = self.share(votes)
+        return np.column_stack([1 - share, share])
+
+    def evidence(self, votes: NDArray[Any], noise: Floats) -> tuple[Floats, ...]:
+        """Return what an answer rests on: share, law value, threshold."""
+        return self.share(votes), self._law_values(votes), noise
+
+    def decision(self, evidence: tuple[Floats, ...]) -> Floats:
+        """Law value minus threshold, positive for class 1."""
+        _, law_value, threshold = evidence
+        return law_value - threshold
+
+    def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample answers differently, under this key."""
+        whole = whole_votes(votes, self.plan) if self.plan.vote == "soft" else votes
+        return flip_estimate(self.plan.law, whole, noise, joint=self.joint_variance)
+
+    def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample names each class, (n, 2)."""
+        return with_flips(self.answers(votes, noise), self.flips(votes, noise))
+
+    def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
+        """Confidence limits of the flip probability of each point."""
+        return flip_limits(self.plan.law, self._hard(votes, "flip_limits"), noise, delta=delta)
+
+    def average_flips(self, votes: NDArray[Any]) -> Floats:
+        """Estimate the flip probability of each point, averaged over keys."""
+        return average_flip_estimate(self.plan.law, votes, joint=self.joint_variance)
+
+    def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
+        """Upper limit of the flip rate over the points."""
+        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.plan.law.n_blocks)
+        return flip_rate_limit(self.plan.law, disagreement, delta=delta)
+
+    def explain(
+        self,
+        codes: NDArray[np.intp],
+        evidence: tuple[Floats, ...],
+        flips: Floats,
+        stage: NDArray[Any],
+        classes: NDArray[Any],
+    ) -> Explanation:
+        """Say why each point got its answer."""
+        share, law_value, threshold = evidence
+        return Explanation(
+            answer=classes[codes],
+            stage=stage,
+            vote_share=share,
+            law_value=law_value,
+            threshold=threshold,
+            margin=law_value - threshold,
+            flip_probability=flips,
+            classes=tuple([*classes.tolist(), "any other label"][:2]),
+        )
+
+    def _law_sums(self, votes: NDArray[np.integer]) -> NDArray[np.int64]:
+        """Sum over partitions of G(vote share), in units of 2**-30."""
+        return self.plan.law.table[votes].sum(axis=1, dtype=np.int64)
+
+    def _law_values(self, votes: NDArray[Any]) -> Floats:
+        """Mean over partitions of G(vote share), in [0, 1]."""
+        if self.plan.vote == "soft":
+            # theorem: soft-votes
+            return np.asarray(self.plan.law.at(votes).mean(axis=1))
+        return self._law_sums(votes) / (self.plan.n_partitions * 2.0**LAW_BITS)
+
+    def _hard(self, votes: NDArray[Any], method: str) -> NDArray[np.integer]:
+        if self.plan.vote == "soft":
+            raise ValueError(f'{method} needs vote="hard"; this learner was fitted with "soft".')
+        return votes
+
+
+@dataclass(frozen=True, eq=False)
+class GumbelRule:
+    """More classes: the class with the largest log share plus shared Gumbel of the point."""
+
+    plan: Plan
+    classes: NDArray[Any]
+
+    def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> Floats:
+        """Vote shares in each partition, (n, partitions, classes)."""
+        weights = _ask(panel, self.plan)(X, n_jobs=n_jobs).astype(np.float64)
+        return weights / weights.sum(axis=2, keepdims=True)
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's Gumbels, one for each class."""
+        return key.gumbels(points, self.classes.tolist())
+
+    def answers(self, votes: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each answer."""
+        # theorem: multiclass-vote
+        return class_answers(self.proba(votes), noise)
+
+    def proba(self, votes: Floats) -> Floats:
+        """Mean share of each class."""
+        weights = votes.sum(axis=1)
+        return np.asarray(weights / weights.sum(axis=1, keepdims=True))
+
+    def evidence(self, votes: Floats, noise: Floats) -> tuple[Floats, ...]:
+        """Return what an answer rests on: shares, and log shares plus Gumbels."""
+        shares = self.proba(votes)
+        with np.errstate(divide="ignore"):
+            return shares, np.log(shares) + noise
+
+    def flips(self, votes: Floats, noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample answers differently, under this key."""
+        return class_flip_estimate(votes, self.plan.n_blocks, noise)
+
+    def chances(self, votes: Floats, noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample names each class, (n, classes)."""
+        return class_answer_chances(votes, self.plan.n_blocks, noise)
+
+    def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
+        """Confidence limits of the flip probability of each point."""
+        counted = self.plan.n_partitions == 1 and self.plan.vote == "hard"
+        shares, n_blocks = self.proba(votes), self.plan.n_blocks
+        return class_flip_limits(shares, n_blocks, noise, delta=delta, counted=counted)
+
+    def explain(
+        self,
+        codes: NDArray[np.intp],
+        evidence: tuple[Floats, ...],
+        flips: Floats,
+        stage: NDArray[Any],
+        classes: NDArray[Any],
+    ) -> ClassExplanation:
+        """Say why each point got its answer."""
+        shares, scores = evidence
+        every, second = np.arange(len(scores)), np.argsort(-scores, axis=1, kind="stable")[:, 1]
+        return ClassExplanation(
+            answer=classes[codes],
+            stage=stage,
+            vote_share=shares[every, codes],
+            runner_up=classes[second],
+            runner_up_share=shares[every, second],
+            margin=scores[every, codes] - scores[every, second],
+            flip_probability=flips,
+        )
+
+
+def below_law(
+    thresholds: Floats, law_sums: NDArray[np.int64], n_partitions: int
+) -> NDArray[np.bool_]:
+    """Whether ``u < mean G``, decided in integers.
+
+    Examples
+    --------
+    >>> below_law(np.array([0.49, 0.0]), np.array([2**30, 0]), 2)
+    array([ True, False])
+    """
+    # u * 2^53 < (sum / (J 2^30)) 2^53  <=>  (u 2^53) J < sum 2^23; below 2^63 for J <= 1023.
+    scaled = (thresholds * 2.0**_UNIFORM_BITS).astype(np.int64)
+    return scaled * n_partitions < law_sums << (_UNIFORM_BITS - LAW_BITS)
+
+
+def whole_votes(shares: Floats, plan: Plan) -> NDArray[np.intp]:
+    """Read mean scores as if they were shares of votes.
+
+    A score is steadier than the coin of the same mean: flips are overstated.
+    """
+    return np.rint(shares * plan.n_blocks).astype(np.intp)
+
+
+def partition_variance(panel: Panel, rows: Any, plan: Plan, n_jobs: int | None) -> float:
+    """Estimate how alike the partitions vote, so that no estimate depends on other points.
+
+    Returns the variance of the mean vote share as a part of one partition's, from some training
+    rows. Their own blocks know them, one in each partition: that shifts shares by 1 / n_blocks at
+    most, alike in all partitions. 1 (flips are overstated rather than understated) if it is unknown
+    or not needed.
+    """
+    if plan.n_partitions == 1 or panel.n_classes > 2:
+        return 1.0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever predicts hears them
+        try:
+            votes = _ask(panel, plan)(rows, n_jobs=n_jobs)
+        except Exception:
+            return 1.0  # a fit does not fail over a question nobody asked
+    whole = whole_votes(votes, plan) if plan.vote == "soft" else votes
+    return joint_variance(whole, plan.n_blocks)
+
+
+def _ask(panel: Panel, plan: Plan) -> Any:
+    return panel.soft_scores if plan.vote == "soft" else panel.vote_counts

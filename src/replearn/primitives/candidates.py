@@ -1,0 +1,278 @@
+"""Candidates of a choice: their names, the rows they get wrong, and the chosen one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.guarantees import Certificate
+from replearn.hypotheses import Cover, Hypothesis, Rules
+from replearn.hypotheses.hypothesis import canonical_text
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import n_rows, row_chunks, slice_rows
+
+# Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.
+CHUNK_ROWS = 1 << 14
+_CELLS = 1 << 22
+_WORD_BITS = np.uint64(12)
+# Longer lists are not searched for equal names, nor named in the certificate.
+_LONGEST_CHECKED = 100_000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Choice:
+    """A chosen candidate.
+
+    Parameters
+    ----------
+    index : int
+        Its place in the list.
+    candidate : object
+        The candidate; None for a matrix of predictions.
+    name : object
+        Its name.
+    errors : ndarray
+        Empirical errors of all candidates.
+    certificate : Certificate
+        What is promised.
+    """
+
+    index: int
+    candidate: Any
+    name: Any
+    errors: NDArray[np.float64]
+    certificate: Certificate
+
+    @property
+    def error(self) -> float:
+        """Empirical error of the chosen candidate."""
+        return float(self.errors[self.index])
+
+
+def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
+    """Return the place, the candidate and its name, as the fields of a `Choice`.
+
+    Examples
+    --------
+    >>> chosen_item(["a model"], ["linear"], 0)
+    {'index': 0, 'candidate': 'a model', 'name': 'linear'}
+    """
+    candidate = None if isinstance(candidates, np.ndarray) else candidates[index]
+    return {"index": index, "candidate": candidate, "name": names[index]}
+
+
+def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
+    """Return the candidates without names, and their names.
+
+    A mapping names its values, a cover its dichotomies, a hypothesis is its own name. Anything
+    else must be named by the caller: a place in a list is not a name.
+
+    Examples
+    --------
+    >>> from replearn.hypotheses import Constant
+    >>> named_candidates([Constant(True)], None)[1]
+    ['{"kind": "constant", "value": true}']
+    """
+    if names is not None:
+        return _values(candidates), names
+    if isinstance(candidates, Mapping):
+        return list(candidates.values()), list(candidates)
+    if isinstance(candidates, Cover):
+        return candidates.rules, candidates.identity
+    listed = not isinstance(candidates, np.ndarray) and not isinstance(candidates, Rules)
+    if listed and all(isinstance(item, Hypothesis) for item in candidates):
+        return candidates, [canonical_text(item) for item in candidates]
+    raise ValueError(
+        "names is missing: the choice is keyed by what a candidate is, not by its place in a "
+        "list. Give names, or candidates as {name: model}."
+    )
+
+
+def _values(candidates: Any) -> Any:
+    if isinstance(candidates, Mapping):
+        return list(candidates.values())
+    return candidates.rules if isinstance(candidates, Cover) else candidates
+
+
+def name_points(names: Any, count: int) -> Points:
+    """Return the names in canonical encoding; 128-bit identities as two numbers of 52 bits.
+
+    Examples
+    --------
+    >>> len(name_points(["last year's", "the vendor's"], 2))
+    2
+    """
+    array = names if isinstance(names, np.ndarray) else None
+    if array is not None and array.dtype == np.uint32 and array.shape == (count, 4):
+        words = np.ascontiguousarray(array).view(np.uint64) >> _WORD_BITS
+        return as_points(words.astype(np.int64))
+    points = as_points(names if array is not None else list(names))
+    if len(points) != count:
+        raise ValueError(f"names has {len(points)} entries for {count} candidates.")
+    return points
+
+
+def error_counts(candidates: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64], int]:
+    """Count each candidate's wrong rows, a chunk of rows at a time; return them and the rows.
+
+    Parameters
+    ----------
+    candidates : matrix of predictions, Rules, or sequence of callables or fitted estimators
+        A matrix has one line for each candidate and one column for each row; X is then None.
+    X : container of rows, None, or iterable of (X, y) chunks when y is None
+        The sample.
+    y : array-like or None
+        The labels.
+
+    Examples
+    --------
+    >>> error_counts(np.array([[0, 1, 1], [0, 0, 0]]), None, [0, 1, 0])
+    (array([1., 1.]), 3)
+    """
+    if isinstance(candidates, np.ndarray):
+        return _matrix_counts(candidates, _labels(y)), len(_labels(y))
+    wrong = np.zeros(len(candidates))
+    rows = 0
+    for part, labels in _chunks(X, y):
+        if len(labels):
+            wrong += _part_counts(candidates, part, labels)
+        rows += len(labels)
+    if rows == 0:
+        raise ValueError("the sample has no rows: give at least one labelled row.")
+    return wrong, rows
+
+
+def _labels(y: ArrayLike | None) -> NDArray[Any]:
+    labels = np.asarray(y)
+    if y is None or labels.ndim != 1 or len(labels) == 0:
+        raise ValueError(f"y must be one label for each row, got shape {labels.shape}.")
+    return labels
+
+
+def _chunks(X: Any, y: ArrayLike | None) -> Iterator[tuple[Any, NDArray[Any]]]:
+    if X is None:
+        raise ValueError("X is missing: only a matrix of predictions needs no rows.")
+    if y is None:
+        pairs: Iterable[tuple[Any, Any]] = X
+        for part, labels in pairs:
+            yield from _chunks(part, labels)
+        return
+    labels = np.asarray(y)
+    if labels.shape != (n_rows(X),):
+        raise ValueError(f"y has shape {labels.shape} for {n_rows(X)} rows.")
+    for start, stop in row_chunks(len(labels), CHUNK_ROWS):
+        yield slice_rows(X, start, stop), labels[start:stop]
+
+
+def _part_counts(candidates: Any, part: Any, labels: NDArray[Any]) -> NDArray[np.float64]:
+    if isinstance(candidates, Rules):
+        return np.rint(candidates.errors(part, labels) * len(labels))
+    return np.array([_wrong(_predictor(model)(part), labels) for model in candidates], dtype=float)
+
+
+def _predictor(model: Any) -> Callable[[Any], Any]:
+    predict = getattr(model, "predict", model)
+    if not callable(predict):
+        raise TypeError(f"candidate {model!r} is neither callable nor has predict(X).")
+    return predict
+
+
+def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
+    answers = np.asarray(predicted)
+    if answers.shape != labels.shape:
+        raise ValueError(f"a candidate gave answers of shape {answers.shape}, not {labels.shape}.")
+    return int((answers != labels).sum())
+
+
+def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:
+    if matrix.ndim != 2 or matrix.shape[1] != len(labels):
+        raise ValueError(
+            f"the matrix of predictions has shape {matrix.shape}: give one line for each "
+            f"candidate and one column for each of {len(labels)} rows."
+        )
+    step = max(1, _CELLS // len(labels))
+    parts = [
+        (np.asarray(matrix[start : start + step]) != labels).sum(axis=1)
+        for start in range(0, len(matrix), step)
+    ]
+    return np.concatenate(parts).astype(np.float64)
+
+
+def candidate_count(candidates: Any) -> int:
+    """Return the number of candidates, at least one.
+
+    Examples
+    --------
+    >>> candidate_count(["a", "b"])
+    2
+    """
+    if not isinstance(candidates, Sequence | np.ndarray | Rules) or len(candidates) == 0:
+        raise ValueError("candidates is empty or no sequence: give at least one candidate.")
+    return len(candidates)
+
+
+def row_bytes(points: Points) -> list[bytes]:
+    """Return each point's canonical encoding: equal bytes, equal points.
+
+    Examples
+    --------
+    >>> one, two, same = row_bytes(as_points([1, 2, 1.0]))
+    >>> one == same, one == two
+    (True, False)
+    """
+    words, kinds = points.encoded()
+    return [word.tobytes() + kind.tobytes() for word, kind in zip(words, kinds, strict=True)]
+
+
+def names_digest(names: Any, count: int) -> str:
+    """Digest of the set of names, whatever their order; empty for very long lists.
+
+    Examples
+    --------
+    >>> names_digest(["a", "b"], 2) == names_digest(["b", "a"], 2)
+    True
+    """
+    if count > _LONGEST_CHECKED:
+        return ""
+    lines = sorted(row_bytes(name_points(names, count)))
+    repeated = next((a for a, b in pairwise(lines) if a == b), None)
+    if repeated is not None:
+        raise ValueError("names must differ: two candidates have the same name.")
+    return sha256(b"".join(lines)).hexdigest()[:16]
+
+
+def sample_key(key: SharedKey, X: Any, y: NDArray[Any]) -> SharedKey:
+    """Return a key of this sample alone, whatever the order of its rows.
+
+    Two samples are cut independently of each other, even where they have rows in common; equal
+    samples are cut in the same way.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0)[:, None], np.array([0, 1, 0, 1, 0, 1])
+    >>> one, two = sample_key(SharedKey(0), X, y), sample_key(SharedKey(0), X[::-1], y[::-1])
+    >>> one.fingerprint == two.fingerprint
+    True
+    """
+    content = key.child("sample").hashes(as_points(X).beside(as_points(y)))
+    digest = sha256(np.sort(content).astype("<u8").tobytes()).hexdigest()
+    return key.child("rows of one sample", digest)
+
+
+def sample_order(key: SharedKey, X: Any, y: NDArray[Any]) -> NDArray[np.intp]:
+    """Return the rows in a random order that is this sample's own.
+
+    Examples
+    --------
+    >>> X, y = np.arange(6.0), np.array([0, 1, 0, 1, 0, 1])
+    >>> one, two = sample_order(SharedKey(0), X, y), sample_order(SharedKey(0), X[::-1], y[::-1])
+    >>> bool((X[one] == X[::-1][two]).all())
+    True
+    """
+    return sample_key(key, X, y).order(as_points(X), y)

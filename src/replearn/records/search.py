@@ -1,0 +1,140 @@
+"""Searches over a monotone predicate: what they return has passed, or is said to be missing."""
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+# More halvings than lie between the largest float and the smallest.
+_MOST_HALVINGS = 2200
+
+
+def smallest_integer(
+    passes: Callable[[int], bool], *, start: int = 1, limit: int = 10**13
+) -> int | None:
+    """Find a number that passes while the one before it fails, by doubling and bisection.
+
+    The smallest passing number when the predicate is monotone.
+
+    Parameters
+    ----------
+    passes : callable
+        Predicate on whole numbers.
+    start : int
+        Smallest number allowed.
+    limit : int
+        Largest number tried.
+
+    Returns
+    -------
+    int or None
+        None when nothing up to ``limit`` passes.
+
+    Examples
+    --------
+    >>> smallest_integer(lambda n: n * n >= 1000)
+    32
+    """
+    if passes(start):
+        return start
+    failing, passing = start, min(2 * start, limit)
+    while not passes(passing):
+        if passing >= limit:
+            return None
+        failing, passing = passing, min(2 * passing, limit)
+    while passing - failing > 1:
+        middle = (failing + passing) // 2
+        failing, passing = (failing, middle) if passes(middle) else (middle, passing)
+    return passing
+
+
+def require_integer(
+    passes: Callable[[int], bool], otherwise: str, *, start: int = 1, limit: int = 10**13
+) -> int:
+    """Return what `smallest_integer` finds, or raise a ValueError that says ``otherwise``.
+
+    Examples
+    --------
+    >>> require_integer(lambda n: n > 5, "too many")
+    6
+    """
+    number = smallest_integer(passes, start=start, limit=limit)
+    if number is None:
+        raise ValueError(otherwise)
+    return number
+
+
+def arithmetic_mean(first: float, second: float) -> float:
+    """Return the point half-way between two numbers."""
+    return (first + second) / 2.0
+
+
+def geometric_mean(first: float, second: float) -> float:
+    """Return the point half-way between two positive numbers on the logarithmic scale."""
+    return math.sqrt(first * second)
+
+
+def bisect(
+    passes: Callable[[float], bool],
+    passing: float,
+    failing: float,
+    *,
+    tolerance: float = 0.0,
+    least_gap: float = 0.0,
+    halvings: int = _MOST_HALVINGS,
+    mean: Callable[[float, float], float] = arithmetic_mean,
+) -> float:
+    """Move a passing and a failing number towards each other; return the passing one.
+
+    Parameters
+    ----------
+    passes : callable
+        Predicate on numbers.
+    passing, failing : float
+        Where the search starts, in any order; neither is tried.
+    tolerance : float
+        Gap at which the search stops, as a part of the larger of the two numbers.
+    least_gap : float
+        Gap at which it stops in any case.
+    halvings : int
+        Most numbers tried.
+    mean : callable
+        The number tried next; `geometric_mean` halves the logarithm.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(bisect(lambda x: x * x >= 2.0, 2.0, 0.0, tolerance=1e-9), 6)
+    1.414214
+    """
+    for _ in range(halvings):
+        gap = abs(passing - failing)
+        if gap <= max(tolerance * max(passing, failing), least_gap):
+            break
+        middle = mean(passing, failing)
+        passing, failing = (middle, failing) if passes(middle) else (passing, middle)
+    return passing
+
+
+def bisect_arrays(
+    passes: Callable[[Floats], NDArray[np.bool_]], passing: Floats, failing: Floats, halvings: int
+) -> Floats:
+    """Bisect many intervals at once; the predicate answers for each number of an array.
+
+    Examples
+    --------
+    >>> ends = bisect_arrays(lambda x: x >= np.array([0.2, 0.7]), np.ones(2), np.zeros(2), 20)
+    >>> ends.round(4).tolist()
+    [0.2, 0.7]
+    """
+    for _ in range(halvings):
+        middle = 0.5 * (passing + failing)
+        good = passes(middle)
+        passing, failing = np.where(good, middle, passing), np.where(good, failing, middle)
+    return passing

@@ -1,0 +1,200 @@
+"""Every call of the library that needs a name of its interface; cases use only these functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import replearn as rl
+from replearn.guarantees import ASSUMPTIONS, heavy_rows_needed, heavy_stage
+
+from .fingerprint import close
+from .tables import Table
+
+KEY = "corpus"
+WARNINGS = {
+    rl.NotCertifiedWarning: "not certified",
+    rl.ConstantBlocksWarning: "constant blocks",
+    rl.PreprocessingWarning: "preprocessing",
+}
+
+Facts = dict[str, Any]
+DESIGN = ("law", "width", "n_partitions", "decimals", "alpha", "beta", "label_noise", "heavy", "max_point_mass", "atoms")
+CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresholds"}
+
+
+# -- learners whose blocks vote --------------------------------------------------------------------
+def fit_pointwise(table: Table, base: Any = None, *, groups: Any = None, **settings: Any) -> Any:
+    model = rl.PointwiseReplicableClassifier(base, **_parameters(settings))
+    return model.fit(table.X, table.y, groups=groups)
+
+
+def fit_approximate(table: Table, base: Any = None, **settings: Any) -> Any:
+    model = rl.ApproximatelyReplicableClassifier(base, **_parameters(settings))
+    return model.fit(table.X, table.y)
+
+
+def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
+    """Say through ``plan=`` what is no parameter of the learner itself."""
+    settings = dict(settings)
+    if "setting" in settings:
+        settings["label_noise"] = settings.pop("setting") == "agnostic"
+    if settings.get("law") == "programme":
+        settings["law"] = "optimal"
+    design = {name: settings.pop(name) for name in DESIGN if name in settings}
+    return {"shared_key": KEY, "plan": design or None, **settings}
+
+
+def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:
+    kind = rl.ApproximatelyReplicableClassifier if approximate else rl.PointwiseReplicableClassifier
+    return kind.from_plan(made, base, shared_key=KEY).fit(table.X, table.y)
+
+
+def promised_vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
+    """Answers, plan and certificate of a learner whose blocks vote."""
+    return {
+        **vote_facts(model, new, points=points),
+        **plan_facts(model.plan_),
+        **certificate_facts(model.certificate_),
+    }
+
+
+def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
+    """Everything that a learner whose blocks vote can be asked about rows."""
+    ids = {} if points is None else {"points": points}
+    shares, told = model.predict_proba(new), model.explain(new, **ids)
+    facts = {
+        "answers": model.predict(new, **ids),
+        "labels": model.classes_,
+        "answered by": told.stage,
+        "margins": close(told.margin),
+        "flip probabilities": close(model.flip_probability(new, **ids)),
+        "answers or none": model.predict_or_abstain(new, 0.05, **ids),
+        "trained models": len(model.estimators_),
+        "variance of all partitions": close(model.joint_variance_),
+    }
+    hard = model.plan_.vote == "hard"
+    if not hard:
+        facts["vote shares"] = close(shares)
+    else:
+        votes = shares * model.plan_.n_blocks * model.plan_.n_partitions
+        facts["votes"] = np.rint(votes).astype(np.int64)
+        lower, upper = model.flip_limits(new, **ids)
+        facts |= {"lower flip limits": close(lower), "upper flip limits": close(upper)}
+    if len(model.classes_) == 2:
+        facts |= {"thresholds": told.threshold, "values of the law": close(told.law_value)}
+        if hard:
+            rate = model.flip_rate(new)
+            facts |= {"mean flips": close(rate.estimate), "limit of flips": close(rate.upper)}
+    else:
+        facts["next answers"] = told.runner_up
+    return facts | heavy_facts(model.heavy_)
+
+
+def heavy_facts(heavy: Any) -> Facts:
+    if heavy is None:
+        return {}
+    return {
+        "heavy points": np.asarray(heavy.points),
+        "heavy masses": heavy.masses,
+        "heavy labels": heavy.labels,
+        "heavy shares": heavy.shares,
+        "heavy labels used": heavy.n_labels,
+    }
+
+
+# -- plans and certificates ------------------------------------------------------------------------
+def plan(*notion: str, **wishes: Any) -> Any:
+    return rl.plan(*notion, **wishes)
+
+
+def plan_heavy(n: int, rho: float, **wishes: Any) -> Any:
+    stage = {name: wishes.pop(name) for name in ("alpha", "beta")}
+    n_classes = wishes.get("n_classes", 2)
+    return plan(n=n, rho=rho, heavy=heavy_stage(n=n, rho=rho, n_classes=n_classes, **stage))
+
+
+def rows_for_heavy(**wishes: Any) -> int | None:
+    return heavy_rows_needed(**wishes)
+
+
+def plan_facts(made: Any) -> Facts:
+    return {
+        "rows": made.n,
+        "rows used": made.design.n_used,
+        "blocks": made.n_blocks,
+        "rows of a block": made.block_size,
+        "partitions": made.n_partitions,
+        "width": None if made.law is None else made.law.width,
+        "law digest": None if made.law is None else made.law.digest,
+    }
+
+
+def solved_facts(made: Any) -> Facts:
+    """What the planner solved, for a plan that no learner has followed yet."""
+    return {
+        **plan_facts(made),
+        **promise_facts(made),
+        "reachable rho": made.reachable.get("rho"),
+        "reachable gamma": made.reachable.get("gamma"),
+        "rows needed": made.needed_n,
+        "blocks needed": made.needed_blocks,
+        "steps": _steps(made),
+        "survives JSON": type(made).from_json(made.to_json()) == made,
+    }
+
+
+def compared_plan(made: Any) -> list[tuple[str, ...]]:
+    return list(made.paper_constants().rows)
+
+
+def promise_facts(promised: Any) -> Facts:
+    codes = getattr(promised, "assumptions", None)
+    if codes is None:
+        codes = [ASSUMPTIONS[code] for code in promised._conclusion.assumptions]
+    return {
+        "certified": promised.certified,
+        "rho": promised.rho,
+        "gamma": promised.gamma,
+        "alpha": promised.alpha,
+        "beta": promised.beta,
+        "runs": promised.design.request.runs,
+        "conditions": np.array([item.code for item in codes]),
+    }
+
+
+def certificate_facts(certificate: Any) -> Facts:
+    """The promise and every number behind it, for both kinds of certificates."""
+    certificate.check()
+    facts = {"certified": certificate.certified, "steps": _steps(certificate)}
+    return facts | (promise_facts(certificate) if certificate.design else {})
+
+
+def _steps(promised: Any) -> list[float]:
+    """The different numbers behind a promise, by size: their names belong to the interface."""
+    values = [step.value for step in promised.steps if step.name != "n_used"]
+    parts = [part for value in values for part in (value if isinstance(value, tuple) else [value])]
+    return sorted({float(part) for part in parts if part is not None})
+
+
+def plan_choice(what: str, **wishes: Any) -> Any:
+    return rl.plan(CHOICES.get(what, what), **wishes)
+
+
+def _values(items: Any) -> list[float]:
+    """The numbers among named items, by size: the names belong to the interface."""
+    return sorted(float(value) for value in items.values() if isinstance(value, int | float))
+
+
+def choice_plan_facts(made: Any) -> Facts:
+    return {
+        "rows": made.n,
+        "rows needed": made.needed_n,
+        "certified": made.certified,
+        "theorem": made.theorem,
+        "rate": int(made.paper_constants().rows[0][3]),
+        "details": _values(made.details),
+        "settings": _values(made.settings),
+        "survives JSON": type(made).from_json(made.to_json()) == made,
+    }

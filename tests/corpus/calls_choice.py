@@ -1,0 +1,197 @@
+"""Calls of the learners that choose, of audits and of model files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import replearn as rl
+from replearn.auditing import extrapolate
+
+from .calls import KEY, Facts, certificate_facts
+from .fingerprint import Close, close
+from .tables import Table
+
+
+# -- learners that choose --------------------------------------------------------------------------
+def fit_threshold(table: Table, **settings: Any) -> Any:
+    return rl.ReplicableThresholdClassifier(**{"shared_key": KEY, **settings}).fit(*table[:2])
+
+
+def fit_semi(table: Table, hypotheses: Any = None, *, pool: Any = None, **settings: Any) -> Any:
+    model = rl.SemiReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
+    return model.fit(table.X, table.y, X_shared=pool)
+
+
+def fit_realizable(table: Table, hypotheses: Any = None, **settings: Any) -> Any:
+    model = rl.RealizableReplicableClassifier(hypotheses, **{"shared_key": KEY, **settings})
+    return model.fit(table.X, table.y)
+
+
+def fit_few_bits(table: Table, base: Any = None, **settings: Any) -> Any:
+    model = rl.FiniteRandomnessClassifier(base, **{"shared_key": KEY, **settings})
+    return model.fit(table.X, table.y)
+
+
+def fit_search(table: Table, base: Any, grid: Any, **settings: Any) -> Any:
+    return rl.ReplicableSearchCV(base, grid, **{"shared_key": KEY, **settings}).fit(*table[:2])
+
+
+def fit_selector(table: Table, models: Any, **settings: Any) -> Any:
+    return rl.ReplicableSelector(models, **{"shared_key": KEY, **settings}).fit(*table[:2])
+
+
+def follow_choice_plan(table: Table, learner: str, made: Any, *parts: Any) -> Any:
+    kinds = {"selector": rl.ReplicableSelector, "threshold": rl.ReplicableThresholdClassifier}
+    return kinds[learner].from_plan(made, *parts, shared_key=KEY).fit(table.X, table.y)
+
+
+def rule_facts(model: Any, new: Any) -> Facts:
+    """What is common to learners of one rule."""
+    return {
+        "answers": model.predict(new),
+        "labels": model.classes_,
+        "rule": model.rule(),
+        **certificate_facts(model.certificate_),
+    }
+
+
+def threshold_facts(model: Any, new: Any) -> Facts:
+    level = close(model.level_)
+    return {"cut": model.threshold_, "level": level, **rule_facts(model, new)}
+
+
+def semi_facts(model: Any, new: Any) -> Facts:
+    return {**rule_facts(model, new), **choice_facts(model.selection_)}
+
+
+def realizable_facts(model: Any, new: Any) -> Facts:
+    return {
+        "training error": model.training_error_,
+        "limit": model.limit_,
+        "gave up": model.gave_up_,
+        **rule_facts(model, new),
+    }
+
+
+def few_bits_facts(model: Any, new: Any) -> Facts:
+    return {
+        "answers": model.predict(new),
+        "labels": model.classes_,
+        "votes": np.rint(model.vote_share(new) * len(model.estimators_)).astype(np.int64),
+        "threshold": model.threshold_,
+        "all thresholds": model.thresholds_,
+        "errors": model.errors_,
+        "bits": sorted(model.random_bits_.items()),
+        **certificate_facts(model.certificate_),
+    }
+
+
+def search_facts(model: Any, new: Any) -> Facts:
+    facts = {
+        "answers": model.predict(new),
+        "chosen": sorted(model.best_params_.items()),
+        "chosen place": model.best_index_,
+        "score": model.best_score_,
+        "scores": model.cv_results_["mean_test_score"],
+        "ranks": model.cv_results_["rank_test_score"],
+        "splits": model.n_splits_,
+        "scale": close(model.sharpness_),
+        "margin": close(model.margin_),
+        **certificate_facts(model.certificate_),
+    }
+    if hasattr(model, "predict_proba"):
+        facts["probabilities"] = close(model.predict_proba(new))
+    return facts
+
+
+def choice_facts(chosen: Any) -> Facts:
+    return {
+        "chosen place": chosen.index,
+        "margin": close(chosen.margin),
+        "errors": chosen.errors,
+        "scale": close(chosen.sharpness),
+    }
+
+
+def selector_facts(model: Any, new: Any) -> Facts:
+    return {
+        "answers": model.predict(new),
+        "chosen": model.selected_name_,
+        **choice_facts(model.selection_),
+        **certificate_facts(model.certificate_),
+    }
+
+
+DRAWN = ("train_size", "test_size", "sample")
+
+
+# -- model files, audits ---------------------------------------------------------------------------
+def saved_and_loaded(model: Any, path: Any) -> Any:
+    rl.save(model, path)
+    return rl.load(path, KEY)
+
+
+def audit(models: Any, table: Table, **settings: Any) -> Any:
+    drawn = {name: settings.pop(name) for name in DRAWN if name in settings}
+    settings = {"shared_key": KEY, "verbose": -1, "design": drawn or None, **settings}
+    return rl.audit(models, table.X, table.y, **settings)
+
+
+def estimate(found: Any) -> Close | None:
+    return None if found is None else close([found.value, found.lower, found.upper])
+
+
+def _numbers(told: Any) -> list[float]:
+    """All fractions in nested values, whatever they are called."""
+    if isinstance(told, dict | list | tuple):
+        inside = told.values() if isinstance(told, dict) else told
+        return [number for value in inside for number in _numbers(value)]
+    return [told] if isinstance(told, float) else []
+
+
+def audit_facts(result: Any) -> Facts:
+    report = result.to_dict(timings=False)
+    facts: Facts = {
+        "all numbers of the report": close(sorted(_numbers(report["contenders"]))),
+        "test rows": result.test,
+        "findings": [(item.code, item.status) for item in result.findings],
+    }
+    for place, contender in enumerate(result.contenders):
+        rows, name = result.row_flips(contender.name), f"contender {place}"
+        facts |= {
+            f"{name}: answers": contender.predictions,
+            f"{name}: flip rate": estimate(result.flip_rate(contender.name)),
+            f"{name}: flips of rows": close(rows["frequency"]),
+            f"{name}: lower limits": close(rows["lower"]),
+            f"{name}: upper limits": close(rows["upper"]),
+            f"{name}: right": close(contender.right),
+            f"{name}: promise": contender.promise(result.design),
+        }
+    return facts
+
+
+def compare_facts(one: Any, two: Any, table: Table, **settings: Any) -> Facts:
+    found = rl.compare(one, two, table.new, table.truth, **settings)
+    return {
+        "flipped rows": found.flipped,
+        "flips": estimate(found.flips),
+        "right to wrong": estimate(found.right_to_wrong),
+        "wrong to right": estimate(found.wrong_to_right),
+        "wrong to wrong": close(found.wrong_to_wrong),
+        "accuracies": close([found.accuracy_a, found.accuracy_b]),
+        "chance": close(found.p_value),
+        "over all keys": None if found.expected_flips is None else close(found.expected_flips),
+        "subgroups": [
+            (line["subgroup"], line["level"], line["rows"], line["estimate"])
+            for line in found.by_subgroup
+        ],
+    }
+
+
+def extrapolated(smaller: Any, larger: Any) -> Facts:
+    return {
+        f"contender {place}": close([guess.n, *guess.measured, guess.exponent or 0.0])
+        for place, guess in enumerate(extrapolate(smaller, larger))
+    }

@@ -1,0 +1,196 @@
+"""Learners that choose: a cut, a rule, a configuration, a model; and few shared bits."""
+
+from __future__ import annotations
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from . import tables
+from .calls import Facts, fit_pointwise, plan_choice
+from .calls_choice import (
+    few_bits_facts,
+    fit_few_bits,
+    fit_realizable,
+    fit_search,
+    fit_selector,
+    fit_semi,
+    fit_threshold,
+    follow_choice_plan,
+    realizable_facts,
+    search_facts,
+    selector_facts,
+    semi_facts,
+    threshold_facts,
+)
+from .cases_rules import BOXES, CLASSES, pair_of_columns
+
+DEPTHS = {"max_depth": [1, 2, 4], "min_samples_leaf": [1, 10]}
+
+
+def threshold() -> Facts:
+    table = tables.answers()
+    return threshold_facts(fit_threshold(table, feature=5), table.new)
+
+
+def threshold_of_one_direction() -> Facts:
+    table = tables.answers()
+    model = fit_threshold(table, feature=1, direction="<=", rho=0.3, gamma=0.3, alpha=0.3)
+    return threshold_facts(model, table.new)
+
+
+def threshold_with_ties_and_scale() -> Facts:
+    table = tables.digits(3, 8)
+    return threshold_facts(fit_threshold(table, feature=26, t=80.0), table.new)
+
+
+def threshold_of_planned_rows() -> Facts:
+    table = tables.answers()
+    return threshold_facts(fit_threshold(table, feature=-1, sample_size=300), table.new)
+
+
+def threshold_certified() -> Facts:
+    table = tables.many(360)
+    model = fit_threshold(table, direction="<=", rho=0.3, gamma=0.3, alpha=0.3)
+    return threshold_facts(model, table.new)
+
+
+def semi_certified() -> Facts:
+    table = tables.many(150)
+    model = fit_semi(table, CLASSES["thresholds"], pool=table.X[:427], rho=0.3, alpha=0.3)
+    return semi_facts(model, table.new)
+
+
+def realizable_certified() -> Facts:
+    table = tables.many(50)
+    clear = tables.Table(table.X, table.X[:, 0] <= 25.0, table.new, None)
+    return realizable_facts(fit_realizable(clear, CLASSES["thresholds downwards"]), table.new)
+
+
+def plan_of_a_selector_followed() -> Facts:
+    table = tables.many(5)
+    rules = {"small": lambda X: (X[:, 0] < 25).astype(int), "none": lambda X: np.zeros(len(X), int)}
+    made = plan_choice("selector", n_hypotheses=2, rho=0.3, alpha=0.3)
+    return selector_facts(follow_choice_plan(table, "selector", made, rules), table.new)
+
+
+def semi_stumps() -> Facts:
+    table = tables.answers()
+    return semi_facts(fit_semi(table, pool=table.new), table.new)
+
+
+def semi_of_each_class() -> Facts:
+    table = pair_of_columns()
+    facts: Facts = {}
+    for name in ("stumps", "boxes", "conjunctions", "halfspaces"):
+        model = fit_semi(table, CLASSES[name], pool=table.new[:9], rho=0.3, alpha=0.3)
+        facts |= {f"{name}: {item}": value for item, value in semi_facts(model, table.new).items()}
+    return facts
+
+
+def semi_with_candidates() -> Facts:
+    table = pair_of_columns()
+    return semi_facts(fit_semi(table, candidates=BOXES, sample_size=350), table.new)
+
+
+def realizable() -> Facts:
+    table = tables.tumours()
+    return realizable_facts(fit_realizable(table, rho=0.5, gamma=0.8), table.new)
+
+
+def realizable_that_holds() -> Facts:
+    table = tables.tumours()
+    cut = tables.Table(table.X, table.X[:, 0] > 14, table.new, None)
+    return realizable_facts(fit_realizable(cut, rho=0.5, gamma=0.8), table.new)
+
+
+def realizable_with_a_classifier() -> Facts:
+    table = tables.answers()
+    model = fit_realizable(table, DecisionTreeClassifier(max_depth=9), ceiling=1.0)
+    return realizable_facts(model, table.new)
+
+
+def realizable_of_planned_rows() -> Facts:
+    table = pair_of_columns()
+    model = fit_realizable(table, CLASSES["halfspaces"], ceiling=0.9, sample_size=120)
+    return realizable_facts(model, table.new)
+
+
+def few_bits() -> Facts:
+    table = tables.answers()
+    model = fit_few_bits(table, GaussianNB(), n_blocks=8, n_candidates=5)
+    return few_bits_facts(model, table.new)
+
+
+def few_bits_for_each_point() -> Facts:
+    table = tables.answers()
+    model = fit_few_bits(table, DecisionTreeClassifier(max_depth=3), n_blocks=6, gamma=None, t=9.0)
+    return few_bits_facts(model, table.new)
+
+
+def few_bits_of_planned_rows() -> Facts:
+    table = tables.answers()
+    base = make_pipeline(StandardScaler(), LogisticRegression())
+    model = fit_few_bits(table, base, n_blocks=4, n_candidates=3, sample_size=200, test_share=0.5)
+    return few_bits_facts(model, table.new)
+
+
+def search_by_folds() -> Facts:
+    table = tables.answers()
+    return search_facts(fit_search(table, DecisionTreeClassifier(), DEPTHS, cv=3), table.new)
+
+
+def search_by_repeated_folds() -> Facts:
+    table = tables.wines()
+    settings = {"cv": 2, "n_repeats": 3, "alpha": 0.02}
+    grid = {"var_smoothing": [1e-9, 1e-3, 0.1]}
+    return search_facts(fit_search(table, GaussianNB(), grid, **settings), table.new)
+
+
+def search_with_assumed_drift() -> Facts:
+    table = tables.answers()
+    settings = {"cv": 2, "drift": 0.01, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
+    model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, **settings)
+    return search_facts(model, table.new)
+
+
+def search_by_trainings() -> Facts:
+    table = tables.answers()
+    settings = {"train_size": 25, "rho": 0.5, "alpha": 0.4}
+    model = fit_search(table, DecisionTreeClassifier(), DEPTHS, **settings)
+    return search_facts(model, table.new)
+
+
+def search_then_votes() -> Facts:
+    table = tables.answers()
+    tree = DecisionTreeClassifier()
+    blocks = fit_pointwise(table, tree, n_blocks=6, n_partitions=1)
+    model = fit_search(table, tree, {"max_depth": [1, 3]}, cv=2, refit=blocks)
+    return search_facts(model, table.new)
+
+
+def selector() -> Facts:
+    table = tables.tumours()
+    models = {
+        "radius": lambda X: (X[:, 0] < 15).astype(int),
+        "texture": lambda X: (X[:, 1] < 20).astype(int),
+        "all good": lambda X: np.ones(len(X), dtype=int),
+        "trained": GaussianNB().fit(table.new, table.truth),
+    }
+    return selector_facts(fit_selector(table, models), table.new)
+
+
+def selector_of_planned_rows() -> Facts:
+    table = tables.answers()
+    half = len(table.new) // 2
+    models = {
+        f"depth {depth}": DecisionTreeClassifier(max_depth=depth, random_state=0).fit(
+            table.new[:half], table.truth[:half]
+        )
+        for depth in (1, 2, 5)
+    }
+    model = fit_selector(table, models, rho=0.4, alpha=0.4, t=12.0, sample_size=333)
+    return selector_facts(model, table.new)

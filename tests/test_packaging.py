@@ -1,0 +1,121 @@
+"""What pyproject.toml says agrees with what the code imports, and the import contracts work."""
+
+import ast
+import re
+import sys
+import tomllib
+from pathlib import Path
+
+import grimp
+import pytest
+
+import replearn
+
+SOURCE = Path(replearn.__file__).parent
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+MODULES = {"scikit-learn": "sklearn"}
+
+
+def modules_of(requirements):
+    """Return the modules that requirements install, extras of this project resolved."""
+    extras = PROJECT["project"]["optional-dependencies"]
+    modules = set()
+    for text in requirements:
+        name, _, rest = re.match(r"([\w-]+)(\[(.*)\])?", text).groups(default="")
+        if name == PROJECT["project"]["name"]:
+            modules |= set().union(*(modules_of(extras[extra]) for extra in rest.split(",")))
+        else:
+            modules.add(MODULES.get(name, name))
+    return modules
+
+
+def imports_of(paths):
+    """Return the packages imported anywhere in files, but for this one and Python's own."""
+    names = set()
+    for path in paths:
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                names |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                names.add(node.module.split(".")[0])
+    return names - sys.stdlib_module_names - {"replearn"}
+
+
+LIBRARY = imports_of(path for path in SOURCE.rglob("*.py") if path.name != "demo.py")
+REQUIRED = modules_of(PROJECT["project"]["dependencies"])
+EXTRAS = PROJECT["project"]["optional-dependencies"]
+
+
+def test_every_dependency_is_imported():
+    assert REQUIRED <= LIBRARY
+
+
+def test_every_import_is_a_dependency_or_in_an_extra():
+    assert modules_of(EXTRAS["all"]) == LIBRARY - REQUIRED
+
+
+@pytest.mark.parametrize("extra", EXTRAS)
+def test_extras_name_only_what_the_code_imports(extra):
+    assert modules_of(EXTRAS[extra]) <= LIBRARY
+
+
+def test_the_demo_has_what_it_imports():
+    group = modules_of(PROJECT["dependency-groups"]["demo"])
+    assert imports_of([SOURCE / "demo.py"]) <= REQUIRED | group | modules_of(EXTRAS["all"])
+
+
+def test_strict_types_and_layers_name_rooms_that_exist():
+    strict = PROJECT["tool"]["mypy"]["overrides"][1]["module"]
+    layers = PROJECT["tool"]["importlinter"]["contracts"][0]["layers"]
+    named = [room.strip() for layer in layers for room in layer.split("|")]
+    rooms = {
+        f"replearn.{path.stem}"
+        for path in SOURCE.iterdir()
+        if not path.stem.startswith("_")
+        and (path.suffix == ".py" or (path / "__init__.py").exists())
+    }
+    assert set(named) == rooms
+    assert {name.removesuffix(".*") for name in strict} <= rooms
+
+
+@pytest.fixture
+def private_modules(monkeypatch):
+    """Return the project's contract type, applied to a house of two rooms."""
+    monkeypatch.syspath_prepend(str(ROOT))
+    from tools.import_contracts import PrivateModules
+
+    return PrivateModules("private", {"root_packages": ["house"]}, {"packages": ["house"]})
+
+
+@pytest.mark.parametrize(
+    ("importer", "imported", "allowed"),
+    [
+        ("house.kitchen.cook", "house.kitchen._stove", True),
+        ("house.kitchen", "house.kitchen._stove", True),
+        ("house.kitchen._oven", "house.kitchen._stove.knob", True),
+        ("house.hall", "house._version", True),
+        ("house.hall", "house.kitchen.cook", True),
+        ("house.hall", "house.__main__", True),
+        ("house.hall", "other._private", True),  # another package: tests/test_compat.py
+        ("house.hall", "house.kitchen._stove", False),
+        ("house.hall", "house.kitchen._stove.knob", False),
+        ("house", "house.kitchen._stove", False),
+        ("house.kitchen_garden", "house.kitchen._stove", False),
+    ],
+)
+def test_private_modules_stay_in_their_room(private_modules, importer, imported, allowed):
+    graph = grimp.ImportGraph()
+    graph.add_import(importer=importer, imported=imported, line_number=3, line_contents="import")
+    check = private_modules.check(graph, verbose=False)
+    assert check.kept is allowed
+    assert check.metadata["broken"] == ([] if allowed else [(importer, imported, "l.3")])
+
+
+def test_make_imports_runs_the_contract():
+    contracts = PROJECT["tool"]["importlinter"]
+    assert contracts["contract_types"] == ["private: tools.import_contracts.PrivateModules"]
+    assert [c["packages"] for c in contracts["contracts"] if c["type"] == "private"] == [
+        ["replearn"]
+    ]
+    assert "lint-imports" in (ROOT / "Makefile").read_text(encoding="utf-8")

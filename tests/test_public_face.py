@@ -1,0 +1,76 @@
+"""What a user meets first: few names, few parameters, an example each, and modules one can read."""
+
+import inspect
+from pathlib import Path
+
+import pytest
+from sklearn.base import BaseEstimator
+
+import replearn
+import replearn.learners
+
+SOURCE = Path(replearn.__file__).parent
+MOST_NAMES, MOST_PARAMETERS, MOST_LINES = 30, 12, 350
+
+
+def is_explained_by_its_name(value):
+    """Errors and warnings are raised, not called."""
+    return isinstance(value, type) and issubclass(value, BaseException)
+
+
+CALLED = {
+    name: value
+    for name in replearn.__all__
+    if callable(value := getattr(replearn, name)) and not is_explained_by_its_name(value)
+}
+LEARNERS = {
+    name: kind
+    for name in replearn.learners.__all__
+    if inspect.isclass(kind := getattr(replearn.learners, name)) and issubclass(kind, BaseEstimator)
+}
+
+
+def parameters_of(function):
+    return [name for name in inspect.signature(function).parameters if name != "self"]
+
+
+def test_few_names():
+    assert len(replearn.__all__) <= MOST_NAMES
+    assert list(replearn.__all__) == sorted(replearn.__all__)
+
+
+def test_every_name_is_there_and_described():
+    for name in set(replearn.__all__) - {"__version__"}:
+        assert inspect.getdoc(getattr(replearn, name)), name
+
+
+@pytest.mark.parametrize("name", CALLED)
+def test_has_an_example(name):
+    assert "Examples\n--------\n" in inspect.getdoc(CALLED[name])
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_learners_have_few_parameters(name):
+    assert len(parameters_of(LEARNERS[name])) <= MOST_PARAMETERS
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_groups_are_named(name):
+    fit = inspect.signature(LEARNERS[name].fit).parameters
+    if "groups" in fit:
+        assert fit["groups"].kind is inspect.Parameter.KEYWORD_ONLY
+
+
+def test_audit_has_few_parameters():
+    assert len(parameters_of(replearn.audit)) <= MOST_PARAMETERS
+
+
+def test_functions_do_not_shadow_packages():
+    rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
+    assert not rooms & set(replearn.__all__)
+
+
+def test_no_module_is_long():
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in SOURCE.rglob("*.py")}
+    long = {str(path.relative_to(SOURCE)): n for path, n in lines.items() if n > MOST_LINES}
+    assert long == {}
