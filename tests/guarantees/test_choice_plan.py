@@ -5,14 +5,17 @@ import warnings
 
 import numpy as np
 import pytest
-from replearn.guarantees._choice_tasks import TASKS
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from sklearn.naive_bayes import GaussianNB
 
-import replearn
+import replearn.heavy
+import replearn.learners
+import replearn.primitives
 from replearn import NotCertifiedWarning
+from replearn.bounds import MembershipLaw
+from replearn.bounds.coins import coin_law
+from replearn.bounds.heavy_sets import SetLaw, one_heavy_power
 from replearn.exceptions import CertificateError
-from replearn.guarantees import ChoicePlan, plan_choice
+from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
     FiniteRandomnessClassifier,
@@ -24,6 +27,7 @@ from replearn.learners import (
 )
 from replearn.primitives import learn_finite_class, select_hypothesis
 from replearn.randomness import SharedKey
+from replearn.records.json import digest_of
 
 MODELS = {"half": lambda X: X[:, 0] > 0.5, "third": lambda X: X[:, 0] > 0.3}
 LOOSE = {"rho": 0.5, "alpha": 0.5, "beta": 0.3}
@@ -36,11 +40,11 @@ def _sample(n):
 
 
 def _fit(made, X, y):
-    if made.task == "selector":
+    if made.task == "selection":
         return ReplicableSelector.from_plan(made, MODELS).fit(X, y)
     if made.task == "search":
         return ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE).fit(X, y)
-    if made.task == "threshold":
+    if made.task == "thresholds":
         return ReplicableThresholdClassifier.from_plan(made).fit(X, y)
     if made.task == "realizable":
         return RealizableReplicableClassifier.from_plan(made, Thresholds(">")).fit(X, y)
@@ -53,10 +57,10 @@ def _fit(made, X, y):
 
 TINY = {"n": 120, "n_candidates": 2, "rho": 0.9, "gamma": 0.9, "alpha": 0.9, "block_size": 3}
 PLANS = [
-    ("selector", {**LOOSE, "n_hypotheses": 2}),
+    ("selection", {**LOOSE, "n_hypotheses": 2}),
     ("search", {**LOOSE, "n_hypotheses": 2, "train_size": 6}),
     ("search", {**LOOSE, "n_hypotheses": 2, "drift": 0.0, "cv": 2}),
-    ("threshold", {**LOOSE, "gamma": 0.5, "n_directions": 1}),
+    ("thresholds", {**LOOSE, "gamma": 0.5, "n_directions": 1}),
     ("realizable", {**LOOSE, "gamma": 0.5, "d": 1}),
     ("semi", {**LOOSE, "d": 1}),
 ]
@@ -64,7 +68,7 @@ PLANS = [
 
 @pytest.mark.parametrize(("task", "targets"), PLANS)
 def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
-    made = plan_choice(task, **targets)
+    made = plan(task, **targets)
     assert made.certified
     assert made.n == made.needed_n
     fitted = _fit(made, *_sample(made.n))
@@ -72,7 +76,7 @@ def test_planned_rows_are_certified_and_fewer_are_not(task, targets):
     assert made.theorem in (*fitted.certificate_.theorems, "semi-replicable")
     # a pool has fewer dichotomies than Sauer's bound allows: the plan is then generous
     fewer = made.n // 3 if task == "semi" else made.n - 1
-    smaller = plan_choice(task, n=fewer, **targets)
+    smaller = plan(task, n=fewer, **targets)
     assert not smaller.certified
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NotCertifiedWarning)
@@ -87,7 +91,7 @@ FEW = [*((task, {"n": 120, **targets}) for task, targets in PLANS), ("finite ran
 @pytest.mark.parametrize(("task", "targets"), FEW)
 def test_labs_with_more_rows_than_planned_have_the_same_scale(task, targets):
     """A surplus is left out, and which rows stay does not depend on the order of the file."""
-    made = plan_choice(task, **targets)
+    made = plan(task, **targets)
     X, y = _sample(3 * made.n)
     exact = _fit(made, X[: made.n], y[: made.n])
     more, turned = _fit(made, X, y), _fit(made, X[::-1], y[::-1])
@@ -107,7 +111,7 @@ def _sample_kept(made, X, y):
 
 @pytest.mark.parametrize(("task", "targets"), FEW)
 def test_labs_with_fewer_rows_than_planned_cannot_follow(task, targets):
-    made = plan_choice(task, **targets)
+    made = plan(task, **targets)
     with pytest.raises(
         ValueError, match=f"sample_size={made.n} rows are planned.* has {made.n - 1}"
     ):
@@ -126,7 +130,7 @@ def test_which_surplus_rows_are_left_out_depends_on_the_sample_not_on_single_row
 
 
 def test_row_parameters_of_a_search_are_left_out_alike():
-    made = plan_choice("search", n=90, n_hypotheses=2, drift=0.0, cv=2)
+    made = plan("search", n=90, n_hypotheses=2, drift=0.0, cv=2)
     X, y = _sample(200)
     search = ReplicableSearchCV.from_plan(made, GaussianNB(), NAIVE)
     with pytest.warns(NotCertifiedWarning):
@@ -137,7 +141,7 @@ def test_row_parameters_of_a_search_are_left_out_alike():
 
 @pytest.mark.parametrize("beta", [0.3, 1e-30])
 def test_the_cheapest_way_through_a_finite_class(beta):
-    made = plan_choice("finite class", n_hypotheses=2, rho=0.5, alpha=0.5, beta=beta)
+    made = plan("finite class", n_hypotheses=2, rho=0.5, alpha=0.5, beta=beta)
     X, y = _sample(made.n)
     choose = {"select_hypothesis": select_hypothesis, "learn_finite_class": learn_finite_class}[
         made.details["cheapest"]
@@ -151,116 +155,186 @@ def test_the_cheapest_way_through_a_finite_class(beta):
 
 
 def test_finite_randomness_is_planned_though_nobody_has_the_rows():
-    made = plan_choice(
+    made = plan(
         FiniteRandomnessClassifier, n_candidates=2, rho=0.3, gamma=0.3, alpha=0.5, block_size=50
     )
     learner = FiniteRandomnessClassifier.from_plan(made)
     n_test = round(learner.test_share * made.n)
     assert (made.n - n_test) // learner.n_blocks == 50
-    certificate = PrimitiveCertificate.issue(
+    certificate = certify(
         "finite randomness", "0" * 16, n_test=n_test, n_blocks=learner.n_blocks, n_candidates=2,
-        t=made.details["scale t"], rho=0.3, gamma=0.3,
+        sharpness=made.details["sharpness"], rho=0.3, gamma=0.3,
     )  # fmt: skip
     assert certificate.certified
-    out_of_reach = plan_choice("finite randomness", n=10**9, gamma=0.01)
+    out_of_reach = plan("finite randomness", n=10**9, gamma=0.01)
     assert not out_of_reach.certified
     assert out_of_reach.reason == "no number of rows is enough"
     with pytest.raises(ValueError, match="no number of rows is enough"):
-        plan_choice("finite randomness", gamma=0.01)
+        plan("finite randomness", gamma=0.01)
 
 
 def test_finite_randomness_is_planned_point_by_point():
     asked = {"n_candidates": 2, "rho": 0.3, "alpha": 0.5, "block_size": 50}
-    made = plan_choice("finite randomness", gamma=None, **asked)
-    mass = plan_choice("finite randomness", **asked)
-    assert dict(made.targets)["gamma"] is None
-    assert dict(mass.targets)["gamma"] == 0.1
-    assert made.promise.startswith("Two models answer one fixed point differently")
+    made = plan("finite randomness", **asked)
+    mass = plan("finite randomness", gamma=0.1, **asked)
+    assert (made.gamma, mass.gamma) == (None, 0.1)
+    assert made.promises[0].startswith("Two models answer one fixed point differently")
     assert made.needed_n < mass.needed_n
-    assert ChoicePlan.from_json(made.to_json()) == made
+    assert Plan.from_json(made.to_json()) == made
     learner = FiniteRandomnessClassifier.from_plan(made)
     assert learner.gamma is None
 
     def certified(n_blocks):
-        return PrimitiveCertificate.issue(
+        return certify(
             "finite randomness", "0" * 16, n_test=made.details["rows held out"],
-            n_blocks=n_blocks, n_candidates=2, t=made.details["scale t"], rho=0.3, gamma=None,
+            n_blocks=n_blocks, n_candidates=2, sharpness=made.details["sharpness"], rho=0.3,
+            gamma=None,
         ).certified  # fmt: skip
 
     assert certified(learner.n_blocks)
     assert not certified(learner.n_blocks // 2)
-    # elsewhere None is the default
-    assert plan_choice("threshold", n=5, gamma=None) == plan_choice("threshold", n=5)
+    # elsewhere None stands for the learner's default
+    assert plan("thresholds", n=5, gamma=None) == plan("thresholds", n=5)
 
 
 def test_targets_beyond_numbers_are_refused_in_words():
     with pytest.raises(ValueError, match="beyond what numbers can express"):
-        plan_choice("realizable", d=1, beta=5e-324)
+        plan("realizable", d=1, beta=5e-324)
     with pytest.raises(ValueError, match="more than"):
-        plan_choice("realizable", d=10**9)
+        plan("realizable", d=10**9)
 
 
-@pytest.mark.parametrize(("task", "targets"), PLANS)
+MEANS = [
+    ("heavy", {"nu": 0.1, "rho": 0.2}),
+    ("heavy, whole set", {"nu": 0.2, "rho": 0.3}),
+    ("one heavy point", {"nu": 0.2, "rho": 0.3}),
+    ("coins", {"p0": -0.3, "q0": 0.2, "rho": 0.2, "beta": 0.1}),
+    ("finite class", {**LOOSE, "n_hypotheses": 3}),
+    ("finite randomness", {"n_candidates": 2, "rho": 0.3, "alpha": 0.5}),
+]
+
+
+def _certificate(task, n, rho, beta=0.05, **targets):
+    """Certify a run of n rows as the primitives of a task do."""
+    if task == "coins":
+        law = coin_law(n, targets["p0"], targets["q0"], rho)
+        targets |= {"low": law.low, "high": law.high}
+    elif task == "one heavy point":
+        targets["kappa"] = one_heavy_power(targets["nu"])
+    elif task == "heavy":
+        targets = vars(MembershipLaw.standard(targets["nu"]))
+    else:
+        law = SetLaw.standard(targets["nu"])
+        targets = {"core_low": law.low, "core_high": law.high}
+    return certify(task, "0" * 16, n=n, rho=rho, beta=beta, **targets)
+
+
+@pytest.mark.parametrize(("task", "targets"), MEANS[:4])
+def test_planned_rows_of_primitives_are_certified_and_one_less_is_not(task, targets):
+    made = plan(task, **targets)
+    assert (made.certified, made.solved, made.n) == (True, ("n",), made.needed_n)
+    assert made.theorem in _certificate(task, made.n, **targets).theorems
+    assert _certificate(task, made.n, **targets).certified
+    short = plan(task, n=made.n - 1, **targets)
+    assert (short.certified, short.needed_n) == (False, made.n)
+    assert short.reason == f"{made.n} rows are needed, there are {made.n - 1}"
+    assert not _certificate(task, made.n - 1, **targets).certified
+
+
+def test_every_task_that_can_be_planned_is_here():
+    plannable = {task for task, entry in GUARANTEES.items() if entry.needed}
+    assert {task for task, _ in (*PLANS, *MEANS)} == plannable
+
+
+def tampered(made, *path, value):
+    content = json.loads(made.to_json())
+    place = content
+    for key in path[:-1]:
+        place = place[key]
+    place[path[-1]] = value
+    unsigned = json.dumps(content)
+    content["digest"] = digest_of({key: content[key] for key in content if key != "digest"})
+    return unsigned, json.dumps(content)
+
+
+@pytest.mark.parametrize(("task", "targets"), [*PLANS, *MEANS])
 def test_json_both_ways_and_changes_are_refused(task, targets, tmp_path):
-    made = plan_choice(task, n=77, **targets)
+    made = plan(task, n=77, **targets)
     made.save(tmp_path / "plan.json")
-    again = ChoicePlan.load(tmp_path / "plan.json")
+    again = Plan.load(tmp_path / "plan.json")
     assert again == made
     assert str(again) == str(made)
-    for change in ({"needed_n": 5}, {"promise": "All will be well."}, {"details": {}}):
-        with pytest.raises(CertificateError, match=next(iter(change))):
-            ChoicePlan.from_json(json.dumps({**json.loads(made.to_json()), **change}))
-    content = json.loads(made.to_json())
-    content["targets"]["rho"] = 7
-    with pytest.raises(CertificateError, match="rho"):
-        ChoicePlan.from_json(json.dumps(content))
+    for *path, value, words in (
+        ("needed_n", 5, "needed_n"),
+        ("promises", ["All will be well."], "promises"),
+        ("details", {"cheapest": "mine"}, "details"),
+        ("certified", not made.certified, "certified"),
+        ("rho", 1e-3, "rho"),
+        ("inputs", "rho", 7, "rho"),
+        ("inputs", "n", -1, "n=-1"),
+        ("inputs", "surprise", 1, "surprise"),
+        ("solved", 3, "solved"),
+        ("task", "signs", "task 'signs'|signs"),
+    ):
+        unsigned, signed = tampered(made, *path, value=value)
+        with pytest.raises(CertificateError, match=words):
+            Plan.from_json(signed)
+        with pytest.raises(CertificateError):
+            Plan.from_json(unsigned)
 
 
 def test_the_table_can_be_read():
-    text = str(plan_choice("selector", n_hypotheses=3, n=100))
-    for part in ("ReplicableSelector", "NOT certified", "rows needed", "an orientation", "alpha"):
-        assert part in text
-    assert "<table>" in plan_choice("selector", n_hypotheses=3)._repr_html_()
+    made = plan("selection", n_hypotheses=3, n=100)
+    for part in ("ReplicableSelector", "NOT certified", "rows needed", "alpha", "sharpness"):
+        assert part in str(made)
+    assert "an orientation" in str(made.paper_constants())
+    assert "<table>" in plan("selection", n_hypotheses=3)._repr_html_()
+    assert repr(made) == "Plan('selection', rho=0.1, alpha=0.1, beta=0.05, n=100, certified=False)"
 
 
 def test_every_task_has_a_page_and_a_learner():
-    from replearn.guarantees.registry import THEOREMS
-
-    import replearn.learners
-    import replearn.primitives
-
-    for entry in TASKS.values():
+    homes = (replearn.learners, replearn.primitives, replearn.heavy)
+    for entry in GUARANTEES.values():
         assert entry.theorem in THEOREMS
-        homes = (replearn.learners, replearn.primitives)
-        assert any(hasattr(home, entry.learner) for home in homes)
+        for learner in entry.learners:
+            assert any(hasattr(home, learner) for home in homes), learner
+
+
+def test_a_task_is_named_by_its_learner():
+    assert plan(ReplicableThresholdClassifier, n=5) == plan("thresholds", n=5)
+    assert plan("ReplicableSelector", n_hypotheses=3).task == "selection"
+    assert plan("find_heavy_hitters", nu=0.1).task == "heavy"
 
 
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: plan_choice("cut"), "learner=.* must be one of"),
-        (lambda: plan_choice("selector"), r"needs \['n_hypotheses'\]"),
-        (lambda: plan_choice("selector", n_hypotheses=3, gamma=0.1), r"does not take \['gamma'\]"),
-        (lambda: plan_choice("selector", n_hypotheses=2.5), "n_hypotheses must be a whole number"),
-        (lambda: plan_choice("threshold", rho=0), "rho=.* must lie in"),
-        (lambda: plan_choice("search", n_hypotheses=3), "give one of them"),
-        (lambda: plan_choice("semi", d=2, n_shared=5), "n_shared=5 is too small"),
-        (lambda: plan_choice("semi", d=300), r"d=300, .* nobody can list"),
-        (lambda: plan_choice("semi", d=3_000_000), r"e\^2079442 candidates or more"),
+        (lambda: plan("cut"), "task=.* must be one of"),
+        (lambda: plan("signs"), "task=.* must be one of"),
+        (lambda: plan("coins", p0="low", q0=0.5), "p0 must be a number"),
+        (lambda: plan("heavy", nu=1.5), "nu=1.5 must lie in"),
+        (lambda: plan("selection"), r"needs \['n_hypotheses'\]"),
+        (lambda: plan("selection", n_hypotheses=3, gamma=0.1), r"does not take \['gamma'\]"),
+        (lambda: plan("selection", n_hypotheses=2.5), "n_hypotheses must be a whole number"),
+        (lambda: plan("thresholds", rho=0), "rho=.* must lie in"),
+        (lambda: plan("search", n_hypotheses=3), "give one of them"),
+        (lambda: plan("semi", d=2, n_shared=5), "n_shared=5 is too small"),
+        (lambda: plan("semi", d=300), r"d=300, .* nobody can list"),
+        (lambda: plan("semi", d=3_000_000), r"e\^2079442 candidates or more"),
         (
             lambda: ReplicableSelector.from_plan(
-                plan_choice("selector", n_hypotheses=3), MODELS, rho=0.5
+                plan("selection", n_hypotheses=3), MODELS, rho=0.5
             ),
             "the plan fixes rho",
         ),
         (
             lambda: ReplicableSelector.from_plan(
-                plan_choice("selector", n_hypotheses=3), MODELS, sample_size=5
+                plan("selection", n_hypotheses=3), MODELS, sample_size=5
             ),
             "the plan fixes sample_size",
         ),
         (
-            lambda: ReplicableSelector.from_plan(plan_choice("threshold", n=5), MODELS),
+            lambda: ReplicableSelector.from_plan(plan("thresholds", n=5), MODELS),
             "this plan is for ReplicableThresholdClassifier",
         ),
     ],
@@ -268,10 +342,3 @@ def test_every_task_has_a_page_and_a_learner():
 def test_errors_name_what_is_wrong(call, words):
     with pytest.raises((TypeError, ValueError), match=words):
         call()
-
-
-def test_public_names():
-    assert {"ChoicePlan", "plan_choice"} <= set(replearn.__all__)
-    assert replearn.plan_choice is plan_choice
-    assert sorted(replearn.__all__) == replearn.__all__
-    assert all(hasattr(replearn, name) for name in replearn.__all__)

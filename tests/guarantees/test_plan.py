@@ -17,11 +17,11 @@ from replearn.records.json import digest_of
 ARGUMENTS = {
     "default": {"n": 20_000, "rho": 0.1, "classes": ["no", "yes"], "decimals": 6},
     "uncertified": {"n": 300, "rho": 0.1},
-    "programme": {"n": 500, "rho": 0.2, "law": "programme"},
+    "optimal": {"n": 500, "rho": 0.2, "law": "optimal"},
     "soft": {"n": 5_000, "rho": 0.2, "vote": "soft", "unit": "groups"},
     "multiclass": {"n": 5_000, "rho": 0.3, "classes": ["a", "b", "c"]},
     "runs": {"n": 5_000, "rho": 0.3, "runs": 4},
-    "approximate": {"notion": "approximate", "n": 5_000, "rho": 0.1, "gamma": 0.3},
+    "approximate": {"task": "approximate", "n": 5_000, "rho": 0.1, "gamma": 0.3},
     "accurate": {"n": 90_000, "rho": 0.2, "alpha": 0.25, "beta": 0.1, "d": 2},
     "heavy": {"n": 50_000, "rho": 0.3, "heavy": HeavyStage(0.002, 0.05, 60, 0.9)},
 }
@@ -89,7 +89,7 @@ def test_any_change_is_refused(made, name):
             Plan.from_json(json.dumps(tampered(text, path)))
 
 
-@pytest.mark.parametrize("item", ["claim", "steps", "certified", "accuracy"])
+@pytest.mark.parametrize("item", ["promises", "rho", "assumptions", "steps", "certified"])
 def test_a_better_promise_is_refused_even_with_a_new_digest(made, item):
     text = made["default"].to_json()
     for path, _ in leaves(json.loads(text)):
@@ -104,7 +104,7 @@ def test_a_better_promise_is_refused_even_with_a_new_digest(made, item):
 def test_the_law_cannot_be_exchanged(made):
     content = json.loads(made["default"].to_json())
     other = copy.deepcopy(content)
-    other["design"]["law"]["width"] = 0.3
+    other["inputs"]["law"]["width"] = 0.3
     other["digest"] = digest_of({k: v for k, v in other.items() if k != "digest"})
     with pytest.raises(CertificateError, match="law"):
         Plan.from_json(json.dumps(other))
@@ -116,13 +116,24 @@ def test_certificate_of_a_plan(made):
         key_fingerprint="0123456789abcdef", learner="Tree()", n_available=25_000
     )
     certificate.check()
-    assert certificate.claim == planned.claim
+    for name in ("rho", "gamma", "alpha", "beta", "promises", "steps", "inputs"):
+        assert getattr(certificate, name) == getattr(planned, name)
     assert certificate.classes == ("no", "yes")
-    assert certificate.n_available == 25_000
+    assert certificate.identity.n_available == 25_000
     other = Plan.from_json(planned.to_json()).certificate(
         key_fingerprint="0123456789abcdef", learner="Tree()"
     )
     assert certificate.comparable(other)
+
+
+def test_a_plan_of_another_task_has_no_blocks():
+    other = plan("selection", n_hypotheses=3)
+    assert other.design is None
+    for name in ("n_blocks", "block_size", "law", "unit", "classes", "heavy"):
+        with pytest.raises(AttributeError, match="'selection' has no blocks that vote"):
+            getattr(other, name)
+    with pytest.raises(AttributeError, match="no blocks"):
+        other.certificate(key_fingerprint="x", learner="y")
 
 
 def test_certificate_can_count_groups_and_name_classes(made):
@@ -130,13 +141,13 @@ def test_certificate_can_count_groups_and_name_classes(made):
         key_fingerprint="x", learner="y", unit="groups", classes=[0, 1]
     )
     certificate.check()
-    assert (certificate.unit, certificate.classes) == ("groups", (0, 1))
+    assert (certificate.design.unit, certificate.classes) == ("groups", (0, 1))
     assert "groups" in certificate.reason
     assert Certificate.from_json(certificate.to_json()) == certificate
 
 
 def by_quantity(made):
-    return {row[0]: row[1:] for row in made.compare().rows}
+    return {row[0]: row[1:] for row in made.paper_constants().rows}
 
 
 def test_columns():
@@ -152,7 +163,7 @@ def test_columns():
     rows = by_quantity(approximate)
     assert rows["blocks T"][1] == str(200 * 2500)
     assert float(rows["rows n"][2]) == pytest.approx(1 / (0.3**2 * 0.4**2), rel=1e-2)
-    assert plan(n=20_000, rho=0.3, n_classes=3).compare().rows[0][2] == "not stated"
+    assert plan(n=20_000, rho=0.3, n_classes=3).paper_constants().rows[0][2] == "not stated"
 
 
 @pytest.mark.parametrize("name", list(ARGUMENTS))
@@ -160,16 +171,15 @@ def test_words(made, name):
     table = str(made[name])
     assert max(map(len, table.splitlines())) <= 100
     text = " ".join(table.split())
-    assert made[name].claim.sentence() in text
-    assert "paper, lower bound" in text
+    assert all(sentence in text for sentence in made[name].promises)
+    assert "paper" not in text
+    assert "an orientation" in str(made[name].paper_constants())
     assert ("NOT certified" in text) is (not made[name].certified)
-    assert made[name]._repr_html_().count("<table>") == 2
+    assert made[name]._repr_html_().count("<table>") == 1
 
 
 def test_short_form(made):
-    assert repr(made["default"]) == (
-        "Plan('pointwise', rho=0.09999, n=20000, n_blocks=88, block_size=227, certified=True)"
-    )
+    assert repr(made["default"]) == ("Plan('pointwise', rho=0.09999, n=20000, certified=True)")
     issued = made["approximate"].certificate(key_fingerprint="x", learner="y")
     assert repr(issued).startswith("Certificate('approximate', rho=0.1, gamma=0.")
 

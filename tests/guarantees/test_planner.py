@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replearn.bounds import ThresholdLaw, flip_bound, table_law, uniform_law
-from replearn.guarantees import HeavyStage, plan
+from replearn.guarantees import HeavyStage, heavy_stage, plan
 
 
 # -- the numbers the theory page promises ----------------------------------------------------------
@@ -20,13 +20,13 @@ def test_uniform_law_of_width_one(rho, blocks):
 @pytest.mark.parametrize(("blocks", "width"), [(32, 0.847), (64, 0.651), (128, 0.4794)])
 def test_arcsine_widths(blocks, width):
     made = plan(n=100 * blocks, rho=0.1, n_blocks=blocks)
-    assert made.width == pytest.approx(width, abs=2e-4)
+    assert made.law.width == pytest.approx(width, abs=2e-4)
     assert made.certified
 
 
 def test_smallest_numbers_of_blocks():
     assert plan(rho=0.1).n_blocks == 18
-    assert plan(rho=0.1, law="programme").n_blocks == 16
+    assert plan(rho=0.1, law="optimal").n_blocks == 16
     assert plan(rho=0.1, n_classes=3).n_blocks == pytest.approx(230, rel=0.02)
 
 
@@ -40,7 +40,7 @@ GRID = [
     {"rho": 0.1, "law": "uniform", "width": 1.0},
     {"rho": 0.1, "law": "uniform", "width": 0.5},
     {"rho": 0.1, "width": 0.9},
-    {"rho": 0.15, "law": "programme"},
+    {"rho": 0.15, "law": "optimal"},
     {"rho": 0.1, "vote": "soft"},
     {"rho": 0.2, "n_classes": 3},
     {"rho": 0.3, "n_classes": 5},
@@ -48,14 +48,14 @@ GRID = [
     {"rho": 0.29, "runs": 12, "law": "uniform"},
     {"rho": 0.3, "runs": 3, "vote": "soft", "law": "uniform"},
     {"rho": 0.4, "runs": 3, "n_classes": 3},
-    {"notion": "approximate", "rho": 0.05, "gamma": 0.2},
-    {"notion": "approximate", "rho": 0.2, "gamma": 0.3, "law": "arcsine"},
-    {"notion": "approximate", "rho": 0.05, "gamma": 0.3, "atoms": 1e-3},
-    {"notion": "approximate", "rho": 0.05, "gamma": 0.3, "vote": "soft"},
-    {"notion": "approximate", "rho": 0.5, "gamma": 0.5, "n_classes": 3},
+    {"task": "approximate", "rho": 0.05, "gamma": 0.2},
+    {"task": "approximate", "rho": 0.2, "gamma": 0.3, "law": "arcsine"},
+    {"task": "approximate", "rho": 0.05, "gamma": 0.3, "max_point_mass": 1e-3},
+    {"task": "approximate", "rho": 0.05, "gamma": 0.3, "vote": "soft"},
+    {"task": "approximate", "rho": 0.5, "gamma": 0.5, "n_classes": 3},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3},
-    {"rho": 0.2, "alpha": 0.1, "beta": 0.05, "d": 3, "realizable": True},
-    {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "atoms": 1e-4},
+    {"rho": 0.2, "alpha": 0.1, "beta": 0.05, "d": 3, "label_noise": False},
+    {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "max_point_mass": 1e-4},
     {"rho": 0.2, "alpha": 0.3, "beta": 0.1, "d": 3, "n_partitions": 2},
     {"rho": 0.3, "heavy": HeavyStage(low=0.002, high=0.05, n_labels=60, band=0.9)},
 ]
@@ -94,11 +94,13 @@ def test_smallest_blocks_for_small_rho(rho, blocks):
 @pytest.mark.parametrize("law", ["arcsine", "uniform"])
 def test_blocks_width_and_rho_solve_each_other(rho, law):
     first = plan(n=20_000, rho=rho, law=law)
-    again = plan(n=20_000, n_blocks=first.n_blocks, width=first.width, law=law)
+    again = plan(n=20_000, n_blocks=first.n_blocks, width=first.law.width, law=law)
     assert again.rho == first.rho <= rho
     back = plan(n=20_000, n_blocks=first.n_blocks, rho=rho, law=law)
-    assert back.width == first.width
-    narrower = plan(n=20_000, n_blocks=first.n_blocks, width=0.999 * first.width, rho=rho, law=law)
+    assert back.law.width == first.law.width
+    narrower = plan(
+        n=20_000, n_blocks=first.n_blocks, width=0.999 * first.law.width, rho=rho, law=law
+    )
     assert not narrower.certified
 
 
@@ -122,17 +124,17 @@ ACCURACY = {"alpha": 0.25, "beta": 0.1, "d": 3}
 
 
 @pytest.mark.parametrize("name", ["alpha", "beta", "d"])
-@pytest.mark.parametrize("realizable", [False, True])
-def test_accuracy_items_solve_back(name, realizable):
-    sized = plan(rho=0.2, realizable=realizable, n_partitions=1, **ACCURACY)
+@pytest.mark.parametrize("label_noise", [True, False])
+def test_accuracy_items_solve_back(name, label_noise):
+    sized = plan(rho=0.2, label_noise=label_noise, n_partitions=1, **ACCURACY)
     given_items = {key: value for key, value in ACCURACY.items() if key != name}
     fixed = {"rho": 0.2, "n": sized.n, "n_blocks": sized.n_blocks, "n_partitions": 1}
-    solved = plan(realizable=realizable, **fixed, **given_items)
+    solved = plan(label_noise=label_noise, **fixed, **given_items)
     assert name in solved.solved
     assert solved.certified
     value = getattr(solved.design.request, name)
     worse = value + 1 if name == "d" else 0.99 * value
-    assert not plan(realizable=realizable, **fixed, **given_items, **{name: worse}).certified
+    assert not plan(label_noise=label_noise, **fixed, **given_items, **{name: worse}).certified
     # one row per block fewer would not have been enough for the value we started from
     assert value >= ACCURACY[name] if name == "d" else value <= ACCURACY[name]
 
@@ -151,7 +153,7 @@ def test_not_reachable_says_what_n_can_and_what_rho_needs():
     assert not made.certified
     assert made.block_size >= 25
     assert (made.needed_n, made.needed_blocks) == (450, 18)
-    assert plan(n=300, rho=made.reachable_rho).certified
+    assert plan(n=300, rho=made.reachable["rho"]).certified
     assert "n = 450" in made.reason
     assert "n = 450" in str(made)
 
@@ -162,7 +164,7 @@ def test_compute_budget_in_the_way():
     assert made.n_partitions == 1
     assert not made.certified
     assert made.needed_blocks == 18
-    assert made.reachable_rho <= 0.1
+    assert made.reachable["rho"] <= 0.1
     assert made.reason.endswith("raise n_blocks or max_fits to at least 18")
     assert "raise" not in plan(n=200, rho=0.1).reason  # there it is the rows
 
@@ -203,7 +205,7 @@ def test_budget_and_block_size_are_kept(n, rho, max_fits):
     made = plan(n=n, rho=rho, max_fits=max_fits, law="uniform")
     assert made.n_blocks * made.n_partitions <= max_fits
     assert made.n_blocks == 1 or made.block_size >= 25
-    assert made.n - made.n_blocks < made.n_used <= made.n
+    assert made.n - made.n_blocks < made.design.n_used <= made.n
     assert made.certified is (made.rho <= rho)
 
 
@@ -212,7 +214,7 @@ def test_laws_and_numbers_of_any_kind(kind):
     if kind == "given":
         law = table_law([0, 0.1, 0.5, 0.9, 1])
         made = plan(n=400, law=law)
-        assert made.law is law
+        assert made.law == law
         assert made.rho == flip_bound(law)
         assert not plan(n=400, law=law, rho=0.9 * made.rho).certified
         assert plan(law=law, rho=made.rho).n == 100
@@ -238,21 +240,21 @@ def test_a_plan_depends_on_its_parameters_only():
         ({"n": 100, "rho": 0}, "rho=.* must lie"),
         ({"n": 100, "rho": 1.5}, "rho=.* must lie"),
         ({"n": 100, "gamma": 0.1}, "approximate"),
-        ({"notion": "approximate", "n": 100}, "rho or gamma"),
-        ({"notion": "approximate", "rho": 0.1}, "both open"),
-        ({"notion": "approximate", "n": 100, "rho": 0.1, "runs": 3}, "runs=3"),
+        ({"task": "approximate", "n": 100}, "rho or gamma"),
+        ({"task": "approximate", "rho": 0.1}, "both open"),
+        ({"task": "approximate", "n": 100, "rho": 0.1, "runs": 3}, "runs=3"),
         ({}, "both open"),
         ({"n": 100, "alpha": 0.1}, "beta and d are both open"),
         ({"rho": 0.1, "alpha": 0.1, "beta": 0.1}, "d and n are both open"),
-        ({"notion": "vague", "n": 100}, "notion=.* must be one of"),
+        ({"task": "vague", "n": 100}, "task=.* must be one of"),
         ({"n": 100, "law": "normal"}, "law=.* must be one of"),
         ({"n": 100, "vote": "loud"}, "vote=.* must be one of"),
         ({"n": 100, "unit": "cows"}, "unit=.* must be one of"),
-        ({"n": 100, "law": "programme", "vote": "soft"}, "continuous law"),
-        ({"n": 100, "rho": 0.3, "law": "programme", "runs": 3}, "two runs"),
+        ({"n": 100, "law": "optimal", "vote": "soft"}, "continuous law"),
+        ({"n": 100, "rho": 0.3, "law": "optimal", "runs": 3}, "two runs"),
         (
             {
-                "notion": "approximate",
+                "task": "approximate",
                 "n": 10**6,
                 "rho": 0.3,
                 "heavy": HeavyStage(low=0.002, high=0.05, n_labels=60, band=0.9),
@@ -278,6 +280,75 @@ def test_wrong_values_are_named(arguments, words):
 def test_wrong_types_are_named(arguments):
     with pytest.raises(TypeError, match=r"n must|rho must"):
         plan(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (
+            {"n": 100, "atoms": 0.1},
+            r"plan\('pointwise'\) does not take \['atoms'\].*max_point_mass",
+        ),
+        ({"task": "approximate", "n": 100, "rho": 0.1, "nu": 0.1}, r"does not take \['nu'\]"),
+        (
+            {"task": "selection", "n_hypotheses": 3, "law": "uniform"},
+            r"take \['law'\].*n_hypotheses",
+        ),
+        ({"task": "coins", "p0": 0.0, "q0": 0.5, "gamma": 0.1}, r"take \['gamma'\].* p0, q0"),
+        ({"task": "heavy"}, r"needs \['nu'\]; it takes nu, rho and n"),
+    ],
+)
+def test_unknown_options_are_named_beside_what_the_task_takes(arguments, words):
+    with pytest.raises(TypeError, match=words):
+        plan(**arguments)
+
+
+# -- a heavy stage ---------------------------------------------------------------------------------
+STAGED = {"n": 200_000, "rho": 0.1, "alpha": 0.1, "beta": 0.05}
+
+
+@pytest.mark.parametrize("kind", ["auto", "paper"])
+@pytest.mark.parametrize("options", [{}, {"classes": ["a", "b", "c"]}, {"label_noise": False}])
+def test_a_stage_planned_by_name_is_the_stage_of_heavy_stage(kind, options):
+    stage = heavy_stage(
+        **STAGED,
+        realizable=not options.get("label_noise", True),
+        paper=kind == "paper",
+        n_classes=len(options.get("classes", "ab")),
+    )
+    by_name = plan(**STAGED, heavy=kind, **options)
+    assert by_name.heavy == stage
+    assert by_name == plan(n=STAGED["n"], rho=0.1, heavy=stage, **options)
+    assert plan(n=200_000, rho=0.1, heavy="off", **options).heavy is None
+
+
+@pytest.mark.parametrize("label_noise", [True, False])
+@pytest.mark.parametrize("rho", [0.3, 0.5])
+def test_rows_for_a_stage_are_solved(rho, label_noise):
+    targets = {"rho": rho, "alpha": 0.3, "beta": 0.1, "label_noise": label_noise, "heavy": "auto"}
+    solved = plan(**targets)
+    assert solved.certified
+    assert "n" in solved.solved
+    assert (solved.alpha, solved.beta) == (0.3, 0.1)
+    assert plan(n=solved.n, **targets).certified
+    short = plan(n=solved.n // 2, **targets)
+    assert not short.certified
+    assert short.needed_n <= solved.n
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"d": 3}, 'd=3 and heavy="auto"'),
+        ({"rho": None}, 'heavy="auto" needs rho and alpha'),
+        ({"alpha": None}, 'heavy="auto" needs rho and alpha'),
+        ({"heavy": "heaviest"}, "heavy='heaviest' must be one of"),
+        ({"alpha": 1e-9}, "no number of rows is enough for rho=0.1, alpha=1e-09"),
+    ],
+)
+def test_a_stage_that_cannot_be_planned_is_said(change, words):
+    with pytest.raises(ValueError, match=words):
+        plan(**{**STAGED, "heavy": "auto", "n": None, **change})
 
 
 def test_the_law_of_a_plan_is_a_law():

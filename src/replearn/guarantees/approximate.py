@@ -1,5 +1,8 @@
 """Whole models: the mass of points on which two of them differ, by the better of two routes."""
 
+from collections.abc import Callable
+from typing import Any
+
 from replearn.bounds import disagreement_bound, disagreement_tail
 from replearn.bounds.approximate import markov_gamma, markov_rho, vote_mean_and_spread
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound, heavy_disagreement_tail
@@ -11,6 +14,8 @@ from replearn.bounds.multiclass import (
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import Ledger
+
+Bound = Callable[..., Any]
 
 
 def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[float, float]:
@@ -32,19 +37,12 @@ def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[fl
 
 def _direct(ledger: Ledger, design: Design, **given: float) -> float:
     """Return the number of the direct route: for votes alone, or beside a heavy stage."""
-    if design.law is None:
-        votes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
-        bounds = (class_mean_and_spread, class_disagreement_bound, class_disagreement_tail)
-    else:
-        votes = {"law": design.law, "vote": design.vote}
-        bounds = (vote_mean_and_spread, disagreement_bound, disagreement_tail)
-    votes["shared_rows"] = design.shared_rows
-    mean_and_spread, mass_bound, tail_bound = bounds
+    votes, (mean_and_spread, mass_bound, tail_bound) = _bounds_of_votes(design)
     solve_mass = "rho" in given
     stage = design.heavy
     if stage is None:
         bound = mass_bound if solve_mass else tail_bound
-        value: float = ledger.add(bound, atoms=design.atoms, **given, **votes)
+        value: float = ledger.add(bound, max_point_mass=design.max_point_mass, **given, **votes)
         return value
     label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
     value = ledger.add(
@@ -57,3 +55,19 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
         **given,
     )
     return min(1.0, value)
+
+
+def _bounds_of_votes(design: Design) -> tuple[dict[str, Any], tuple[Bound, Bound, Bound]]:
+    """Return the bounds of votes for two classes or for more, and what they are given."""
+    if design.law is None:
+        classes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        return {**classes, "shared_rows": design.shared_rows}, (
+            class_mean_and_spread,
+            class_disagreement_bound,
+            class_disagreement_tail,
+        )
+    return {"law": design.law, "vote": design.vote, "shared_rows": design.shared_rows}, (
+        vote_mean_and_spread,
+        disagreement_bound,
+        disagreement_tail,
+    )

@@ -12,7 +12,7 @@ _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift")
 _MEANS = ("p0", "q0")
 
 
-def choice_inputs(task: str, n: int | None, targets: dict[str, Any]) -> dict[str, Any]:
+def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
     """Check the targets of a task and put them together with n, solved if it is None."""
     entry = guarantee(task)
     names = (*entry.required, *entry.optional)
@@ -83,7 +83,10 @@ def conclude_choice(task: str, inputs: dict[str, Any]) -> Conclusion:
         reasons = ()
     return Conclusion(
         promises=((needed.promise or entry.promise).format(**inputs),),
-        **{name: inputs.get(name) for name in ("rho", "gamma", "alpha", "beta")},
+        rho=inputs.get("rho"),
+        gamma=inputs.get("gamma"),
+        alpha=inputs.get("alpha"),
+        beta=inputs.get("beta"),
         reasons=reasons,
     )
 

@@ -8,6 +8,7 @@ from replearn.records.text import rounded_up
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
+    from replearn.guarantees.plan import Plan
 
 _LETTERS = ("rho", "gamma", "alpha", "beta")
 
@@ -32,6 +33,25 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         ("replearn", identity.library_version),
         ("digest", certificate.digest[:16]),
     ]
+
+
+def plan_rows(made: "Plan") -> list[tuple[str, str]]:
+    """Return a plan as rows of a table."""
+    rows = [
+        ("verdict", "certified" if made.certified else f"NOT certified: {made.reason}"),
+        ("task", f"{made.task} ({', '.join(made.learners)})"),
+        ("promise", " ".join(made.promises)),
+        *number_rows(made),
+    ]
+    if made.design is None:
+        rows += [("rows needed", str(made.needed_n)), *input_rows(made.inputs)]
+        rows += input_rows(made.details)
+    else:
+        classes = "not fixed" if made.classes is None else ", ".join(map(str, made.classes))
+        rows += design_rows(made.design)
+        rows.append(("classes", f"{made.n_classes} ({classes})"))
+    rows.append(("solved", ", ".join(made.solved) or "nothing"))
+    return [*rows, ("digest", made.digest[:16])]
 
 
 def number_rows(promise: Any) -> list[tuple[str, str]]:

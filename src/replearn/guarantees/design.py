@@ -145,7 +145,7 @@ class Design:
         Rounding of numbers in the canonical encoding of a point.
     encoding : str
         Version of the canonical encoding.
-    atoms : float
+    max_point_mass : float
         Bound on the sum of squared masses of single points (0 for continuous data).
     shared_rows : bool
         Whether a row may occur in both samples.
@@ -164,7 +164,7 @@ class Design:
     unit: str = "rows"
     decimals: int | None = None
     encoding: str = ""
-    atoms: float = 0.0
+    max_point_mass: float = 0.0
     shared_rows: bool = False
     heavy: HeavyStage | None = None
 
@@ -189,7 +189,8 @@ class Design:
         return "error" if self.vote == "hard" else "absolute error of the scores"
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the design as JSON values."""
+        """Return the design as JSON values; one that contradicts itself is refused."""
+        self.validate()
         values = dict(vars(self))
         values["request"] = self.request.to_dict()
         values["law"] = None if self.law is None else self.law.to_dict()
@@ -217,7 +218,7 @@ class Design:
             unit=reader.take("unit", str),
             decimals=reader.take_or_none("decimals", int),
             encoding=reader.take("encoding", str),
-            atoms=reader.take("atoms", float),
+            max_point_mass=reader.take("max_point_mass", float),
             shared_rows=reader.take("shared_rows", bool),
             heavy=None if heavy is None else read_flat(HeavyStage, heavy, "heavy"),
         )
@@ -266,7 +267,10 @@ class Design:
                 self.heavy is not None and not self.heavy.is_whole,
                 "a heavy stage has all of alpha, beta, clear and mass, or none of them",
             ),
-            (not 0 <= self.atoms <= 1, f"atoms must lie in [0, 1], got {self.atoms}"),
+            (
+                not 0 <= self.max_point_mass <= 1,
+                f"max_point_mass must lie in [0, 1], got {self.max_point_mass}",
+            ),
             (
                 self.classes is not None and len(self.classes) > self.n_classes,
                 f"n_classes is {self.n_classes}, but classes lists {self.classes}",

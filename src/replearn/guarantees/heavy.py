@@ -226,7 +226,7 @@ GUARANTEES = (
         required=("nu",),
         optional={"rho": 0.1},
         promise="A fixed point is a member in one of two runs only with probability at most "
-        "{rho:g}; points of mass {nu:g} and more are members.",
+        "{rho:g}; points that make up {nu:g} of a sample or more are members.",
     ),
     Guarantee(
         WHOLE_SET,

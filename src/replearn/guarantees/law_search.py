@@ -34,7 +34,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
 STEPS_TO_NARROWEST = 24
 SOFT_WIDTHS = range(50, 100)
-LARGEST_PROGRAMME = 2_000
+LARGEST_OPTIMAL = 2_000
 MOST_BLOCKS = 1_000_000
 MOST_BLOCKS_SEARCHED = 20_000
 
@@ -67,7 +67,7 @@ class Promise:
             law=law,
             vote=wish.vote,
             n_classes=wish.n_classes,
-            atoms=wish.atoms,
+            max_point_mass=wish.max_point_mass,
             shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )
@@ -100,8 +100,8 @@ class Promise:
             return None
         if isinstance(wish.law, ThresholdLaw):
             return wish.law
-        if wish.law == "programme":
-            return self._programme(n_blocks)
+        if wish.law == "optimal":
+            return self._optimal(n_blocks)
         if wish.width is not None:
             return self._make(n_blocks, wish.width)
         if self.target is None:
@@ -113,12 +113,12 @@ class Promise:
         assert isinstance(self.wish.law, str)
         return make_law(self.wish.law, n_blocks, width=width)
 
-    def _programme(self, n_blocks: int) -> ThresholdLaw:
+    def _optimal(self, n_blocks: int) -> ThresholdLaw:
         if self.target is not None:
             try:
                 return optimal_law(n_blocks, self.target)
             except ValueError:
-                if n_blocks > LARGEST_PROGRAMME:
+                if n_blocks > LARGEST_OPTIMAL:
                     raise
         return tightest_law(n_blocks)
 
@@ -217,7 +217,7 @@ class Promise:
             enough = smallest_blocks(target, law="uniform", runs=runs)
             if enough > MOST_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
-        width = None if law == "programme" else wish.width
+        width = None if law == "optimal" else wish.width
         return smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:

@@ -6,17 +6,13 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from replearn.bounds import ThresholdLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.certificate import Certificate
-from replearn.guarantees.choices import conclude_choice, needed_for, paper_rows
-from replearn.guarantees.describe import design_rows, input_rows, number_rows
-from replearn.guarantees.design import NOTIONS, Design, HeavyStage, Label, plain_labels
-from replearn.guarantees.identity import Identity
+from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
+from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
+from replearn.guarantees.planned_vote import PlannedVote
+from replearn.guarantees.steps import Conclusion, Derived, Step
 from replearn.guarantees.tasks import guarantee
-from replearn.guarantees.votes import conclude
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -35,7 +31,7 @@ _NUMBERS = ("rho", "gamma", "alpha", "beta")
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(PlannedVote):
     """The protocol that all runs of one promise share; made by :func:`plan`.
 
     It depends on parameters only, never on data, and is saved as JSON.
@@ -77,11 +73,9 @@ class Plan:
     # -- the promise -----------------------------------------------------------------------------
     @cached_property
     def _derived(self) -> Derived:
-        if self.design is None:
-            return (), conclude_choice(self.task, self.inputs)
-        ledger = Ledger()
-        conclusion = conclude(ledger, self.design)
-        return tuple(ledger.steps), conclusion
+        if self.design is not None:
+            return super()._derived
+        return (), conclude_choice(self.task, self.inputs)
 
     @property
     def _conclusion(self) -> Conclusion:
@@ -140,126 +134,14 @@ class Plan:
         parts = []
         name = next((n for n in ("gamma", "rho") if self.reachable.get(n) is not None), None)
         if name is not None:
-            parts.append(f"n = {self.n} can promise {name} = {rounded_up(self.reachable[name])}")
+            best = rounded_up(self.reachable[name] or 0.0)
+            parts.append(f"n = {self.n} can promise {name} = {best}")
         if self.needed_n is not None:
             blocks = "" if self.needed_blocks is None else f"{self.needed_blocks} blocks and "
             parts.append(f"the request needs {blocks}n = {self.needed_n} {self.unit}")
             if self.needed_n <= self.n and (self.needed_blocks or 0) > self.n_blocks:
                 parts.append(f"raise n_blocks or max_fits to at least {self.needed_blocks}")
         return parts
-
-    # -- the design of a vote --------------------------------------------------------------------
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
-
-    @property
-    def _vote(self) -> Design:
-        if self.design is None:
-            raise AttributeError(f"a plan of task {self.task!r} has no blocks that vote")
-        return self.design
-
-    @property
-    def n_blocks(self) -> int:
-        """Number of blocks, T."""
-        return self._vote.n_blocks
-
-    @property
-    def block_size(self) -> int:
-        """Rows (or groups) per block, m."""
-        return self._vote.block_size
-
-    @property
-    def n_partitions(self) -> int:
-        """In how many keyed ways the rows are cut into blocks."""
-        return self._vote.n_partitions
-
-    @property
-    def law(self) -> ThresholdLaw | None:
-        """Law of the shared threshold; None for more than two classes."""
-        return self._vote.law
-
-    @property
-    def vote(self) -> str:
-        """Whether block models vote with labels or with scores."""
-        return self._vote.vote
-
-    @property
-    def n_classes(self) -> int:
-        """Number of classes."""
-        return self._vote.n_classes
-
-    @property
-    def classes(self) -> tuple[Label, ...] | None:
-        """The classes in order, when the plan fixes them."""
-        return self._vote.classes
-
-    @property
-    def unit(self) -> str:
-        """What n counts."""
-        return self._vote.unit
-
-    @property
-    def decimals(self) -> int | None:
-        """Rounding of numbers in the canonical encoding of a point."""
-        return self._vote.decimals
-
-    @property
-    def heavy(self) -> HeavyStage | None:
-        """Separate treatment of points that occur often."""
-        return self._vote.heavy
-
-    def certificate(
-        self,
-        *,
-        key_fingerprint: str,
-        learner: str,
-        learner_digest: str | None = None,
-        n_available: int | None = None,
-        classes: Any = None,
-        unit: str | None = None,
-    ) -> Certificate:
-        """Issue the certificate of one run of blocks that vote.
-
-        Parameters
-        ----------
-        key_fingerprint : str
-            Fingerprint of the shared key.
-        learner : str
-            Description of the base learner and its parameters.
-        learner_digest : str or None
-            Digest of the parameters; None: digest of the description.
-        n_available : int or None
-            Rows this run had; the surplus over n was left out.
-        classes : sequence or None
-            Classes of this run, in order; None: those of the plan.
-        unit : {"rows", "groups"} or None
-            What n counts in this run; None: as planned.
-
-        Returns
-        -------
-        Certificate
-            With the plan's promise.
-
-        Examples
-        --------
-        >>> from replearn import plan
-        >>> made = plan(n=20_000, rho=0.1)
-        >>> made.certificate(key_fingerprint="0123456789abcdef", learner="tree").certified
-        True
-        """
-        labels = plain_labels(classes)
-        identity = Identity(
-            key_fingerprint,
-            learner,
-            digest_of(learner) if learner_digest is None else learner_digest,
-            self.classes if labels is None else labels,
-            self.n if n_available is None else n_available,
-        )
-        if unit in (None, self.unit):
-            return Certificate.issue(self.task, self.inputs, identity, self._derived)
-        return Certificate.issue(self.task, {**self.inputs, "unit": unit}, identity)
 
     # -- other tasks -----------------------------------------------------------------------------
     @property
@@ -363,11 +245,21 @@ class Plan:
             raise CertificateError("digest: the plan was changed after it was made")
         guarantee(made.task)
         try:
+            made._check_inputs()
             fresh = made._content()
         except (TypeError, KeyError, ValueError) as error:
             raise CertificateError(f"plan: {error}") from error
         refuse_differences("plan", content, fresh)
         return made._quoting(content)
+
+    def _check_inputs(self) -> None:
+        """Refuse targets that `plan` would refuse, and rows needed that do not follow from them."""
+        if self.design is not None:
+            return
+        inputs = choice_inputs(self.task, **{"n": None, **self.inputs})
+        refuse_differences("plan inputs", self.inputs, inputs)
+        needed = needed_for(self.task, self.inputs).n
+        refuse_differences("plan needed_n", self.needed_n, needed)
 
     def _quoting(self, content: dict[str, Any]) -> "Plan":
         """Keep the numbers as the other lab wrote them: both labs quote the same digits."""
@@ -399,28 +291,8 @@ class Plan:
     def _numbers(self) -> list[tuple[str, float | None]]:
         return [(name, getattr(self, name)) for name in _NUMBERS]
 
-    def _rows(self) -> list[tuple[str, str]]:
-        rows = [
-            ("verdict", "certified" if self.certified else f"NOT certified: {self.reason}"),
-            ("task", f"{self.task} ({', '.join(self.learners)})"),
-            ("promise", " ".join(self.promises)),
-            *number_rows(self),
-        ]
-        if self.design is None:
-            rows += [("rows needed", str(self.needed_n)), *input_rows(self.inputs)]
-            rows += input_rows(self.details)
-        else:
-            classes = "not fixed" if self.classes is None else ", ".join(map(str, self.classes))
-            rows += design_rows(self.design)
-            rows.append(("classes", f"{self.design.n_classes} ({classes})"))
-        return [
-            *rows,
-            ("solved", ", ".join(self.solved) or "nothing"),
-            ("digest", self.digest[:16]),
-        ]
-
     def __str__(self) -> str:
-        return f"Plan\n{two_columns(self._rows())}"
+        return f"Plan\n{two_columns(plan_rows(self))}"
 
     def _repr_html_(self) -> str:
-        return html_table("Plan", self._rows())
+        return html_table("Plan", plan_rows(self))

@@ -85,12 +85,16 @@ def plan(
     targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
     name = _task_name(task)
     if name not in NOTIONS:
-        inputs = choice_inputs(name, n, {**targets, "d": d, **options})
+        inputs = choice_inputs(name, n, **targets, d=d, **options)
         solved = ("n",) if n is None else ()
         return Plan(name, inputs, solved, needed_n=needed_for(name, inputs).n)
-    wish = _wish(name, n, targets, d, options)
+    wish, stage_rows = _wish(name, n, targets, d, options)
     solution = solve(wish)
     made = _of(solution.design, solution.solved)
+    if n is None and made.n < stage_rows:  # with fewer rows, plan(n=made.n) has another stage
+        wish = dataclasses.replace(wish, n=stage_rows)
+        solution = solve(wish)
+        made = _of(solution.design, ("n", *solution.solved))
     return made if made.certified else _with_way_out(made, wish)
 
 
@@ -120,15 +124,16 @@ def _wish(
     targets: dict[str, float | None],
     d: int | None,
     options: dict[str, Any],
-) -> Wish:
+) -> tuple[Wish, int]:
+    """Check the arguments; return them, and the rows that a planned heavy stage is made for."""
     heavy = options.pop("heavy", None)
     label_noise = bool(options.pop("label_noise", True))
-    stage = heavy if isinstance(heavy, HeavyStage) else None
+    stage, rows = heavy if isinstance(heavy, HeavyStage) else None, 0
     if heavy is not None and stage is None and check_choice("heavy", heavy, _HEAVY) != "off":
-        stage = _planned_stage(n, targets, d, heavy, label_noise, options)
+        stage, rows = _planned_stage(n, targets, d, heavy, label_noise, options)
         targets = {**targets, "alpha": None, "beta": None}
     request = make_request(notion, targets, d, not label_noise, options.pop("runs", 2))
-    return make_wish(request, n=n, heavy=stage, **options)
+    return make_wish(request, n=n, heavy=stage, **options), rows
 
 
 def _planned_stage(
@@ -138,7 +143,7 @@ def _planned_stage(
     heavy: str,
     label_noise: bool,
     options: dict[str, Any],
-) -> HeavyStage:
+) -> tuple[HeavyStage, int]:
     """Plan the treatment of heavy points for alpha and beta, relative to the block models."""
     if d is not None:
         raise ValueError(f'd={d} and heavy="{heavy}": alpha is relative to one of them, give one.')
@@ -156,8 +161,9 @@ def _planned_stage(
     }
     rows = heavy_rows_needed(**goal) if n is None else n
     if rows is None:
-        raise ValueError("no number of rows reaches these targets: weaken one of them")
-    return heavy_stage(n=rows, **goal)
+        asked = ", ".join(f"{name}={goal[name]}" for name in ("rho", "alpha", "beta"))
+        raise ValueError(f'no number of rows is enough for {asked} with heavy="{heavy}"')
+    return heavy_stage(n=rows, **goal), rows
 
 
 def _with_way_out(made: Plan, wish: Wish) -> Plan:

@@ -129,7 +129,7 @@ def block_needed(wish: Wish, n_blocks: int) -> int | None:
     request = wish.request
     if not request.asks_accuracy:
         return wish.smallest_block
-    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.atoms)
+    size = _accurate_block(request, n_blocks, _partitions(wish, n_blocks), wish.max_point_mass)
     return None if size is None else max(size, wish.smallest_block)
 
 
@@ -139,11 +139,13 @@ def _partitions(wish: Wish, n_blocks: int) -> int:
     return partitions_for(n_blocks, wish.max_fits)
 
 
-def _accurate_block(request: Request, n_blocks: int, n_partitions: int, atoms: float) -> int | None:
+def _accurate_block(
+    request: Request, n_blocks: int, n_partitions: int, max_point_mass: float
+) -> int | None:
     assert request.alpha is not None
     assert request.beta is not None
     assert request.d is not None
-    slack = error_slack(request.beta, atoms) if atoms > 0 else 0.0
+    slack = error_slack(request.beta, max_point_mass) if max_point_mass > 0 else 0.0
     return block_size_needed(
         request.d,
         request.alpha,
@@ -172,7 +174,7 @@ def design_for(wish: Wish, n: int) -> Design:
         unit=wish.unit,
         decimals=wish.decimals,
         encoding=str(ENCODING_VERSION),
-        atoms=wish.atoms,
+        max_point_mass=wish.max_point_mass,
         shared_rows=wish.shared_rows,
         heavy=wish.heavy,
     )
@@ -221,7 +223,7 @@ def _solve_accuracy(design: Design) -> Request:
 
     def fits(value: float) -> bool:
         tried = _with_item(request, name, value)
-        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.atoms)
+        size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.max_point_mass)
         return size is not None and size <= design.block_size
 
     if name == "d":
@@ -257,7 +259,7 @@ def _between(passing: float, failing: float) -> float:
     return (passing * failing) ** 0.5 if failing > 0 else passing / 4
 
 
-# -- defaults: pure functions of sizes and budgets, never of data; constants from measurement -------
+# -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------
 def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 

@@ -44,7 +44,7 @@ def guarantee(task: str) -> Guarantee:
     ('ReplicableThresholdClassifier',)
     """
     if task not in GUARANTEES:
-        raise CertificateError(f"task: {task!r} is not one of {', '.join(GUARANTEES)}")
+        raise CertificateError(f"task: {task!r} is not one of {', '.join(map(repr, GUARANTEES))}")
     return GUARANTEES[task]
 
 

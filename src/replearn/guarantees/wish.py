@@ -21,7 +21,7 @@ MIN_BLOCK = 25
 Down to this size more blocks beat larger ones: the narrower law gains more accuracy than small
 blocks lose (COMPAS and Spambase, logistic regression and trees; see docs/benchmarks.md)."""
 
-LAWS = ("arcsine", "uniform", "programme")
+LAWS = ("arcsine", "uniform", "optimal")
 
 # The arcsine law spends a pointwise budget evenly; the uniform one has the smallest steps, which
 # is what the concentration of the approximate notion pays for.
@@ -45,7 +45,7 @@ class Wish:
     classes: tuple[Label, ...] | None
     unit: str
     decimals: int | None
-    atoms: float
+    max_point_mass: float
     shared_rows: bool
     heavy: HeavyStage | None
     min_block: int
@@ -114,7 +114,7 @@ _OPTIONS: dict[str, Any] = {
     "classes": None,
     "unit": "rows",
     "decimals": None,
-    "atoms": 0.0,
+    "max_point_mass": 0.0,
     "shared_rows": None,
     "min_block": MIN_BLOCK,
 }
@@ -137,10 +137,11 @@ def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: 
     given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    given["atoms"] = check_fraction("atoms", given["atoms"], zero=True)
+    atoms = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
+    given["max_point_mass"] = atoms
     if given["shared_rows"] is None:
-        atomic = given["atoms"] > 0 or given["heavy"] is not None
-        given["shared_rows"] = atomic if request.notion == "approximate" else given["atoms"] > 0
+        repeated = atoms > 0 or given["heavy"] is not None
+        given["shared_rows"] = repeated if request.notion == "approximate" else atoms > 0
     if given["law"] is None:
         given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):
@@ -177,9 +178,9 @@ def _check_together(wish: Wish) -> None:
     _check_budget(wish)
     if wish.width is not None and wish.binary and not isinstance(wish.law, str):
         raise ValueError(f"width={wish.width}, but the law that was given has a width of its own")
-    if wish.width is not None and wish.binary and wish.law == "programme":
+    if wish.width is not None and wish.binary and wish.law == "optimal":
         raise ValueError(
-            f'width={wish.width} cannot be set with law="programme", which has none: leave it out'
+            f'width={wish.width} cannot be set with law="optimal", which has none: leave it out'
         )
     if isinstance(wish.law, ThresholdLaw) and wish.n_blocks not in (None, wish.law.n_blocks):
         raise ValueError(
@@ -194,8 +195,8 @@ def _check_together(wish: Wish) -> None:
             "shared_rows=False cannot be promised with a heavy stage: heavy points are rows that "
             "occur in both samples. Leave shared_rows out."
         )
-    if wish.law == "programme" and (request.notion != "pointwise" or request.runs != 2):
-        raise ValueError('law="programme" is made for two runs, pointwise: use law="arcsine"')
+    if wish.law == "optimal" and (request.notion != "pointwise" or request.runs != 2):
+        raise ValueError('law="optimal" is made for two runs, pointwise: use law="arcsine"')
 
 
 def _check_budget(wish: Wish) -> None:
@@ -211,4 +212,4 @@ def _check_budget(wish: Wish) -> None:
 
 
 def _continuous(law: str | ThresholdLaw) -> bool:
-    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "programme"
+    return law.is_continuous if isinstance(law, ThresholdLaw) else law != "optimal"

@@ -99,10 +99,8 @@ def split_stage(asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] |
         raise ValueError(f"heavy must be one of auto, paper, off, got {heavy!r}")
     if not isinstance(label_noise, bool | np.bool_):
         raise TypeError(f"label_noise must be True or False, got {label_noise!r}")
-    if "max_point_mass" in rest:
-        rest["atoms"] = rest.pop("max_point_mass")
     if rest.get("d") is not None:
-        return {**rest, "realizable": not label_noise}, None
+        return {**rest, "label_noise": label_noise}, None
     alpha, beta = rest.pop("alpha", None), rest.pop("beta", 0.05)
     if alpha is None or heavy == "off":
         return rest, None
@@ -187,9 +185,7 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
 def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
     refuse_planned(_changed(learner))
     if plan.task != learner._notion:
-        raise ValueError(
-            f"plan is for the {plan.task} notion, not for {type(learner).__name__}."
-        )
+        raise ValueError(f"plan is for the {plan.task} notion, not for {type(learner).__name__}.")
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if sample.n < plan.n:
