@@ -168,7 +168,7 @@ def test_too_few_rows_are_told_not_refused(call, shop, tmp_path):
 
 def test_tampered_files_are_refused(call, shop, tmp_path):
     plan = json.loads((shop / "plan.json").read_text())
-    plan["design"]["n"] = 699
+    plan["inputs"]["n"] = 699
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     code, _, err = call(
         *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
@@ -177,7 +177,7 @@ def test_tampered_files_are_refused(call, shop, tmp_path):
     assert code == 2
     assert "error: d" in err  # names the item: design or digest
     certificate = json.loads((shop / "a.json").read_text())
-    certificate["n_available"] = 10**6
+    certificate["rho"] = 0.01
     (tmp_path / "a.json").write_text(json.dumps(certificate))
     code, _, err = call("certify", tmp_path / "a.json", shop / "b.json")
     assert code == 2
