@@ -58,9 +58,9 @@ def result(data):
 def test_one_estimator_gives_three_contenders(data):
     found = audit(GaussianNB(), *data, **SMALL)
     assert [c.name for c in found.contenders] == ["baseline", "bagging (5 models)", "replicable"]
-    assert found["replicable"].certificate.claim.rho <= 0.1
+    assert found["replicable"].certificate.rho <= 0.1
     made = plan(n=found.design.train_size, rho=0.1)
-    ours_here = found["replicable"].certificate
+    ours_here = found["replicable"].certificate.design
     assert ours_here.n_blocks == made.n_blocks
     assert ours_here.n_partitions == 64 // made.n_blocks < made.n_partitions
     assert f"n_partitions={ours_here.n_partitions}" in str(found)
@@ -130,12 +130,12 @@ def test_three_classes(data):
 
 def test_the_promise_beside_a_measurement_on_halves(data, result):
     found = result["ours"]
-    assert found.promise(result.design) == halves_supremum(found.certificate.law)
-    assert found.promise(result.design) > found.certificate.claim.rho
+    assert found.promise(result.design) == halves_supremum(found.certificate.design.law)
+    assert found.promise(result.design) > found.certificate.rho
     sizes = {"test_size": 200, "train_size": 350}
     fresh = audit({"ours": ours()}, *data, n_pairs=2, design=sizes)
     assert fresh.design.independent_pairs
-    assert fresh["ours"].promise(fresh.design) == fresh["ours"].certificate.claim.rho
+    assert fresh["ours"].promise(fresh.design) == fresh["ours"].certificate.rho
     assert result["tree"].promise(result.design) is None
 
 
@@ -162,8 +162,8 @@ def test_groups_reach_the_learner_and_stay_together(data):
     groups = np.repeat(np.arange(400), 4)
     found = audit({"ours": ours()}, X, y, groups=groups, **OPTIONS)
     assert found.design.unit == "groups"
-    assert found["ours"].certificate.unit == "groups"
-    assert found["ours"].certificate.n == found.design.train_size == 175
+    assert found["ours"].certificate.design.unit == "groups"
+    assert found["ours"].certificate.design.n == found.design.train_size == 175
     assert len(np.unique(found.clusters)) == 50
 
 

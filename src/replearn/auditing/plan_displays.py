@@ -78,9 +78,12 @@ class FlipCurveDisplay(Display):
         >>> FlipCurveDisplay.from_plan(plan(n=3200, rho=0.1)).budget
         0.1
         """
-        if planned.law is None:
-            raise ValueError(f"a plan for {planned.n_classes} classes has no threshold law to draw")
-        return cls.from_law(planned.law, rho=planned.requested_rho)
+        vote = planned.design
+        if vote is None:
+            raise ValueError(f"a plan of the task {planned.task!r} has no blocks that vote")
+        if vote.law is None:
+            raise ValueError(f"a plan for {vote.n_classes} classes has no threshold law to draw")
+        return cls.from_law(vote.law, rho=vote.request.rho)
 
     def _columns(self) -> dict[str, Any]:
         return {"q": self.q, "flip_probability": self.flips}
