@@ -43,7 +43,7 @@ def single_of_pair(table, model, size, pair):
 
 def law_for(kind, vote, n_blocks, rho):
     """The narrowest law that certifies rho, or None if there is none."""
-    if kind == "programme":
+    if kind == "optimal":
         try:
             return optimal_law(n_blocks, rho)
         except ValueError:

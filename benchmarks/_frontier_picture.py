@@ -8,7 +8,7 @@ from typing import Any
 STYLES = {
     ("arcsine", "hard"): ("o", "arcsine, hard votes (default); number: T"),
     ("uniform", "hard"): ("s", "uniform, hard votes"),
-    ("programme", "hard"): ("^", "programme, hard votes"),
+    ("optimal", "hard"): ("^", "optimal, hard votes"),
     ("arcsine", "soft"): ("P", "arcsine, soft votes"),
     ("uniform", "soft"): ("X", "uniform, soft votes"),
     ("majority", "hard"): ("*", "plain majority (promises nothing)"),

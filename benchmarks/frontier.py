@@ -30,7 +30,7 @@ LEAST_ROWS = 20
 KINDS = (
     ("arcsine", "hard"),
     ("uniform", "hard"),
-    ("programme", "hard"),
+    ("optimal", "hard"),
     ("arcsine", "soft"),
     ("uniform", "soft"),
     ("majority", "hard"),

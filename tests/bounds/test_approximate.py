@@ -8,7 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, disagreement_bound, disagreement_tail, flip_bound, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    disagreement_bound,
+    disagreement_tail,
+    flip_bound,
+    uniform_law,
+)
 from replearn.bounds.approximate import markov_gamma, markov_rho, smallest_blocks_approximate
 
 
@@ -41,13 +47,17 @@ def test_the_mean_alone_does_not_bound_the_disagreement():
     st.floats(0.0, 0.05),
     st.booleans(),
 )
-def test_tail_and_bound_are_inverse(n_blocks, rho, atoms, shared_rows):
+def test_tail_and_bound_are_inverse(n_blocks, rho, max_point_mass, shared_rows):
     law = uniform_law(n_blocks)
-    gamma = disagreement_bound(law, rho, atoms=atoms, shared_rows=shared_rows)
-    assert disagreement_tail(law, gamma, atoms=atoms, shared_rows=shared_rows) <= rho
+    gamma = disagreement_bound(law, rho, max_point_mass=max_point_mass, shared_rows=shared_rows)
+    assert (
+        disagreement_tail(law, gamma, max_point_mass=max_point_mass, shared_rows=shared_rows) <= rho
+    )
     slightly_less = gamma * (1 - 1e-6)
     if rho < 1:
-        tail = disagreement_tail(law, slightly_less, atoms=atoms, shared_rows=shared_rows)
+        tail = disagreement_tail(
+            law, slightly_less, max_point_mass=max_point_mass, shared_rows=shared_rows
+        )
         assert tail > rho
 
 
@@ -55,7 +65,7 @@ def test_formulas_of_the_uniform_law():
     law = uniform_law(500)
     mean = flip_bound(law)
     assert disagreement_tail(law, 0.1) == pytest.approx(math.exp(-500 * (0.1 - mean) ** 2), 1e-5)
-    assert disagreement_bound(law, 0.05, atoms=0.01) == pytest.approx(
+    assert disagreement_bound(law, 0.05, max_point_mass=0.01) == pytest.approx(
         mean + math.sqrt(math.log(20) * (1 / 500 + 0.005)), 1e-5
     )
     # shared rows: twice the mean deviation from the centre, about sqrt(2) times the mean
@@ -119,9 +129,9 @@ def test_soft_votes_are_not_better_than_hard_ones():
     [
         (lambda: disagreement_tail(uniform_law(4), 0.0), "gamma"),
         (lambda: disagreement_bound(uniform_law(4), 0.0), "rho"),
-        (lambda: disagreement_bound(uniform_law(4), 0.1, atoms=2.0), "atoms"),
+        (lambda: disagreement_bound(uniform_law(4), 0.1, max_point_mass=2.0), "max_point_mass"),
         (lambda: markov_gamma(0.1, 0.0), "rho"),
-        (lambda: smallest_blocks_approximate(0.1, 0.1, law="programme"), "law"),
+        (lambda: smallest_blocks_approximate(0.1, 0.1, law="optimal"), "law"),
     ],
 )
 def test_bad_arguments_are_named(call, name):

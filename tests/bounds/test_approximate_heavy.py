@@ -8,11 +8,30 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import MembershipLaw, disagreement_tail, membership_flip_bound, multiclass_flip_bound, uniform_law
+from replearn.bounds import (
+    MembershipLaw,
+    disagreement_tail,
+    membership_flip_bound,
+    multiclass_flip_bound,
+    uniform_law,
+)
 from replearn.bounds.approximate import vote_mean_and_spread
-from replearn.bounds.approximate_heavy import crowd_bound, crowd_tail, heavy_disagreement_bound, heavy_disagreement_tail, label_disagreement_tail, membership_disagreement_tail, membership_spread
+from replearn.bounds.approximate_heavy import (
+    crowd_bound,
+    crowd_tail,
+    heavy_disagreement_bound,
+    heavy_disagreement_tail,
+    label_disagreement_tail,
+    membership_disagreement_tail,
+    membership_spread,
+)
 from replearn.bounds.heavy_sets import SetLaw, set_flip_bound
-from replearn.bounds.multiclass import agreement_probability, class_disagreement_bound, class_disagreement_tail, class_mean_and_spread
+from replearn.bounds.multiclass import (
+    agreement_probability,
+    class_disagreement_bound,
+    class_disagreement_tail,
+    class_mean_and_spread,
+)
 
 
 # -- independent points ----------------------------------------------------------------------------

@@ -6,10 +6,28 @@ from math import comb, exp, log, sqrt
 import numpy as np
 import pytest
 
-from replearn.bounds.finite_class import order_error_tail, order_flip_bound, order_width, smallest_sample_order
+from replearn.bounds.finite_class import (
+    order_error_tail,
+    order_flip_bound,
+    order_width,
+    smallest_sample_order,
+)
 from replearn.bounds.finite_randomness import finite_randomness_flip_bound
-from replearn.bounds.realizable import best_ceiling, ceiling_flip_bound, cover_distance, realizable_flip_bound, smallest_sample_realizable
-from replearn.bounds.thresholds import mean_cdf_distance, mean_cut_difference, smallest_sample_threshold, threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.bounds.realizable import (
+    best_ceiling,
+    ceiling_flip_bound,
+    cover_distance,
+    realizable_flip_bound,
+    smallest_sample_realizable,
+)
+from replearn.bounds.thresholds import (
+    mean_cdf_distance,
+    mean_cut_difference,
+    smallest_sample_threshold,
+    threshold_error_tail,
+    threshold_flip_bound,
+    threshold_scale,
+)
 from replearn.bounds.vc import realizable_tail
 
 
@@ -139,7 +157,7 @@ def test_finite_randomness_needs_the_square_of_everything():
         (lambda: cover_distance(0, 1, 0.1), "n_shared"),
         (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
         (lambda: mean_cut_difference(10, 3), "n_directions"),
-        (lambda: ceiling_flip_bound(10, 0.0), "ceiling"),
+        (lambda: ceiling_flip_bound(10, 0.0), "max_error_limit"),
         (lambda: order_flip_bound(10, 0.0, 5), "width"),
         (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),
     ],

@@ -5,7 +5,12 @@ import pytest
 from scipy import stats
 
 from replearn.bounds import MembershipLaw
-from replearn.bounds.completeness import false_member_bound, missed_point_bound, smallest_sample_complete, some_false_member_bound, some_missed_point_bound
+from replearn.bounds.completeness import (
+    false_member_bound,
+    missed_point_bound,
+    some_false_member_bound,
+    some_missed_point_bound,
+)
 
 LAWS = [MembershipLaw.standard(0.02), MembershipLaw.paper(0.01)]
 
@@ -66,19 +71,6 @@ def test_union_over_light_points_of_any_mass(mass):
     for smaller in (mass, mass / 2, mass / 10):
         expected = exact_membership(n, law, smaller) / smaller
         assert expected <= some_false_member_bound(n, law, mass)
-
-
-@pytest.mark.parametrize("delta", [0.5, 0.01, 1e-6])
-@pytest.mark.parametrize("law", LAWS)
-def test_smallest_complete_sample(delta, law):
-    n = smallest_sample_complete(delta, law, 0.05)
-    assert some_missed_point_bound(n, law, 0.05) <= delta
-    assert some_missed_point_bound(n - 1, law, 0.05) > delta
-
-
-def test_a_mass_inside_the_law_cannot_be_found_surely():
-    with pytest.raises(ValueError, match=r"law\.high"):
-        smallest_sample_complete(0.1, MembershipLaw.standard(0.02), 0.02)
 
 
 def test_edges():

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from replearn.bounds import binomial_limits
-from replearn.bounds.concentration import bernoulli_divergence, dkw_tail, kl_lower, kl_upper, smallest_sample_dkw
+from replearn.bounds.concentration import bernoulli_divergence, dkw_tail, kl_lower, kl_upper
 
 
 @pytest.mark.parametrize("m", [1, 5, 40, 1000, 100_000])
@@ -26,13 +26,6 @@ def test_a_better_exponent_would_be_wrong():
     """The constant 2 in the exponent is the best: with 2.05 the inequality fails."""
     m, tau = 10**6, 1.7e-3
     assert stats.kstwo.sf(tau, m) > 2 * np.exp(-2.05 * m * tau**2)
-
-
-@given(st.floats(1e-4, 0.9), st.floats(1e-12, 1.0))
-def test_smallest_sample_dkw_passes_and_the_one_before_fails(tau, delta):
-    m = smallest_sample_dkw(tau, delta)
-    assert dkw_tail(m, tau) <= delta
-    assert m == 1 or dkw_tail(m - 1, tau) > delta
 
 
 @pytest.mark.parametrize("trials", [1, 2, 7, 32, 200])
@@ -104,7 +97,6 @@ def test_limits_of_extreme_counts(trials_less_one, delta):
     [
         (lambda: dkw_tail(0, 0.1), "m"),
         (lambda: dkw_tail(10, 0.0), "tau"),
-        (lambda: smallest_sample_dkw(0.1, 0.0), "delta"),
         (lambda: binomial_limits(3, 2, 0.1), "successes"),
         (lambda: binomial_limits(1, 2, 1.0), "delta"),
         (lambda: kl_upper(1.5, 2, 0.1), "mean"),

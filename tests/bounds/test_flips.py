@@ -8,8 +8,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, table_law, uniform_law
-from replearn.bounds.flips import central_binomial, runs_curve
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    table_law,
+    uniform_law,
+)
+from replearn.bounds.flips import central_binomial
 from replearn.bounds.suprema import mean_difference_limit, supremum_by_cells, supremum_of_smooth_law
 
 
@@ -213,7 +221,7 @@ def test_the_mean_difference_has_a_closed_bound(n_blocks, q):
 @settings(max_examples=12, deadline=None)
 def test_the_bound_for_smooth_laws_is_never_below_the_supremum(law):
     assert supremum_of_smooth_law(law.steps) >= flip_curve(law, fine_grid(law.n_blocks, 30)).max()
-    assert supremum_of_smooth_law(law.steps, 5) >= runs_curve(law, [0.3, 0.5], 5).max()
+    assert supremum_of_smooth_law(law.steps, 5) >= flip_curve(law, [0.3, 0.5], runs=5).max()
 
 
 @pytest.mark.parametrize(

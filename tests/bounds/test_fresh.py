@@ -10,8 +10,7 @@ from scipy import optimize, stats
 
 from replearn.bounds import arcsine_law, flip_estimate, flip_limits, table_law, uniform_law
 from replearn.bounds.crossing import crossing_bound
-from replearn.bounds.foreseen import share_variance
-from replearn.bounds.fresh import average_flip_limit
+from replearn.bounds.foreseen import _between_variance, _within_variance
 
 LAWS = [
     uniform_law(1),
@@ -60,18 +59,6 @@ def test_the_cover_of_one_partition_is_not_vacuous():
     assert 0.8 * delta / 2 <= worst <= delta
 
 
-@pytest.mark.parametrize("law", LAWS[:5], ids=IDS[:5])
-def test_average_limits_cover(law):
-    counts = np.arange(law.n_blocks + 1)
-    delta = 0.1
-    limit = average_flip_limit(law, counts, delta=delta)
-    distance = np.abs(law.probabilities[:, None] - law.probabilities)
-    for q in SHARES:
-        masses = stats.binom.pmf(counts, law.n_blocks, q)
-        missed = distance @ masses > limit
-        assert masses[missed].sum() <= delta
-
-
 def joint_counts(n_blocks, q, common):
     """Two partitions that share ``common`` votes: pairs of counts and their probabilities."""
     own = n_blocks - common
@@ -94,9 +81,6 @@ def test_limits_of_two_partitions_cover(law, common):
         lower, upper = flip_limits(law, pairs, np.full(len(pairs), u), delta=delta)
         missed = (truth > upper + 1e-9) | (truth < lower - 1e-9)
         assert masses[missed].sum() <= delta
-        average = np.abs(scores[:, None] - scores) @ masses
-        too_small = average > average_flip_limit(law, pairs, delta=delta) + 1e-12
-        assert masses[too_small].sum() <= delta
 
 
 def worst_coupling(levels, masses, u):
@@ -143,6 +127,12 @@ def test_many_partitions_attain_the_hinge_bound():
     assert stats.binom.sf(1, 2, 0.5) < 0.75
 
 
+def share_variance(votes, n_blocks):
+    """Estimate of the variance of the mean share that `joint_variance` sums over points."""
+    shares = votes / n_blocks
+    return _within_variance(shares, n_blocks) - _between_variance(shares)
+
+
 @pytest.mark.parametrize("common", [0, 2, 4])
 def test_share_variance_is_unbiased(common):
     for q in (0.1, 0.5, 0.7):
@@ -174,7 +164,7 @@ def test_limits_are_ordered_and_do_not_depend_on_company(n_blocks, n_partitions,
     wider = flip_limits(law, votes, u, delta=0.01)
     assert np.all(wider[1] >= upper - 1e-9)
     assert np.all(wider[0] <= lower + 1e-9)
-    estimate = flip_estimate(law, votes, u)
+    estimate = flip_estimate(law, votes, u, joint=0.7)
     assert np.all((estimate >= 0) & (estimate <= 1))
 
 
@@ -187,7 +177,9 @@ def test_classes_are_treated_alike():
         flip_limits(law, votes, u)[1], flip_limits(law, 16 - votes, mirrored)[1], rtol=1e-9
     )
     np.testing.assert_allclose(
-        flip_estimate(law, votes, u), flip_estimate(law, 16 - votes, mirrored), atol=1e-12
+        flip_estimate(law, votes, u, joint=0.7),
+        flip_estimate(law, 16 - votes, mirrored, joint=0.7),
+        atol=1e-12,
     )
 
 
@@ -208,6 +200,5 @@ def test_bad_votes_and_thresholds_are_named(votes, thresholds, message):
 
 def test_no_points():
     empty = np.zeros((0, 3), dtype=int)
-    assert flip_estimate(uniform_law(8), empty, np.zeros(0)).shape == (0,)
+    assert flip_estimate(uniform_law(8), empty, np.zeros(0), joint=0.5).shape == (0,)
     assert flip_limits(uniform_law(8), empty, np.zeros(0))[1].shape == (0,)
-    assert average_flip_limit(uniform_law(8), empty).shape == (0,)

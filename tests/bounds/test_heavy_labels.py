@@ -79,7 +79,7 @@ def test_a_full_budget_allows_any_width():
     [
         (lambda: label_flip_bound(0, 0.5), "k=.* must"),
         (lambda: label_flip_bound(5, 0.0), "a="),
-        (lambda: label_law(5, 0.5, "programme"), "law"),
+        (lambda: label_law(5, 0.5, "optimal"), "law"),
         (lambda: label_error_bound(5, 0.0, 0.5), "alpha"),
         (lambda: smallest_labels(0.0, 0.1, 0.1), "rho"),
         (lambda: smallest_labels(0.1, 0.1, 0.1, n_points=0), "n_points"),

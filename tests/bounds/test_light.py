@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds.accuracy import largest_atoms, light_point_slack, light_point_tail
+from replearn.bounds.accuracy import light_point_slack, light_point_tail
 
 
 @pytest.mark.parametrize("n_points", [1, 3, 20, 400])
@@ -35,20 +35,12 @@ def test_unequal_points_by_enumeration():
 
 
 @given(st.floats(1e-9, 1), st.floats(0, 1))
-def test_tail_and_slack_are_inverse(beta, atoms):
-    slack = light_point_slack(beta, atoms)
+def test_tail_and_slack_are_inverse(beta, max_point_mass):
+    slack = light_point_slack(beta, max_point_mass)
     if slack > 1e-150:
-        assert light_point_tail(slack, atoms) <= beta
+        assert light_point_tail(slack, max_point_mass) <= beta
         if beta < 0.99 and slack > 1e-100:
-            assert light_point_tail(slack * (1 - 1e-6), atoms) > beta * (1 - 1e-12)
-
-
-@given(st.floats(1e-4, 1), st.floats(1e-9, 1))
-def test_largest_atoms_keep_the_promise(t, beta):
-    atoms = largest_atoms(t, beta)
-    assert light_point_tail(t, atoms) <= beta
-    if atoms < 1:
-        assert light_point_tail(t, min(1.0, atoms * (1 + 1e-5))) > beta * (1 - 1e-9)
+            assert light_point_tail(slack * (1 - 1e-6), max_point_mass) > beta * (1 - 1e-12)
 
 
 def test_continuous_data_do_not_deviate():
@@ -57,9 +49,9 @@ def test_continuous_data_do_not_deviate():
 
 
 def test_bad_arguments_are_named():
-    with pytest.raises(ValueError, match="t="):
+    with pytest.raises(ValueError, match="excess="):
         light_point_tail(0.0, 0.1)
-    with pytest.raises(ValueError, match="atoms"):
+    with pytest.raises(ValueError, match="max_point_mass"):
         light_point_slack(0.1, 1.5)
     with pytest.raises(ValueError, match="beta"):
-        largest_atoms(0.1, 0.0)
+        light_point_slack(0.0, 0.1)

@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from replearn.bounds import ThresholdLaw, arcsine_law, flip_curve, flip_supremum, optimal_law, smallest_width
+from replearn.bounds import (
+    ThresholdLaw,
+    arcsine_law,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    smallest_width,
+)
 from replearn.bounds.optimal import tightest_law
 
 
@@ -14,7 +21,7 @@ def mean_distance(law):
 @pytest.mark.parametrize(
     ("n_blocks", "rho"), [(1, 0.5), (2, 0.4), (16, 0.1), (33, 0.1), (64, 0.05), (200, 0.1)]
 )
-def test_a_programme_law_is_certified_within_its_budget_and_uses_it(n_blocks, rho):
+def test_an_optimal_law_is_certified_within_its_budget_and_uses_it(n_blocks, rho):
     law = optimal_law(n_blocks, rho)
     assert law.is_symmetric
     assert flip_supremum(law) <= rho

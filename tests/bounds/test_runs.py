@@ -6,8 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, table_law, uniform_law
-from replearn.bounds.flips import runs_curve, runs_supremum
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    runs_bound,
+    table_law,
+    uniform_law,
+)
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])
@@ -20,14 +28,14 @@ def test_all_combinations_of_votes_of_a_tiny_case(law, runs):
         heights = law.probabilities[list(votes)]
         # one shared u: the runs are not all equal iff u falls between the extremes
         exact += np.prod(mass[list(votes)]) * (heights.max() - heights.min())
-    assert runs_curve(law, [q], runs)[0] == pytest.approx(exact, abs=1e-12)
+    assert flip_curve(law, [q], runs=runs)[0] == pytest.approx(exact, abs=1e-12)
 
 
 def test_two_runs_are_flips():
     law = arcsine_law(32, 0.85)
     q = np.linspace(0.0, 1.0, 11)
-    assert np.array_equal(runs_curve(law, q, 2), flip_curve(law, q))
-    assert runs_supremum(law, 2) == flip_supremum(law)
+    assert np.array_equal(flip_curve(law, q, runs=2), flip_curve(law, q))
+    assert flip_supremum(law, runs=2) == flip_supremum(law)
     assert runs_bound(law, 2, "soft") == flip_bound(law, "soft")
 
 
@@ -35,14 +43,14 @@ def test_two_runs_are_flips():
 @settings(max_examples=40, deadline=None)
 def test_more_runs_differ_more_often_but_not_more_than_in_proportion(n_blocks, width, runs):
     law = arcsine_law(n_blocks, width)
-    fewer, more = runs_supremum(law, runs), runs_supremum(law, runs + 1)
+    fewer, more = flip_supremum(law, runs=runs), flip_supremum(law, runs=runs + 1)
     assert fewer <= more * (1 + 2e-6) + 1e-8
     assert more <= (runs + 1) / 2 * flip_supremum(law) * (1 + 2e-6) + 1e-8
-    assert runs_curve(law, np.linspace(0, 1, 301), runs).max() <= fewer
+    assert flip_curve(law, np.linspace(0, 1, 301), runs=runs).max() <= fewer
 
 
 def test_twelve_monthly_runs_of_a_pairwise_tenth():
-    assert runs_supremum(uniform_law(32), 12) == pytest.approx(0.286, abs=1e-3)
+    assert flip_supremum(uniform_law(32), runs=12) == pytest.approx(0.286, abs=1e-3)
 
 
 @pytest.mark.parametrize(("law", "q"), [(uniform_law(32), 0.5), (arcsine_law(32, 0.847), 0.29)])
@@ -52,7 +60,7 @@ def test_simulated_runs_reach_the_bound_and_do_not_pass_it(law, q):
     heights = law.probabilities[rng.binomial(32, q, size=(trials, runs))]
     answers = rng.random((trials, 1)) < heights
     different = int(np.sum(answers.any(axis=1) & ~answers.all(axis=1)))
-    bound = runs_supremum(law, runs)
+    bound = flip_supremum(law, runs=runs)
     assert stats.binomtest(different, trials, bound, "greater").pvalue > 1e-8
     assert different / trials > 0.97 * bound
 
@@ -77,18 +85,22 @@ def test_soft_votes_of_three_runs_stay_within_their_bound(n_blocks, width, score
 
 def test_soft_votes_of_many_runs_attain_their_bound_with_coins():
     law = uniform_law(8)
-    assert runs_bound(law, 6, "soft") == pytest.approx(runs_supremum(law, 6), rel=1e-6)
+    assert runs_bound(law, 6, "soft") == pytest.approx(flip_supremum(law, runs=6), rel=1e-6)
 
 
 def test_very_many_blocks():
     law = uniform_law(30_000)
-    assert runs_curve(law, [0.5], 4)[0] <= runs_supremum(law, 4) <= 2 * flip_supremum(law) * 1.01
+    assert (
+        flip_curve(law, [0.5], runs=4)[0]
+        <= flip_supremum(law, runs=4)
+        <= 2 * flip_supremum(law) * 1.01
+    )
 
 
 def test_wrong_values_are_named():
     with pytest.raises(ValueError, match="runs=1 must be at least 2"):
-        runs_supremum(uniform_law(4), 1)
+        flip_supremum(uniform_law(4), runs=1)
     with pytest.raises(TypeError, match="runs must be a whole number"):
-        runs_curve(uniform_law(4), [0.5], 2.5)
+        flip_curve(uniform_law(4), [0.5], runs=2.5)
     with pytest.raises(ValueError, match="continuous law"):
         runs_bound(optimal_law(18, 0.1), 3, "soft")

@@ -10,7 +10,15 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.selection import _by_mean, selection_agreement, selection_error_tail, selection_error_tail_sampled, selection_flip_bound, selection_scale, stable_scale
+from replearn.bounds.selection import (
+    _by_mean,
+    selection_agreement,
+    selection_error_tail,
+    selection_error_tail_sampled,
+    selection_flip_bound,
+    selection_scale,
+    stable_scale,
+)
 
 ERRORS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 
@@ -148,7 +156,7 @@ def test_drift_is_paid_for():
 @pytest.mark.parametrize(
     ("call", "name"),
     [
-        (lambda: selection_flip_bound(-1.0, 0.1), "t="),
+        (lambda: selection_flip_bound(-1.0, 0.1), "sharpness="),
         (lambda: selection_flip_bound(1.0, -0.1), "deviation"),
         (lambda: selection_error_tail(1.0, 0, 0.1), "n_hypotheses"),
         (lambda: selection_agreement(1.0, [0.1], [0.1, 0.2]), "errors"),

@@ -4,7 +4,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    runs_bound,
+    uniform_law,
+)
 from replearn.bounds.flips import training_row_bound
 
 
@@ -59,7 +67,7 @@ def test_the_parts_of_the_bound():
     assert training_row_bound(law, repeated=True, runs=9) == 1.0
 
 
-def test_programme_laws_have_large_steps():
+def test_optimal_laws_have_large_steps():
     assert optimal_law(64, 0.1).largest_step > 3 * arcsine_law(64, 0.651).largest_step
 
 

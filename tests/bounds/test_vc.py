@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from replearn.bounds import agnostic_sample_size, realizable_sample_size, vc
-from replearn.bounds.vc import agnostic_sample_size_finite, agnostic_tail, log_growth, realizable_sample_size_finite, realizable_tail
+from replearn.bounds.vc import agnostic_tail, log_growth, realizable_tail
 
 
 @given(st.integers(0, 30), st.integers(0, 60))
@@ -103,16 +103,6 @@ def test_sizes_are_monotone(d, alpha, beta):
     assert agnostic_sample_size(d, alpha, beta / 2) >= base
 
 
-@given(st.integers(1, 10**6), st.floats(0.01, 0.99), st.floats(1e-9, 1.0))
-def test_finite_classes(n_hypotheses, alpha, beta):
-    m = agnostic_sample_size_finite(n_hypotheses, alpha, beta)
-    assert (n_hypotheses - 1) * math.exp(-m * alpha**2 / 2) <= beta
-    assert m == 1 or (n_hypotheses - 1) * math.exp(-(m - 1) * alpha**2 / 2) > beta * (1 - 1e-9)
-    m = realizable_sample_size_finite(n_hypotheses, alpha, beta)
-    assert n_hypotheses * (1 - alpha) ** m <= beta
-    assert m == 1 or n_hypotheses * (1 - alpha) ** (m - 1) > beta * (1 - 1e-9)
-
-
 def test_cheaper_than_the_textbook_inequality():
     """4 growth(2m) exp(-m (alpha/2)^2 / 8) <= beta and 2 growth(2m) 2^(-m alpha/2) <= beta."""
     d, alpha, beta = 10, 0.1, 0.05
@@ -138,7 +128,6 @@ def test_large_and_small():
         (lambda: agnostic_tail(0, 1, 0.1), "m=.* must"),
         (lambda: agnostic_sample_size(1, 0.0, 0.1), "alpha"),
         (lambda: realizable_sample_size(1, 0.1, 0.0), "beta"),
-        (lambda: agnostic_sample_size_finite(0, 0.1, 0.1), "n_hypotheses"),
         (lambda: agnostic_sample_size(1, 1e-9, 0.1), "alpha"),
     ],
 )

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replearn.bounds import arcsine_law, flip_bound, flip_supremum, make_law, optimal_law, runs_bound, smallest_blocks, smallest_width, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_supremum,
+    make_law,
+    optimal_law,
+    runs_bound,
+    smallest_blocks,
+    smallest_width,
+    uniform_law,
+)
 from replearn.bounds.optimal import tightest_law
 
 BUILD = {"uniform": uniform_law, "arcsine": arcsine_law}
@@ -17,9 +27,9 @@ def test_blocks_of_the_uniform_law(rho, n_blocks):
     assert flip_bound(uniform_law(n_blocks)) <= rho < flip_bound(uniform_law(n_blocks - 1))
 
 
-def test_the_arcsine_law_needs_eighteen_blocks_and_the_programme_sixteen():
+def test_the_arcsine_law_needs_eighteen_blocks_and_the_optimal_law_sixteen():
     assert smallest_blocks(0.1, law="arcsine", width=None) == 18
-    assert smallest_blocks(0.1, law="programme", width=None) == 16
+    assert smallest_blocks(0.1, law="optimal", width=None) == 16
     assert smallest_width(0.1, 18) is not None
     assert smallest_width(0.1, 17) is None
     assert flip_supremum(tightest_law(16)) <= 0.1 < flip_supremum(tightest_law(15))
@@ -94,7 +104,7 @@ def test_a_smallest_number_of_blocks_passes_and_one_fewer_fails(rho, choice):
 def test_any_width_needs_no_more_blocks_than_a_given_one(rho):
     free = smallest_blocks(rho, law="arcsine", width=None)
     assert free <= smallest_blocks(rho, law="arcsine", width=0.8)
-    assert smallest_blocks(rho, law="programme", width=None) <= free <= smallest_blocks(rho)
+    assert smallest_blocks(rho, law="optimal", width=None) <= free <= smallest_blocks(rho)
 
 
 def test_more_runs_need_more_blocks_and_wider_laws():
@@ -127,16 +137,16 @@ def test_very_many_blocks_have_a_width():
 def test_laws_by_name():
     assert make_law("arcsine", 32, rho=0.1) == arcsine_law(32, 0.847)
     assert make_law("uniform", 32, width=0.5) == uniform_law(32, 0.5)
-    assert make_law("programme", 32, rho=0.1) == optimal_law(32, 0.1)
+    assert make_law("optimal", 32, rho=0.1) == optimal_law(32, 0.1)
 
 
-@pytest.mark.parametrize("name", ["arcsine", "uniform", "programme"])
+@pytest.mark.parametrize("name", ["arcsine", "uniform", "optimal"])
 def test_what_cannot_be_reached_is_said_with_what_can(name):
     with pytest.raises(ValueError, match="the smallest rho") as error:
         make_law(name, 12, rho=0.1)
     reachable = float(str(error.value).split("many blocks is ")[1].split(":")[0])
     assert 0.1 < reachable < 0.2
-    if name != "programme":
+    if name != "optimal":
         assert flip_supremum(make_law(name, 12, rho=reachable)) <= reachable
 
 
@@ -145,15 +155,15 @@ def test_what_cannot_be_reached_is_said_with_what_can(name):
     [
         lambda: smallest_width(0.0, 4),
         lambda: smallest_width(1.1, 4),
-        lambda: smallest_width(0.1, 4, law="programme"),
+        lambda: smallest_width(0.1, 4, law="optimal"),
         lambda: smallest_width(0.1, 4, vote="loud"),
         lambda: smallest_blocks(0.1, law="magic"),
         lambda: smallest_blocks(0.1, width=2.0, law="arcsine"),
-        lambda: smallest_blocks(0.1, law="programme", width=None, vote="soft"),
+        lambda: smallest_blocks(0.1, law="optimal", width=None, vote="soft"),
         lambda: smallest_blocks(0.1, runs=1),
         lambda: make_law("uniform", 4),
         lambda: make_law("uniform", 4, width=0.5, rho=0.1),
-        lambda: make_law("programme", 4, width=0.5),
+        lambda: make_law("optimal", 4, width=0.5),
         lambda: make_law("magic", 4, width=0.5),
     ],
 )

@@ -20,7 +20,18 @@ WARNINGS = {
 }
 
 Facts = dict[str, Any]
-DESIGN = ("law", "width", "n_partitions", "decimals", "alpha", "beta", "label_noise", "heavy", "max_point_mass", "atoms")
+DESIGN = (
+    "law",
+    "width",
+    "n_partitions",
+    "decimals",
+    "alpha",
+    "beta",
+    "label_noise",
+    "heavy",
+    "max_point_mass",
+    "route",
+)
 CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresholds"}
 
 

@@ -108,7 +108,7 @@ SAVED: dict[str, tuple[Callable[[], tables.Table], Callable[[tables.Table], Any]
         pair_of_columns,
         lambda t: calls.fit_semi(t, CLASSES["boxes"], pool=t.new[:7]),
     ),
-    "realizable": (pair_of_columns, lambda t: calls.fit_realizable(t, ceiling=0.9)),
+    "realizable": (pair_of_columns, lambda t: calls.fit_realizable(t, max_error_limit=0.9)),
     "few bits": (tables.answers, lambda t: calls.fit_few_bits(t, GaussianNB(), n_blocks=4)),
     "search": (
         tables.answers,

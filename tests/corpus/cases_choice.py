@@ -44,7 +44,7 @@ def threshold_of_one_direction() -> Facts:
 
 def threshold_with_ties_and_scale() -> Facts:
     table = tables.digits(3, 8)
-    return threshold_facts(fit_threshold(table, feature=26, t=80.0), table.new)
+    return threshold_facts(fit_threshold(table, feature=26, sharpness=80.0), table.new)
 
 
 def threshold_of_planned_rows() -> Facts:
@@ -109,13 +109,13 @@ def realizable_that_holds() -> Facts:
 
 def realizable_with_a_classifier() -> Facts:
     table = tables.answers()
-    model = fit_realizable(table, DecisionTreeClassifier(max_depth=9), ceiling=1.0)
+    model = fit_realizable(table, DecisionTreeClassifier(max_depth=9), max_error_limit=1.0)
     return realizable_facts(model, table.new)
 
 
 def realizable_of_planned_rows() -> Facts:
     table = pair_of_columns()
-    model = fit_realizable(table, CLASSES["halfspaces"], ceiling=0.9, sample_size=120)
+    model = fit_realizable(table, CLASSES["halfspaces"], max_error_limit=0.9, sample_size=120)
     return realizable_facts(model, table.new)
 
 
@@ -127,7 +127,10 @@ def few_bits() -> Facts:
 
 def few_bits_for_each_point() -> Facts:
     table = tables.answers()
-    model = fit_few_bits(table, DecisionTreeClassifier(max_depth=3), n_blocks=6, gamma=None, t=9.0)
+    model = fit_few_bits(
+        # the sharpness of the choice is ln(n_candidates / beta) / alpha: here 9
+        table, DecisionTreeClassifier(max_depth=3), n_blocks=6, gamma=None, alpha=np.log(160) / 9
+    )
     return few_bits_facts(model, table.new)
 
 
@@ -145,7 +148,7 @@ def search_by_folds() -> Facts:
 
 def search_by_repeated_folds() -> Facts:
     table = tables.wines()
-    settings = {"cv": 2, "n_repeats": 3, "alpha": 0.02}
+    settings = {"cv": (2, 3), "alpha": 0.02}
     grid = {"var_smoothing": [1e-9, 1e-3, 0.1]}
     return search_facts(fit_search(table, GaussianNB(), grid, **settings), table.new)
 
@@ -192,5 +195,5 @@ def selector_of_planned_rows() -> Facts:
         )
         for depth in (1, 2, 5)
     }
-    model = fit_selector(table, models, rho=0.4, alpha=0.4, t=12.0, sample_size=333)
+    model = fit_selector(table, models, rho=0.4, alpha=0.4, sharpness=12.0, sample_size=333)
     return selector_facts(model, table.new)

@@ -16,7 +16,7 @@ POINTWISE = {
     "small rho": {"n": 60_000, "rho": 0.04},
     "large rho": {"n": 400, "rho": 0.4},
     "uniform": {"n": 4000, "rho": 0.1, "law": "uniform", "width": 1.0, "n_partitions": 1},
-    "programme": {"n": 1200, "rho": 0.15, "law": "programme", "n_blocks": 16},
+    "programme": {"n": 1200, "rho": 0.15, "law": "optimal", "n_blocks": 16},
     "soft": {"n": 4000, "rho": 0.1, "vote": "soft"},
     "four runs": {"n": 8000, "rho": 0.3, "runs": 4},
     "three classes": {"n": 10_000, "rho": 0.1, "classes": ["c", "a", "b"]},
@@ -33,7 +33,7 @@ APPROXIMATE = {
     "n and rho": {"n": 9000, "rho": 0.1},
     "n and gamma": {"n": 9000, "gamma": 0.25},
     "too few rows": {"n": 300, "rho": 0.1, "gamma": 0.1},
-    "atoms": {"n": 9000, "rho": 0.2, "atoms": 0.001},
+    "atoms": {"n": 9000, "rho": 0.2, "max_point_mass": 0.001},
     "soft": {"n": 9000, "rho": 0.2, "vote": "soft"},
     "three classes": {"n": 9000, "rho": 0.2, "n_classes": 3},
 }

@@ -191,7 +191,7 @@ def approximate_by_the_pointwise_route() -> Facts:
 
 def approximate_with_atoms() -> Facts:
     table = tables.discrete()
-    settings = {"rho": 0.5, "gamma": 0.9, "atoms": 0.1, "n_blocks": 12, "n_partitions": 1}
+    settings = {"rho": 0.5, "gamma": 0.9, "max_point_mass": 0.1, "n_blocks": 12, "n_partitions": 1}
     tree = DecisionTreeClassifier(max_depth=3)
     return promised_vote_facts(fit_approximate(table, tree, **settings), table.new)
 

@@ -86,7 +86,7 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"law": "programme", "width": 0.5}, r'width=0\.5 cannot be set with law="programme"'),
+        ({"law": "optimal", "width": 0.5}, r'width=0\.5 cannot be set with law="optimal"'),
         ({"law": arcsine_law(18, 0.9), "width": 0.5}, r"width=0\.5, but the law .* of its own"),
         ({"max_fits": 10}, r"max_fits=10 is not enough for 18 blocks in 1 partitions"),
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),

@@ -309,13 +309,22 @@ def test_a_forged_heavy_stage_is_refused(tmp_path, message, change):
         load(tmp_path / "m.replearn", KEY)
 
 
+def sign(certificate):
+    """Make the digest fit, as a forger would."""
+    del certificate["digest"]
+    certificate["digest"] = digest_of(certificate)
+
+
 def test_a_changed_rule_or_certificate_is_refused(folder, tmp_path):
     path = tmp_path / "m.replearn"
     path.write_bytes((folder / "threshold.replearn").read_bytes())
     change_state(
         path, lambda m, _: m["documents"]["certificate_"]["content"].update(certified=True)
     )
-    with pytest.raises(ModelFileError, match="refused: certified: does not follow"):
+    with pytest.raises(ModelFileError, match="refused: digest: the certificate was changed"):
+        load(path, KEY)
+    change_state(path, lambda m, _: sign(m["documents"]["certificate_"]["content"]))
+    with pytest.raises(ModelFileError, match="certified: True is written, False follows"):
         load(path, KEY)
     path.write_bytes((folder / "threshold.replearn").read_bytes())
     change_state(path, lambda m, _: m["documents"]["hypothesis_"]["content"].update(kind="x"))

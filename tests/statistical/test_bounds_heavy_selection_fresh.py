@@ -7,7 +7,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import MembershipLaw, arcsine_law, disagreement_bound, flip_bound, flip_curve, flip_estimate, flip_limits, flip_rate_limit, membership_flip_bound, selection_flip_bound_sampled, uniform_law
+from replearn.bounds import (
+    MembershipLaw,
+    arcsine_law,
+    disagreement_bound,
+    flip_bound,
+    flip_curve,
+    flip_estimate,
+    flip_limits,
+    flip_rate_limit,
+    membership_flip_bound,
+    selection_flip_bound_sampled,
+    uniform_law,
+)
 from replearn.bounds.approximate_heavy import reuse_flip_bound
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.selection import selection_agreement
@@ -84,7 +96,7 @@ def test_flip_rate_limit_with_points_that_share_blocks():
 def test_disagreement_with_atoms_and_blocks_that_agree_on_all_points(n_atoms):
     rng = np.random.default_rng(9)
     law, runs, rho = uniform_law(100), 20_000, 0.05
-    gamma = disagreement_bound(law, rho, atoms=1 / n_atoms)
+    gamma = disagreement_bound(law, rho, max_point_mass=1 / n_atoms)
     first, second = law.probabilities[rng.binomial(100, 0.5, (2, runs))]
     between = np.abs(first - second)
     distance = rng.binomial(n_atoms, between) / n_atoms

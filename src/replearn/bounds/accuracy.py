@@ -1,8 +1,8 @@
 """What replicability costs in accuracy: the law, the thresholds of light points, heavy labels.
 
-``atoms`` is the sum of squared masses of the points that are decided by votes. It is at most the
-largest of these masses, and 0 for continuous data. With a heavy stage, heavy points of total mass
-s cost at most ``clear * s`` and light points of total mass 1 - s deviate by about
+``max_point_mass`` is the sum of squared masses of the points that are decided by votes. It is at
+most the largest of these masses, and 0 for continuous data. With a heavy stage, heavy points of
+total mass s cost at most ``clear * s`` and light points of total mass 1 - s deviate by about
 ``sqrt(mass * (1 - s))``: never both at full size.
 """
 
@@ -75,49 +75,39 @@ def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: flo
     return min(bound * (1.0 + 1e-15), 1.0)
 
 
-def light_point_tail(t: float, atoms: float) -> float:
-    """Probability that the error exceeds its mean over the thresholds by more than ``t``.
+def light_point_tail(excess: float, max_point_mass: float) -> float:
+    """Probability that the error exceeds its mean over the thresholds by more than ``excess``.
 
-    Parameters
-    ----------
-    t : float
-        Excess, positive.
-    atoms : float
-        Sum of squared masses of the light points, in [0, 1].
-
-    Returns
-    -------
-    float
-        ``exp(-2 t^2 / atoms)``, rounded up.
+    ``exp(-2 excess^2 / max_point_mass)``, rounded up.
 
     Examples
     --------
     >>> round(light_point_tail(0.1, 0.005), 6), light_point_tail(0.1, 0.0)
     (0.018316, 0.0)
     """
-    check_positive("t", t)
-    check_fraction("atoms", atoms, zero=True)
-    if atoms == 0.0:
+    check_positive("excess", excess)
+    check_fraction("max_point_mass", max_point_mass, zero=True)
+    if max_point_mass == 0.0:
         return 0.0
     # theorem: light-point-deviation
-    return upper_probability(math.exp(-2.0 * t * t / atoms))
+    return upper_probability(math.exp(-2.0 * excess * excess / max_point_mass))
 
 
 @theorem("light-point-deviation")
-def light_point_slack(beta: float, atoms: float) -> float:
+def light_point_slack(beta: float, max_point_mass: float) -> float:
     """Excess of the error over its mean, except with probability ``beta``.
 
     Parameters
     ----------
     beta : float
         Failure probability, in (0, 1].
-    atoms : float
+    max_point_mass : float
         Sum of squared masses of the light points, in [0, 1].
 
     Returns
     -------
     float
-        ``sqrt(atoms ln(1/beta) / 2)``, rounded up.
+        ``sqrt(max_point_mass ln(1/beta) / 2)``, rounded up.
 
     Examples
     --------
@@ -125,51 +115,15 @@ def light_point_slack(beta: float, atoms: float) -> float:
     0.08654
     """
     check_fraction("beta", beta)
-    check_fraction("atoms", atoms, zero=True)
+    check_fraction("max_point_mass", max_point_mass, zero=True)
     # theorem: light-point-deviation
-    return round_up(math.sqrt(atoms * (-math.log(beta) + 1e-11) / 2.0))
-
-
-def largest_atoms(t: float, beta: float) -> float:
-    """Largest sum of squared masses for which the excess ``t`` has probability ``beta``.
-
-    Parameters
-    ----------
-    t : float
-        Excess, positive.
-    beta : float
-        Failure probability, in (0, 1].
-
-    Returns
-    -------
-    float
-        At most ``2 t^2 / ln(1/beta)`` and at most 1, rounded down; also a mass from which points
-        have to be heavy.
-
-    Examples
-    --------
-    >>> round(largest_atoms(0.1, 0.05), 6)
-    0.006676
-    """
-    check_positive("t", t)
-    check_fraction("beta", beta)
-    return min(1.0, 2.0 * t * t / (-math.log(beta) + 1e-11) * (1.0 - 1e-12))
+    return round_up(math.sqrt(max_point_mass * (-math.log(beta) + 1e-11) / 2.0))
 
 
 def light_allowance(alpha: float, clear: float) -> float:
     """Largest B with ``clear * s + B sqrt(1 - s) <= alpha`` for all s in [0, 1].
 
-    Parameters
-    ----------
-    alpha : float
-        Excess error allowed, in (0, 1].
-    clear : float
-        Heavy labels cost at most this per unit of mass; 1: realizable, they cost nothing.
-
-    Returns
-    -------
-    float
-        0 if the heavy labels alone may cost more than alpha.
+    0 if the heavy labels alone may cost more than alpha.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def disagreement_tail(
     law: ThresholdLaw,
     gamma: float,
     *,
-    atoms: float = 0.0,
+    max_point_mass: float = 0.0,
     shared_rows: bool = False,
     vote: str = "hard",
 ) -> float:
@@ -35,7 +35,7 @@ def disagreement_tail(
         The law of the thresholds.
     gamma : float
         Mass on which the models may differ.
-    atoms : float
+    max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
     shared_rows : bool
         Whether the partition is keyed by content and a row can occur in both samples.
@@ -55,7 +55,7 @@ def disagreement_tail(
     """
     check_positive("gamma", gamma)
     mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
-    return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
+    return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
 def deviation_tail(mean: float, spread: float, gamma: float) -> float:
@@ -70,7 +70,7 @@ def disagreement_bound(
     law: ThresholdLaw,
     rho: float,
     *,
-    atoms: float = 0.0,
+    max_point_mass: float = 0.0,
     shared_rows: bool = False,
     vote: str = "hard",
 ) -> float:
@@ -82,7 +82,7 @@ def disagreement_bound(
         The law of the thresholds.
     rho : float
         Failure probability in (0, 1].
-    atoms : float
+    max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
     shared_rows : bool
         Whether the partition is keyed by content and a row can occur in both samples.
@@ -101,7 +101,7 @@ def disagreement_bound(
     0.1026
     """
     mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
-    return deviation_bound(mean, spread + atoms_spread(atoms), rho)
+    return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)
 
 
 def deviation_bound(mean: float, spread: float, rho: float) -> float:
@@ -112,9 +112,9 @@ def deviation_bound(mean: float, spread: float, rho: float) -> float:
     return round_up(round_up(mean + math.sqrt((-math.log(rho) + 1e-11) * spread)))
 
 
-def atoms_spread(atoms: float) -> float:
+def point_mass_spread(max_point_mass: float) -> float:
     """Return what the thresholds of points that carry mass add to the spread."""
-    return check_fraction("atoms", atoms, zero=True) / 2.0
+    return check_fraction("max_point_mass", max_point_mass, zero=True) / 2.0
 
 
 @theorem("approximate-direct")
@@ -167,7 +167,7 @@ def smallest_blocks_approximate(
     width: float = 1.0,
     shared_rows: bool = False,
 ) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route, without atoms.
+    """Smallest number of blocks for (rho, gamma) by the direct route, for continuous data.
 
     Parameters
     ----------

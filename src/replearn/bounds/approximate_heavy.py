@@ -30,20 +30,8 @@ _HALVINGS = 26
 def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
     """Mass of differing points, except with probability ``rho``, when no point is heavy.
 
-    Parameters
-    ----------
-    mean, spread : float
-        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for the expected mass Z given the samples.
-    mass : float
-        Largest mass of a single point, in [0, 1].
-    rho : float
-        Failure probability in (0, 1].
-
-    Returns
-    -------
-    float
-        ``min over l of (ln(1/rho) + s mean + s^2 spread/4) / l``, ``s = (e^(l mass) - 1)/mass``,
-        and at most Markov's ``mean / rho``, rounded up.
+    ``min over l of (ln(1/rho) + s mean + s^2 spread/4) / l``, ``s = (e^(l mass) - 1)/mass``,
+    and at most Markov's ``mean / rho``, rounded up.
 
     Examples
     --------
@@ -61,17 +49,7 @@ def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
 def crowd_tail(mean: float, spread: float, mass: float, gamma: float) -> float:
     """Probability that differing points carry more than ``gamma``; see `crowd_bound`.
 
-    Parameters
-    ----------
-    mean, spread, mass
-        As for `crowd_bound`.
-    gamma : float
-        Mass allowed, positive.
-
-    Returns
-    -------
-    float
-        Rounded up, at most 1.
+    Rounded up, at most 1.
 
     Examples
     --------

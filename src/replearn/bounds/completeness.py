@@ -9,7 +9,7 @@ from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import binomial_cdf, binomial_sf, round_up, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect, geometric_mean, require_integer
+from replearn.records.search import bisect, geometric_mean
 
 # Above so many counts a tail is averaged over this many levels of the threshold instead.
 _TAIL_COUNTS = 20_000
@@ -85,39 +85,6 @@ def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     return upper_probability(most * missed_point_bound(n, law, mass))
 
 
-def smallest_sample_complete(delta: float, law: MembershipLaw, mass: float) -> int:
-    """Return the sample size at which no point of this mass is missed, except with ``delta``.
-
-    Parameters
-    ----------
-    delta : float
-        Failure probability, in (0, 1].
-    law : MembershipLaw
-        Law of the threshold.
-    mass : float
-        Least mass, above ``law.high``.
-
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
-    >>> from replearn.bounds import MembershipLaw
-    >>> smallest_sample_complete(0.01, MembershipLaw.standard(0.01), 0.02)
-    1251
-    """
-    check_fraction("delta", delta)
-    check_fraction("mass", mass)
-    if mass <= law.high:
-        raise ValueError(f"mass={mass!r} must be above law.high={law.high!r} to be found surely.")
-    return require_integer(
-        lambda n: some_missed_point_bound(n, law, mass) <= delta,
-        f"delta={delta!r} cannot be reached for mass={mass!r}",
-    )
-
-
 def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that a point of at most this mass is a member.
 
@@ -155,19 +122,7 @@ def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
 def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that any point of at most this mass is a member, however many there are.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    mass : float
-        Largest mass of the points in question, in [0, 1].
-
-    Returns
-    -------
-    float
-        ``P(1 + Bin(n - 1, mass) >= n low) / low``, rounded up.
+    ``P(1 + Bin(n - 1, mass) >= n low) / low``, rounded up.
 
     Examples
     --------

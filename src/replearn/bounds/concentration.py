@@ -8,7 +8,7 @@ from scipy import special
 
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect_arrays, require_integer
+from replearn.records.search import bisect_arrays
 
 # A double has 53 bits: 60 halvings of [0, 1] leave nothing to improve.
 _HALVINGS = 60
@@ -38,35 +38,6 @@ def dkw_tail(m: int, tau: float) -> float:
     check_positive("tau", tau)
     # theorem: dkw
     return upper_probability(2.0 * np.exp(-2.0 * m * tau * tau))
-
-
-def smallest_sample_dkw(tau: float, delta: float) -> int:
-    """Smallest sample whose distribution function is within ``tau`` except with ``delta``.
-
-    Parameters
-    ----------
-    tau : float
-        Largest distance allowed, positive.
-    delta : float
-        Failure probability in (0, 1].
-
-    Returns
-    -------
-    int
-        The smallest m with ``dkw_tail(m, tau) <= delta``.
-
-    Examples
-    --------
-    >>> smallest_sample_dkw(0.05, 0.01)
-    1060
-    """
-    check_fraction("delta", delta)
-    check_positive("tau", tau)
-    return require_integer(
-        lambda m: dkw_tail(m, tau) <= delta,
-        f"tau={tau!r} is too small: it needs more than 10**18 samples",
-        limit=10**18,
-    )
 
 
 def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tuple[Any, Any]:
@@ -117,15 +88,7 @@ def _clopper_pearson_upper(k: Floats, n: Floats, tail: float) -> Floats:
 def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Any:
     """Relative entropy of a coin of probability ``p`` against one of probability ``q``.
 
-    Parameters
-    ----------
-    p, q : array_like
-        Probabilities.
-
-    Returns
-    -------
-    ndarray or float
-        ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` in nats, possibly infinite.
+    ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` in nats, possibly infinite.
 
     Examples
     --------

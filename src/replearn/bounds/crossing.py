@@ -59,25 +59,9 @@ def crossing_bound(
 ) -> Floats:
     """Upper bound of P(mean of the scores > threshold), or >= when not ``strict``.
 
-    Parameters
-    ----------
-    levels : ndarray
-        G at 0..T votes, nondecreasing from 0 to 1.
-    q : ndarray
-        Distinct vote probabilities.
-    rows : ndarray of int
-        For each point, the position of its vote probability in ``q``.
-    thresholds : ndarray
-        One threshold per point.
-    n_partitions : int
-        How many scores are averaged; with 1 the bound is the exact tail.
-    strict : bool
-        Whether the score has to exceed the threshold.
-
-    Returns
-    -------
-    ndarray
-        One bound per point.
+    ``levels`` are G at 0..T votes, ``q`` the distinct vote probabilities and ``rows`` the position
+    of each point's in ``q``. So many scores as partitions are averaged; with one partition the
+    bound is the exact tail.
     """
     n_blocks = len(levels) - 1
     needed = np.searchsorted(levels, thresholds, side="right" if strict else "left")

@@ -9,7 +9,7 @@ from replearn.records.checks import check_count, check_fraction
 
 @theorem("finite-randomness")
 def finite_randomness_flip_bound(
-    n_blocks: int, n_candidates: int, t: float, m: int, gamma: float | None
+    n_blocks: int, n_candidates: int, sharpness: float, m: int, gamma: float | None
 ) -> float:
     """Probability that the models of two runs differ, at one point or on a mass above ``gamma``.
 
@@ -19,8 +19,8 @@ def finite_randomness_flip_bound(
         Number of voting blocks T.
     n_candidates : int
         Number of global thresholds R.
-    t : float
-        Scale of the choice among the candidates.
+    sharpness : float
+        Sharpness t of the choice among the candidates.
     m : int
         Rows on which the candidates are compared.
     gamma : float or None
@@ -43,5 +43,5 @@ def finite_randomness_flip_bound(
     moved = n_candidates * central_binomial(n_blocks)
     # theorem: finite-randomness
     alike = moved if gamma is None else moved / check_fraction("gamma", gamma)
-    differ = selection_flip_bound_sampled(t, n_candidates, m, drift=moved)
+    differ = selection_flip_bound_sampled(sharpness, n_candidates, m, drift=moved)
     return upper_probability(alike + differ)

@@ -63,8 +63,8 @@ def central_binomial(n_blocks: int) -> float:
     return math.exp(log_correction) / math.sqrt(math.pi * n_blocks) * (1.0 + 1e-15)
 
 
-def flip_curve(law: ThresholdLaw, q: ArrayLike) -> Floats:
-    """Return H(q): how often two runs differ if each block votes 1 with chance q.
+def flip_curve(law: ThresholdLaw, q: ArrayLike, *, runs: int = 2) -> Floats:
+    """Return H(q): how often runs are not all equal if each block votes 1 with chance q.
 
     Parameters
     ----------
@@ -72,11 +72,14 @@ def flip_curve(law: ThresholdLaw, q: ArrayLike) -> Floats:
         Law of the shared threshold.
     q : array-like of float
         Chances of a vote for 1, in [0, 1].
+    runs : int, default=2
+        Number of runs, at least 2.
 
     Returns
     -------
     ndarray of float
-        Exact up to float rounding; see `flip_supremum` for a bound over all q.
+        ``sum_k dG_k phi(F_k(q))`` with ``phi(x) = 1 - x^runs - (1 - x)^runs``, exact up to float
+        rounding; see `flip_supremum` for a bound over all q.
 
     Examples
     --------
@@ -84,11 +87,7 @@ def flip_curve(law: ThresholdLaw, q: ArrayLike) -> Floats:
     >>> flip_curve(uniform_law(32), [0.1, 0.5]).round(4).tolist()
     [0.0587, 0.0993]
     """
-    return level_curve(law, q, runs=2)
-
-
-def level_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
-    """Return sum_k dG_k phi(F_k(q)) with phi(x) = 1 - x^runs - (1 - x)^runs, for every q."""
+    check_count("runs", runs, least=2)
     chances = np.atleast_1d(np.asarray(q, dtype=np.float64))
     if not np.all((chances >= 0.0) & (chances <= 1.0)):
         raise ValueError("q must be in [0, 1]")
@@ -108,13 +107,15 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
 
 
 @theorem("pointwise-threshold")
-def flip_supremum(law: ThresholdLaw) -> float:
+def flip_supremum(law: ThresholdLaw, *, runs: int = 2) -> float:
     """Return a rigorous upper bound of sup_q H(q) for hard votes.
 
     Parameters
     ----------
     law : ThresholdLaw
         Law of the shared threshold.
+    runs : int, default=2
+        Number of runs, at least 2.
 
     Returns
     -------
@@ -131,6 +132,8 @@ def flip_supremum(law: ThresholdLaw) -> float:
     >>> flip_supremum(arcsine_law(64, 0.65)) <= 0.1
     False
     """
+    if check_count("runs", runs, least=2) > 2:
+        return level_supremum(law, runs)  # theorem: many-runs
     # theorem: pointwise-threshold
     steepest = _steepest_line_bound(law)
     if law.name != "uniform" or law.width is None:
@@ -155,7 +158,7 @@ def uniform_flip_bound(n_blocks: int, width: float) -> float:
 
 
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
-    """Bound the supremum of `level_curve` over q in [0, 1]; depends on the table alone."""
+    """Bound the supremum of `flip_curve` over q in [0, 1]; depends on the table alone."""
     key = (law.digest, runs)
     if key not in _known_suprema:
         if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
@@ -221,57 +224,6 @@ def soft_flip_bound(law: ThresholdLaw) -> float:
     return bound
 
 
-def runs_curve(law: ThresholdLaw, q: ArrayLike, runs: int) -> Floats:
-    """Return how often ``runs`` runs are not all equal if each block votes 1 with chance q.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-    q : array-like of float
-        Chances of a vote for 1, in [0, 1].
-    runs : int
-        Number of runs, at least 2.
-
-    Returns
-    -------
-    ndarray of float
-
-    Examples
-    --------
-    >>> from replearn.bounds import uniform_law
-    >>> runs_curve(uniform_law(32), [0.5], runs=12).round(3).tolist()
-    [0.286]
-    """
-    return level_curve(law, q, check_count("runs", runs, least=2))
-
-
-def runs_supremum(law: ThresholdLaw, runs: int) -> float:
-    """Return a rigorous upper bound of `runs_curve` over all q, for hard votes.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-    runs : int
-        Number of runs, at least 2.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> from replearn.bounds import uniform_law
-    >>> round(runs_supremum(uniform_law(32), runs=12), 3)
-    0.286
-    """
-    if check_count("runs", runs, least=2) == 2:
-        return flip_supremum(law)
-    # theorem: many-runs
-    return level_supremum(law, runs)
-
-
 @theorem("many-runs")
 def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
     """Return what a certificate quotes: at most this often are the runs not all equal at a point.
@@ -298,12 +250,12 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
     if check_count("runs", runs, least=2) == 2:
         return flip_bound(law, vote)
     if check_choice("vote", vote, VOTES) == "hard":
-        return runs_supremum(law, runs)
+        return flip_supremum(law, runs=runs)
     if law.lipschitz is None:
         return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
     # theorem: many-runs
     # the range of the mean scores is largest for coins, and its image shrinks by 2 L
-    spread = runs_supremum(uniform_law(law.n_blocks), runs) + ROUNDING
+    spread = flip_supremum(uniform_law(law.n_blocks), runs=runs) + ROUNDING
     return min(2.0 * law.lipschitz * spread * (1.0 + 1e-12), 1.0)
 
 

@@ -23,7 +23,7 @@ from replearn.bounds.crossing import (
 )
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats
-from replearn.records.checks import check_count, check_fraction
+from replearn.records.checks import check_fraction
 
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096
@@ -52,8 +52,7 @@ def flip_estimate(
     thresholds : array_like
         The points' thresholds u in [0, 1); the answer is 1 iff ``u < mean G(votes / T)``.
     joint : float, default=None
-        ``joint_variance`` of many points. None: that of these points, so that the estimate of one
-        depends on the others. One partition does not need it.
+        ``joint_variance`` of many points; one partition does not need it.
 
     Returns
     -------
@@ -71,7 +70,7 @@ def flip_estimate(
     u = checked_thresholds(thresholds, len(counts))
     if counts.shape[1] == 1 and law.n_blocks <= _LATTICE_BLOCKS:
         return _lattice_estimate(law, counts[:, 0], u)
-    joint = _checked_joint(joint, counts, law.n_blocks)
+    joint = _checked_joint(joint, counts)
     worth = law.n_blocks / joint
     share = counts.mean(axis=1) / law.n_blocks
     center = (share * worth + 0.5) / (worth + 1.0)
@@ -117,7 +116,7 @@ def average_flip_estimate(
         matrix = beta_binomial_rows(law.n_blocks, pooled[chunk])
         local = rows[points] - chunk.start
         distance[points] = mean_distance(law.probabilities, matrix, local, seen[points])
-    distance *= math.sqrt(_checked_joint(joint, counts, law.n_blocks))
+    distance *= math.sqrt(_checked_joint(joint, counts))
     return distance
 
 
@@ -148,31 +147,6 @@ def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
         return 1.0
     ratio = 1.0 - float(_between_variance(shares).sum()) / single
     return float(np.clip(ratio, 1.0 / counts.shape[1], 1.0))
-
-
-def share_variance(votes: ArrayLike, n_blocks: int) -> Floats:
-    """Unbiased estimate of the variance of the mean vote share over samples.
-
-    Parameters
-    ----------
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    n_blocks : int
-        Blocks per partition, at least 2.
-
-    Returns
-    -------
-    ndarray
-        One value per point; it can be negative, as unbiased estimates can.
-
-    Examples
-    --------
-    >>> share_variance([[4, 4], [2, 6]], 8).round(4)
-    array([ 0.0357, -0.0357])
-    """
-    n_blocks = check_count("n_blocks", n_blocks, least=2)
-    shares = as_columns(votes, n_blocks) / n_blocks
-    return _within_variance(shares, n_blocks) - _between_variance(shares)
 
 
 def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
@@ -214,13 +188,8 @@ def _normal_nodes() -> Iterator[tuple[float, float]]:
     return zip(nodes.tolist(), (weights / weights.sum()).tolist(), strict=True)
 
 
-def _checked_joint(joint: float | None, counts: Integers, n_blocks: int) -> float:
-    if counts.shape[1] == 1:
-        return 1.0
-    if joint is None:
-        return joint_variance(counts, n_blocks)
-    check_fraction("joint", joint)
-    return joint
+def _checked_joint(joint: float | None, counts: Integers) -> float:
+    return 1.0 if counts.shape[1] == 1 else check_fraction("joint", joint)
 
 
 def _within_variance(shares: Floats, n_blocks: int) -> Floats:

@@ -14,11 +14,8 @@ from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
 from replearn.bounds.crossing import (
     Integers,
     as_columns,
-    binomial_rows,
     checked_thresholds,
     crossing_bound,
-    mean_distance,
-    row_chunks,
 )
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.laws import ThresholdLaw
@@ -79,44 +76,6 @@ def flip_limits(
     upper = np.where(answers, to_zero, to_one)
     lower = np.where(answers, 1.0 - to_one, 1.0 - to_zero)
     return np.maximum(lower, 0.0), upper
-
-
-def average_flip_limit(law: ThresholdLaw, votes: ArrayLike, *, delta: float = 0.05) -> Floats:
-    """Upper limit of how often a fresh sample answers differently, averaged over keys.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    delta : float
-        Failure probability for each point.
-
-    Returns
-    -------
-    ndarray
-        Upper limit of ``E|G(fresh) - G(seen)|``, given the votes seen.
-
-    Examples
-    --------
-    >>> from replearn.bounds import uniform_law
-    >>> average_flip_limit(uniform_law(32), [32, 16]).round(3)
-    array([0.109, 0.182])
-    """
-    check_fraction("delta", delta, one=False)
-    counts = as_columns(votes, law.n_blocks)
-    rows, low, high = _vote_limits(counts, law.n_blocks, delta)
-    seen = law.probabilities[counts].mean(axis=1)
-    limits = np.zeros(len(rows))
-    for chunk, points in row_chunks(rows, len(low), law.n_blocks + 1):
-        local = rows[points] - chunk.start
-        for end in (low, high):
-            # theorem: fresh-sample-point (the mean distance is quasi-convex in q)
-            matrix = binomial_rows(law.n_blocks, end[chunk])
-            reach = mean_distance(law.probabilities, matrix, local, seen[points])
-            limits[points] = np.maximum(limits[points], reach)
-    return np.minimum(limits + 1e-10, 1.0)
 
 
 def _vote_limits(counts: Integers, n_blocks: int, delta: float) -> tuple[Integers, Floats, Floats]:
@@ -213,17 +172,7 @@ def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.
 def flip_rate_majorant(law: ThresholdLaw, variance: float) -> float:
     """Largest flip rate of points whose votes have this mean variance q (1 - q).
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    variance : float
-        Mean of q (1 - q) over the points, in [0, 1/4].
-
-    Returns
-    -------
-    float
-        The increasing concave majorant of H as a function of q (1 - q), rounded up.
+    The increasing concave majorant of H as a function of q (1 - q), rounded up.
 
     Examples
     --------

@@ -68,15 +68,6 @@ def _hard_supremum(law: ThresholdLaw) -> float:
 def halves_curve(law: ThresholdLaw) -> Floats:
     """Return E|G(S) - G(j - S)| for j = 0, ..., 2 T votes for 1, S ~ Hypergeometric(2 T, j, T).
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-
-    Returns
-    -------
-    ndarray of float, shape (2 * n_blocks + 1,)
-
     Examples
     --------
     >>> from replearn.bounds import uniform_law

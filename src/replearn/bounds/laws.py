@@ -40,7 +40,7 @@ class ThresholdLaw:
 
     Parameters
     ----------
-    name : {"uniform", "arcsine", "programme", "table"}
+    name : {"uniform", "arcsine", "optimal", "table"}
         Where the table comes from.
     n_blocks : int
         Number of blocks T, that is of votes.
@@ -65,7 +65,7 @@ class ThresholdLaw:
     table: NDArray[np.int64]
 
     def __post_init__(self) -> None:
-        check_choice("name", self.name, ("uniform", "arcsine", "programme", "table"))
+        check_choice("name", self.name, ("uniform", "arcsine", "optimal", "table"))
         check_count("n_blocks", self.n_blocks, most=MOST_BLOCKS)
         table = np.array(self.table, dtype=np.int64)
         if table.shape != (self.n_blocks + 1,):

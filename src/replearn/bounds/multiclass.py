@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.approximate import atoms_spread, deviation_bound, deviation_tail
+from replearn.bounds.approximate import deviation_bound, deviation_tail, point_mass_spread
 from replearn.bounds.laws import MOST_BLOCKS
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import (
@@ -89,17 +89,6 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
 @lru_cache(maxsize=4096)
 def mean_difference(n_blocks: int, q: float) -> float:
     """Return E|B1 - B2| / T for independent B1, B2 ~ Bin(T, q), rounded up.
-
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T.
-    q : float
-        Chance of a vote, in [0, 1].
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -214,7 +203,12 @@ def class_mean_and_spread(
 
 @theorem("approximate-direct")
 def class_disagreement_tail(
-    n_blocks: int, n_classes: int, gamma: float, *, atoms: float = 0.0, shared_rows: bool = False
+    n_blocks: int,
+    n_classes: int,
+    gamma: float,
+    *,
+    max_point_mass: float = 0.0,
+    shared_rows: bool = False,
 ) -> float:
     """Probability that two models with several classes disagree on more than ``gamma``.
 
@@ -226,7 +220,7 @@ def class_disagreement_tail(
         Number of classes K.
     gamma : float
         Mass on which the models may differ.
-    atoms : float
+    max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
     shared_rows : bool
         Whether the partition is keyed by content and a row can occur in both samples.
@@ -243,18 +237,23 @@ def class_disagreement_tail(
     """
     check_positive("gamma", gamma)
     mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
-    return deviation_tail(mean, spread + atoms_spread(atoms), gamma)
+    return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
 @theorem("approximate-direct")
 def class_disagreement_bound(
-    n_blocks: int, n_classes: int, rho: float, *, atoms: float = 0.0, shared_rows: bool = False
+    n_blocks: int,
+    n_classes: int,
+    rho: float,
+    *,
+    max_point_mass: float = 0.0,
+    shared_rows: bool = False,
 ) -> float:
     """Mass on which two models with several classes differ, except with probability ``rho``.
 
     Parameters
     ----------
-    n_blocks, n_classes, atoms, shared_rows
+    n_blocks, n_classes, max_point_mass, shared_rows
         As for `class_disagreement_tail`.
     rho : float
         Failure probability in (0, 1].
@@ -270,4 +269,4 @@ def class_disagreement_bound(
     0.1405
     """
     mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
-    return deviation_bound(mean, spread + atoms_spread(atoms), rho)
+    return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)

@@ -111,7 +111,7 @@ def _checked_size(n_blocks: int) -> None:
     """Raise if the programme would be too large to solve."""
     if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_OPTIMAL_LAW:
         raise ValueError(
-            f"a programme law takes at most {MOST_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
+            f"an optimal law takes at most {MOST_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
             "use the arcsine law"
         )
 
@@ -174,7 +174,7 @@ def _law_of(steps: Floats) -> ThresholdLaw:
     """Freeze steps into a table."""
     values = np.clip(np.concatenate([[0.0], np.cumsum(steps)]), 0.0, 1.0)
     values[-1] = 1.0
-    return ThresholdLaw("programme", len(steps), None, rounded_table(values))
+    return ThresholdLaw("optimal", len(steps), None, rounded_table(values))
 
 
 def _require(value: Found | None) -> Found:

@@ -1,7 +1,7 @@
 """Realizable learning that is replicable on every distribution: a shared limit on the best error.
 
-The best training error is compared with a limit drawn uniformly from [0, ceiling] and shared
-between runs. Above it both runs give up alike; below it both hypotheses are nearly right, hence
+The best training error is compared with a limit drawn uniformly from [0, max_error_limit] and
+shared between runs. Above it both runs abstain; below it both hypotheses are nearly right, hence
 nearly equal. Proofs: docs/theory/realizable.md.
 """
 
@@ -15,26 +15,16 @@ from replearn.bounds.vc import log_growth, realizable_tail_within
 from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect, require_integer
 
-_CEILINGS = 200
+_LIMITS = 200
 
 # Bisection of a distance: far below what any sample could resolve.
 _HALVINGS = 40
 
 
-def ceiling_flip_bound(n: int, ceiling: float) -> float:
-    """Probability that one run gives up and the other does not.
+def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
+    """Probability that one run abstains and the other does not.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    ceiling : float
-        Largest value of the shared limit, in (0, 1].
-
-    Returns
-    -------
-    float
-        ``1 / (ceiling sqrt(2 n))``, rounded up.
+    ``1 / (max_error_limit sqrt(2 n))``, rounded up.
 
     Examples
     --------
@@ -42,13 +32,13 @@ def ceiling_flip_bound(n: int, ceiling: float) -> float:
     0.0625
     """
     check_count("n", n)
-    check_fraction("ceiling", ceiling)
+    check_fraction("max_error_limit", max_error_limit)
     # theorem: realizable
-    return upper_probability(1.0 / (ceiling * math.sqrt(2.0 * n)))
+    return upper_probability(1.0 / (max_error_limit * math.sqrt(2.0 * n)))
 
 
 @theorem("realizable")
-def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float:
+def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
 
     Parameters
@@ -59,7 +49,7 @@ def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float
         VC dimension.
     gamma : float
         Mass on which two hypotheses may differ, in (0, 1].
-    ceiling : float
+    max_error_limit : float
         Largest value of the shared limit.
 
     Returns
@@ -74,15 +64,15 @@ def realizable_flip_bound(n: int, d: int, gamma: float, ceiling: float) -> float
     """
     check_fraction("gamma", gamma)
     # theorem: realizable
-    slack = gamma / 2.0 - ceiling - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
+    slack = gamma / 2.0 - max_error_limit - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
     if slack <= 0.0:
         return 1.0
     both_wrong = 2.0 * math.exp(-2.0 * n * slack * slack)
-    return upper_probability(ceiling_flip_bound(n, ceiling) + both_wrong)
+    return upper_probability(ceiling_flip_bound(n, max_error_limit) + both_wrong)
 
 
 def best_ceiling(n: int, d: int, gamma: float) -> float:
-    """Ceiling with the smallest :func:`realizable_flip_bound`.
+    """Largest shared limit with the smallest :func:`realizable_flip_bound`.
 
     Parameters
     ----------
@@ -96,7 +86,7 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
     Returns
     -------
     float
-        ``gamma / 4`` when no ceiling gives a bound below 1.
+        ``gamma / 4`` when no limit gives a bound below 1.
 
     Examples
     --------
@@ -104,16 +94,16 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
     0.07
     """
     check_fraction("gamma", gamma)
-    ceilings = [gamma / 2.0 * k / _CEILINGS for k in range(1, _CEILINGS)]
-    rhos = [realizable_flip_bound(n, d, gamma, ceiling) for ceiling in ceilings]
+    limits = [gamma / 2.0 * k / _LIMITS for k in range(1, _LIMITS)]
+    rhos = [realizable_flip_bound(n, d, gamma, limit) for limit in limits]
     best = int(np.argmin(rhos))
-    return ceilings[best] if rhos[best] < 1.0 else gamma / 4.0
+    return limits[best] if rhos[best] < 1.0 else gamma / 4.0
 
 
 def smallest_sample_realizable(
     rho: float, gamma: float, alpha: float, beta: float, d: int
 ) -> tuple[int, float]:
-    """Find the sample size and ceiling for a realizable learner that is replicable everywhere.
+    """Find the sample size and limit of a realizable learner that is replicable everywhere.
 
     Parameters
     ----------
@@ -130,7 +120,7 @@ def smallest_sample_realizable(
     -------
     n : int
         Sample size: n passes and n - 1 fails.
-    ceiling : float
+    max_error_limit : float
         Largest value of the shared limit.
 
     Examples

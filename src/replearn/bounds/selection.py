@@ -1,7 +1,7 @@
 """Choosing one of N hypotheses by their empirical errors and shared Gumbel noise.
 
 The hypothesis with the smallest ``t * error - Gumbel`` is chosen; the Gumbels are keyed by the
-hypothesis and shared between runs. A larger ``t`` is more accurate and less stable.
+hypothesis and shared between runs. A larger sharpness t is more accurate and less stable.
 
 Two bounds for fresh samples, the smaller counts. One goes through the largest deviation and pays
 for it with ln N; the other averages over the candidates, pays nothing for their number, and asks
@@ -21,13 +21,13 @@ from replearn.records.search import bisect, smallest_integer
 
 
 @theorem("hypothesis-selection")
-def selection_flip_bound(t: float, deviation: float) -> float:
+def selection_flip_bound(sharpness: float, deviation: float) -> float:
     """Probability that two runs choose differently when no error moves by more than this.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors against the Gumbels.
+    sharpness : float
+        Scale t of the errors against the Gumbels.
     deviation : float
         Largest difference of an empirical error between the runs; half the range of these
         differences is enough.
@@ -42,21 +42,21 @@ def selection_flip_bound(t: float, deviation: float) -> float:
     >>> round(selection_flip_bound(50.0, 0.004), 6)
     0.099668
     """
-    check_positive("t", t, zero=True)
+    check_positive("sharpness", sharpness, zero=True)
     check_positive("deviation", deviation, zero=True)
     # theorem: hypothesis-selection
-    return upper_probability(math.tanh(t * deviation / 2.0))
+    return upper_probability(math.tanh(sharpness * deviation / 2.0))
 
 
 def selection_error_tail(
-    t: float, n_hypotheses: int, alpha: float, deviation: float = 0.0
+    sharpness: float, n_hypotheses: int, alpha: float, deviation: float = 0.0
 ) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors against the Gumbels.
+    sharpness : float
+        Scale t of the errors against the Gumbels.
     n_hypotheses : int
         Number of hypotheses N.
     alpha : float
@@ -75,11 +75,11 @@ def selection_error_tail(
     0.045
     """
     check_count("n_hypotheses", n_hypotheses)
-    check_positive("t", t, zero=True)
+    check_positive("sharpness", sharpness, zero=True)
     check_positive("alpha", alpha)
     check_positive("deviation", deviation, zero=True)
     # theorem: hypothesis-selection
-    exponent = t * (alpha - 2.0 * deviation)
+    exponent = sharpness * (alpha - 2.0 * deviation)
     if exponent > 700.0:
         return upper_probability((n_hypotheses - 1) * math.exp(-700.0))
     worse = n_hypotheses - 1
@@ -87,17 +87,15 @@ def selection_error_tail(
 
 
 @theorem("hypothesis-selection")
-def selection_error_tail_sampled(t: float, n_hypotheses: int, alpha: float, m: int) -> float:
+def selection_error_tail_sampled(
+    sharpness: float, n_hypotheses: int, alpha: float, m: int
+) -> float:
     """Probability, over sample and Gumbels, of a choice worse than the best by ``alpha``.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors against the Gumbels.
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha : float
-        Excess error allowed.
+    sharpness, n_hypotheses, alpha
+        As for `selection_error_tail`.
     m : int
         Sample size.
 
@@ -114,15 +112,15 @@ def selection_error_tail_sampled(t: float, n_hypotheses: int, alpha: float, m: i
     """
     check_count("n_hypotheses", n_hypotheses)
     check_count("m", m)
-    check_positive("t", t, zero=True)
+    check_positive("sharpness", sharpness, zero=True)
     check_positive("alpha", alpha)
     # theorem: hypothesis-selection
-    exponent = t * (t / (2.0 * m) - alpha)
+    exponent = sharpness * (sharpness / (2.0 * m) - alpha)
     return upper_probability((n_hypotheses - 1) * math.exp(min(exponent, 0.0)))
 
 
 def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
-    """Smallest scale t at which the choice is within ``alpha`` except with probability ``beta``.
+    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``.
 
     Parameters
     ----------
@@ -158,13 +156,13 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
     return scale if selection_error_tail_sampled(scale, n_hypotheses, alpha, m) <= beta else None
 
 
-def selection_agreement(t: float, errors: ArrayLike, other_errors: ArrayLike) -> float:
+def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: ArrayLike) -> float:
     """Exact probability that two runs with these empirical errors choose the same hypothesis.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors against the Gumbels.
+    sharpness : float
+        Scale t of the errors against the Gumbels.
     errors, other_errors : array_like
         Empirical errors of the same hypotheses in the two runs.
 
@@ -178,23 +176,23 @@ def selection_agreement(t: float, errors: ArrayLike, other_errors: ArrayLike) ->
     >>> round(selection_agreement(50.0, [0.2, 0.204], [0.204, 0.2]), 6)
     0.900332
     """
-    check_positive("t", t, zero=True)
+    check_positive("sharpness", sharpness, zero=True)
     first, second = np.asarray(errors, float), np.asarray(other_errors, float)
     if first.ndim != 1 or first.shape != second.shape or first.size == 0:
         raise ValueError("errors and other_errors must be vectors of the same length.")
-    return log_weight_agreement(-t * first, -t * second)
+    return log_weight_agreement(-sharpness * first, -sharpness * second)
 
 
 @theorem("hypothesis-selection")
 def selection_flip_bound_sampled(
-    t: float, n_hypotheses: int, m: int, *, drift: float | None = None
+    sharpness: float, n_hypotheses: int, m: int, *, drift: float | None = None
 ) -> float:
     """Probability that two runs with fresh samples of size ``m`` choose differently.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors against the Gumbels.
+    sharpness : float
+        Scale t of the errors against the Gumbels.
     n_hypotheses : int
         Number of hypotheses N.
     m : int
@@ -220,15 +218,16 @@ def selection_flip_bound_sampled(
     check_count("m", m)
     check_positive("drift", drift or 0.0, zero=True)
     # theorem: hypothesis-selection
-    by_largest = selection_flip_bound(t, (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m))
-    return by_largest if drift is not None else min(by_largest, _by_mean(t, m))
+    deviation = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
+    by_largest = selection_flip_bound(sharpness, deviation)
+    return by_largest if drift is not None else min(by_largest, _by_mean(sharpness, m))
 
 
-def _by_mean(t: float, m: int) -> float:
+def _by_mean(sharpness: float, m: int) -> float:
     """Bound by the mean difference of two candidates: the same candidates in both runs."""
-    if t * t > m:
+    if sharpness * sharpness > m:
         return 1.0
-    scale = t / (2.0 * m)
+    scale = sharpness / (2.0 * m)
     # Y = m (d_i - d_j), i and j drawn by their weights: its second moment, its mean size.
     square = 2.0 * m * m / (2.0 * m - 1.0)
     size = min(math.sqrt(square), math.sqrt(2.0 * square / math.pi) + 2.0)
@@ -241,18 +240,14 @@ def _by_mean(t: float, m: int) -> float:
 
 
 def stable_scale(rho: float, n_hypotheses: int, m: int, *, drift: float | None = None) -> float:
-    """Largest scale t at which two runs differ with probability at most ``rho``.
+    """Largest sharpness t at which two runs differ with probability at most ``rho``.
 
     Parameters
     ----------
     rho : float
         Budget, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N, at least 2.
-    m : int
-        Sample size of each run.
-    drift : float, optional
-        As for `selection_flip_bound_sampled`.
+    n_hypotheses, m, drift
+        As for `selection_flip_bound_sampled`; at least 2 hypotheses.
 
     Returns
     -------
@@ -281,7 +276,7 @@ def stable_scale(rho: float, n_hypotheses: int, m: int, *, drift: float | None =
 def smallest_sample_selection(
     rho: float, alpha: float, beta: float, n_hypotheses: int, *, drift: float | None = None
 ) -> tuple[int, float]:
-    """Find the sample size and scale for a choice that is both accurate and replicable.
+    """Find the sample size and sharpness for a choice that is both accurate and replicable.
 
     Parameters
     ----------
@@ -301,31 +296,31 @@ def smallest_sample_selection(
     -------
     m : int
         Sample size: m passes and m - 1 fails.
-    t : float
-        Scale to use with it.
+    sharpness : float
+        Sharpness to use with it.
 
     Examples
     --------
-    >>> m, t = smallest_sample_selection(0.1, 0.1, 0.05, 20)
-    >>> m, round(t, 2)
+    >>> m, sharpness = smallest_sample_selection(0.1, 0.1, 0.05, 20)
+    >>> m, round(sharpness, 2)
     (56083, 59.72)
     """
     check_fraction("rho", rho)
 
     def passes(m: int) -> bool:
-        t = selection_scale(n_hypotheses, alpha, beta, m)
-        if t is None:
+        sharpness = selection_scale(n_hypotheses, alpha, beta, m)
+        if sharpness is None:
             return False
-        return selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift) <= rho
+        return selection_flip_bound_sampled(sharpness, n_hypotheses, m, drift=drift) <= rho
 
     m = smallest_integer(passes, limit=10**15)
-    t = None if m is None else selection_scale(n_hypotheses, alpha, beta, m)
-    if m is None or t is None:
+    sharpness = None if m is None else selection_scale(n_hypotheses, alpha, beta, m)
+    if m is None or sharpness is None:
         raise ValueError(
             f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
             "below about 2 rho alpha / ln(N / beta)."
         )
-    return m, t
+    return m, sharpness
 
 
 def smallest_sample_search(
@@ -335,12 +330,8 @@ def smallest_sample_search(
 
     Parameters
     ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess of the expected error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of configurations N.
+    rho, alpha, beta, n_hypotheses
+        As for `smallest_sample_selection`, with expected errors of configurations.
     train_size : int
         Rows of each training.
 
@@ -348,8 +339,8 @@ def smallest_sample_search(
     -------
     n : int
         Rows: one test row beside each training.
-    t : float
-        Scale to use with them.
+    sharpness : float
+        Sharpness to use with them.
 
     Examples
     --------
@@ -358,5 +349,5 @@ def smallest_sample_search(
     """
     check_count("train_size", train_size)
     # theorem: search-trainings
-    count, t = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
-    return count * (train_size + 1), t
+    count, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
+    return count * (train_size + 1), sharpness

@@ -21,15 +21,7 @@ _LARGEST_SCALE = 1e9
 def mean_cdf_distance(n: int) -> float:
     """Mean largest distance between the distribution functions of two samples of size n.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-
-    Returns
-    -------
-    float
-        At least ``E sup |F1 - F2|``, for every distribution.
+    At least ``E sup |F1 - F2|``, for every distribution.
 
     Examples
     --------
@@ -44,17 +36,7 @@ def mean_cdf_distance(n: int) -> float:
 def mean_cut_difference(n: int, n_directions: int = 1) -> float:
     """Mean half-range, over all cuts, of the difference of the errors in two samples.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    n_directions : {1, 2}
-        2 when "x > cut" and "x <= cut" are both candidates.
-
-    Returns
-    -------
-    float
-        An upper bound for every distribution.
+    An upper bound for every distribution.
 
     Examples
     --------
@@ -68,13 +50,13 @@ def mean_cut_difference(n: int, n_directions: int = 1) -> float:
 
 
 @theorem("thresholds-proper")
-def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) -> float:
+def threshold_flip_bound(sharpness: float, n: int, gamma: float, n_directions: int = 1) -> float:
     """Probability that the thresholds of two runs differ on a mass above ``gamma``.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors.
+    sharpness : float
+        Scale t of the errors.
     n : int
         Rows of each sample.
     gamma : float
@@ -92,22 +74,22 @@ def threshold_flip_bound(t: float, n: int, gamma: float, n_directions: int = 1) 
     >>> round(threshold_flip_bound(40.0, 1_000_000, 0.2), 4)
     0.1736
     """
-    check_positive("t", t, zero=True)
+    check_positive("sharpness", sharpness, zero=True)
     check_fraction("gamma", gamma)
     # theorem: thresholds-proper
-    levels = (max(t, 4.0 / gamma) + t) * mean_cdf_distance(n)
-    errors = 0.5 * t * mean_cut_difference(n, n_directions)
+    levels = (max(sharpness, 4.0 / gamma) + sharpness) * mean_cdf_distance(n)
+    errors = 0.5 * sharpness * mean_cut_difference(n, n_directions)
     return upper_probability(levels + errors + 2.0 * dkw_tail(n, gamma / 12.0))
 
 
 @theorem("thresholds-proper")
-def threshold_error_tail(t: float, n: int, alpha: float, n_directions: int = 1) -> float:
+def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: int = 1) -> float:
     """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
 
     Parameters
     ----------
-    t : float
-        Scale of the errors.
+    sharpness : float
+        Scale t of the errors.
     n : int
         Rows of the sample.
     alpha : float
@@ -125,20 +107,20 @@ def threshold_error_tail(t: float, n: int, alpha: float, n_directions: int = 1) 
     >>> round(threshold_error_tail(60.0, 1_000_000, 0.2), 4)
     0.0014
     """
-    check_positive("t", t)
+    check_positive("sharpness", sharpness)
     check_fraction("alpha", alpha)
-    volume = 2.0 * t * n_directions / -math.expm1(-t)
+    volume = 2.0 * sharpness * n_directions / -math.expm1(-sharpness)
     best = 1.0
     for split in range(1, _SPLITS):
         slack = alpha / 4.0 * split / _SPLITS
         # theorem: thresholds-proper
-        exponent = -t * (alpha - 4.0 * slack)
+        exponent = -sharpness * (alpha - 4.0 * slack)
         best = min(best, 2.0 * dkw_tail(n, slack) + volume * math.exp(exponent))
     return upper_probability(best)
 
 
 def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) -> float | None:
-    """Smallest scale t at which the threshold is within ``alpha`` except with ``beta``.
+    """Smallest sharpness t at which the threshold is within ``alpha`` except with ``beta``.
 
     Parameters
     ----------
@@ -163,8 +145,8 @@ def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) ->
     """
     check_fraction("beta", beta)
 
-    def accurate(t: float) -> bool:
-        return threshold_error_tail(t, n, alpha, n_directions) <= beta
+    def accurate(sharpness: float) -> bool:
+        return threshold_error_tail(sharpness, n, alpha, n_directions) <= beta
 
     passing = 1.0 / alpha
     while not accurate(passing):
@@ -177,7 +159,7 @@ def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) ->
 def smallest_sample_threshold(
     rho: float, gamma: float, alpha: float, beta: float, n_directions: int = 1
 ) -> tuple[int, float]:
-    """Find the sample size and scale for a replicable and accurate threshold.
+    """Find the sample size and sharpness for a replicable and accurate threshold.
 
     Parameters
     ----------
@@ -194,23 +176,25 @@ def smallest_sample_threshold(
     -------
     n : int
         Sample size: n passes and n - 1 fails.
-    t : float
-        Scale to use with it.
+    sharpness : float
+        Sharpness to use with it.
 
     Examples
     --------
-    >>> n, t = smallest_sample_threshold(0.2, 0.2, 0.2, 0.1)
-    >>> n, round(t, 1)
+    >>> n, sharpness = smallest_sample_threshold(0.2, 0.2, 0.2, 0.1)
+    >>> n, round(sharpness, 1)
     (568711, 34.8)
     """
     check_fraction("rho", rho)
 
     def passes(n: int) -> bool:
-        t = threshold_scale(n, alpha, beta, n_directions)
-        return t is not None and threshold_flip_bound(t, n, gamma, n_directions) <= rho
+        sharpness = threshold_scale(n, alpha, beta, n_directions)
+        if sharpness is None:
+            return False
+        return threshold_flip_bound(sharpness, n, gamma, n_directions) <= rho
 
     n = smallest_integer(passes, limit=10**15)
-    t = None if n is None else threshold_scale(n, alpha, beta, n_directions)
-    if n is None or t is None:
+    sharpness = None if n is None else threshold_scale(n, alpha, beta, n_directions)
+    if n is None or sharpness is None:
         raise ValueError(f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.")
-    return n, t
+    return n, sharpness

@@ -70,19 +70,7 @@ def _log_growth(d: int, m: int) -> float:
 def agnostic_tail(m: int, d: int, alpha: float) -> float:
     """Probability that empirical risk minimisation is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    m : int
-        Sample size.
-    d : int
-        VC dimension.
-    alpha : float
-        Excess error allowed, in (0, 1].
-
-    Returns
-    -------
-    float
-        ``exp(-m s^2 / 2)`` with ``s = alpha - sqrt(2 ln(growth(m)) / m)``; 1 where s <= 0.
+    ``exp(-m s^2 / 2)`` with ``s = alpha - sqrt(2 ln(growth(m)) / m)``; 1 where s <= 0.
 
     Examples
     --------
@@ -203,67 +191,6 @@ def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
     """
     check_fraction("beta", beta)
     return _smallest(lambda m: realizable_tail_within(m, d, alpha, beta), alpha)
-
-
-def agnostic_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) -> int:
-    """Return the sample size for empirical risk minimisation over finitely many hypotheses.
-
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses.
-    alpha : float
-        Excess error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
-
-    Returns
-    -------
-    int
-        The smallest m with ``(n_hypotheses - 1) exp(-m alpha^2 / 2) <= beta``.
-
-    Examples
-    --------
-    >>> agnostic_sample_size_finite(20, 0.1, 0.05)
-    1189
-    """
-    check_count("n_hypotheses", n_hypotheses)
-    check_fraction("beta", beta)
-    check_fraction("alpha", alpha)
-    # theorem: vc-sample-size
-    worse = n_hypotheses - 1.0
-    return _smallest(
-        lambda m: upper_probability(worse * math.exp(-m * alpha * alpha / 2.0)) <= beta, alpha
-    )
-
-
-def realizable_sample_size_finite(n_hypotheses: int, alpha: float, beta: float) -> int:
-    """Return the sample size for every consistent learner over finitely many hypotheses.
-
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses.
-    alpha : float
-        Error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
-
-    Returns
-    -------
-    int
-        The smallest m with ``n_hypotheses (1 - alpha)^m <= beta``.
-
-    Examples
-    --------
-    >>> realizable_sample_size_finite(20, 0.1, 0.05)
-    57
-    """
-    check_count("n_hypotheses", n_hypotheses)
-    check_fraction("beta", beta)
-    check_fraction("alpha", alpha)
-    # theorem: vc-sample-size
-    return _smallest(lambda m: upper_probability(n_hypotheses * (1.0 - alpha) ** m) <= beta, alpha)
 
 
 def _smallest(passes: Callable[[int], bool], alpha: float) -> int:

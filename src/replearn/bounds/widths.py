@@ -13,7 +13,6 @@ from replearn.bounds.flips import (
     central_binomial,
     flip_supremum,
     runs_bound,
-    runs_supremum,
     uniform_flip_bound,
 )
 from replearn.bounds.laws import (
@@ -144,7 +143,9 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
     A wider law is flatter inside, but a line enters at its end whenever it reaches another count:
     the steepest line rises and falls with the width, so all stretches between counts are looked at.
     """
-    spread = central_binomial(n_blocks) if runs == 2 else runs_supremum(uniform_law(n_blocks), runs)
+    spread = (
+        central_binomial(n_blocks) if runs == 2 else flip_supremum(uniform_law(n_blocks), runs=runs)
+    )
     slope = rho / (n_blocks * spread)  # no step of the law may be larger
     scale: Callable[[Floats], Floats] = portable_arcsine if law == "arcsine" else np.positive
     ends = scale(np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
@@ -192,10 +193,10 @@ def smallest_blocks(
     ----------
     rho : float
         Budget for the flips of two runs, in (0, 1].
-    law : {"uniform", "arcsine", "programme"}, default="uniform"
+    law : {"uniform", "arcsine", "optimal"}, default="uniform"
         Kind of law.
     width : float or None, default=1.0
-        Half-width of the law; None allows any width, and is what "programme" takes.
+        Half-width of the law; None allows any width, and is what "optimal" takes.
     vote : {"hard", "soft"}, default="hard"
         Kind of votes.
     runs : int, default=2
@@ -212,13 +213,13 @@ def smallest_blocks(
     [32, 128, 796, 3183]
     >>> smallest_blocks(0.1, law="arcsine", width=None)
     18
-    >>> smallest_blocks(0.1, law="programme", width=None)
+    >>> smallest_blocks(0.1, law="optimal", width=None)
     16
     """
     rho = check_fraction("rho", rho)
     check_count("runs", runs, least=2)
     passes = _passing(rho, law, width, check_choice("vote", vote, VOTES), runs)
-    largest = MOST_BLOCKS_OF_OPTIMAL_LAW if law == "programme" else MOST_BLOCKS
+    largest = MOST_BLOCKS_OF_OPTIMAL_LAW if law == "optimal" else MOST_BLOCKS
     return require_integer(
         passes, f"rho={rho:g} needs more than {largest} blocks: raise it", limit=largest
     )
@@ -228,9 +229,9 @@ def _passing(
     rho: float, law: str, width: float | None, vote: str, runs: int
 ) -> Callable[[int], bool]:
     """Return the predicate "this many blocks keep flips within the budget"."""
-    if law == "programme":
+    if law == "optimal":
         if vote == "soft" or width is not None or runs != 2:
-            raise ValueError("law='programme' takes width=None, hard votes and two runs")
+            raise ValueError("law='optimal' takes width=None, hard votes and two runs")
         return lambda n_blocks: flip_supremum(tightest_law(n_blocks)) <= rho
     build = _builder(law)
     if law == "uniform" and (width is None or width == 1.0) and runs == 2:
@@ -269,12 +270,12 @@ def make_law(
 
     Parameters
     ----------
-    name : {"uniform", "arcsine", "programme"}
+    name : {"uniform", "arcsine", "optimal"}
         Kind of law.
     n_blocks : int
         Number of blocks T.
     width : float, optional
-        Half-width; not for "programme".
+        Half-width; not for "optimal".
     rho : float, optional
         Flip budget for hard votes; used when no width is given.
 
@@ -289,9 +290,9 @@ def make_law(
     """
     if (width is None) == (rho is None):
         raise ValueError(f"give either width or rho, got width={width!r} and rho={rho!r}")
-    if name == "programme":
+    if name == "optimal":
         if rho is None:
-            raise ValueError(f"a programme law is made from rho, not from width={width!r}")
+            raise ValueError(f"an optimal law is made from rho, not from width={width!r}")
         return optimal_law(n_blocks, rho)
     build = _builder(name)
     if width is None and rho is not None:

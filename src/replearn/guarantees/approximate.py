@@ -42,7 +42,7 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
     stage = design.heavy
     if stage is None:
         bound = mass_bound if solve_mass else tail_bound
-        value: float = ledger.add(bound, atoms=design.max_point_mass, **given, **votes)
+        value: float = ledger.add(bound, max_point_mass=design.max_point_mass, **given, **votes)
         return value
     label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
     value = ledger.add(

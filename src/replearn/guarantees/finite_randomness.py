@@ -43,7 +43,12 @@ def _derive(
     gamma: float | None,
     **shared: Any,
 ) -> Conclusion:
-    items = {"n_blocks": n_blocks, "n_candidates": n_candidates, "t": sharpness, "m": n_test}
+    items = {
+        "n_blocks": n_blocks,
+        "n_candidates": n_candidates,
+        "sharpness": sharpness,
+        "m": n_test,
+    }
     flip = ledger.add(finite_randomness_flip_bound, gamma=None, **items)
     promises = [
         "Two models answer one fixed point differently with probability at most "

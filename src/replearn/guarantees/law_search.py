@@ -34,7 +34,7 @@ GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
 STEPS_TO_NARROWEST = 24
 SOFT_WIDTHS = range(50, 100)
-LARGEST_PROGRAMME = 2_000
+LARGEST_OPTIMAL = 2_000
 MOST_BLOCKS = 1_000_000
 MOST_BLOCKS_SEARCHED = 20_000
 
@@ -118,7 +118,7 @@ class Promise:
             try:
                 return optimal_law(n_blocks, self.target)
             except ValueError:
-                if n_blocks > LARGEST_PROGRAMME:
+                if n_blocks > LARGEST_OPTIMAL:
                     raise
         return tightest_law(n_blocks)
 
@@ -217,9 +217,8 @@ class Promise:
             enough = smallest_blocks(target, law="uniform", runs=runs)
             if enough > MOST_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
-        if law == "optimal":
-            return smallest_blocks(target, law="programme", width=None, vote=vote, runs=runs)
-        return smallest_blocks(target, law=law, width=wish.width, vote=vote, runs=runs)
+        width = None if law == "optimal" else wish.width
+        return smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether so many blocks can meet the target."""

@@ -33,7 +33,7 @@ def _derive(
 ) -> Conclusion:
     if d is None:
         return Conclusion(("Nothing is promised.",), reasons=(_NO_CLASS,))
-    flip = ledger.add(realizable_flip_bound, n=n, d=d, gamma=gamma, ceiling=max_error_limit)
+    flip = ledger.add(realizable_flip_bound, n=n, d=d, gamma=gamma, max_error_limit=max_error_limit)
     tail = ledger.add(realizable_tail, m=n, d=d, alpha=alpha)
     promises = (
         f"The models of two runs on fresh samples of {n} rows differ on a mass above {gamma:g} "

@@ -27,27 +27,27 @@ _MOST_ROWS = 10**15
 
 
 @theorem("search-trainings")
-def trainings_flip(t: float, n_hypotheses: int, n_trainings: int) -> float:
+def trainings_flip(sharpness: float, n_hypotheses: int, n_trainings: int) -> float:
     """Probability that two searches over many trainings choose different configurations."""
-    return selection_flip_bound_sampled(t, n_hypotheses, n_trainings)
+    return selection_flip_bound_sampled(sharpness, n_hypotheses, n_trainings)
 
 
 @theorem("search-trainings")
-def trainings_error(t: float, n_hypotheses: int, n_trainings: int, alpha: float) -> float:
+def trainings_error(sharpness: float, n_hypotheses: int, n_trainings: int, alpha: float) -> float:
     """Probability that the choice's expected error is worse than the best by more than alpha."""
-    return selection_error_tail_sampled(t, n_hypotheses, alpha, n_trainings)
+    return selection_error_tail_sampled(sharpness, n_hypotheses, alpha, n_trainings)
 
 
 @theorem("search-blocks")
-def folds_flip(t: float, n_hypotheses: int, n_test: int, drift: float) -> float:
+def folds_flip(sharpness: float, n_hypotheses: int, n_test: int, drift: float) -> float:
     """Probability that two searches choose different configurations: that of one fold."""
-    return selection_flip_bound_sampled(t, n_hypotheses, n_test, drift=drift)
+    return selection_flip_bound_sampled(sharpness, n_hypotheses, n_test, drift=drift)
 
 
 @theorem("search-blocks")
-def folds_error(t: float, n_hypotheses: int, n_test: int, alpha: float) -> float:
+def folds_error(sharpness: float, n_hypotheses: int, n_test: int, alpha: float) -> float:
     """Probability that the chosen configuration is worse than the best by more than alpha."""
-    return selection_error_tail_sampled(t, _pairs(n_hypotheses), alpha, n_test)
+    return selection_error_tail_sampled(sharpness, _pairs(n_hypotheses), alpha, n_test)
 
 
 def _pairs(n_hypotheses: int) -> int:
@@ -66,7 +66,7 @@ def _by_trainings(
     beta: float,
     **shared: Any,
 ) -> Conclusion:
-    items = {"t": sharpness, "n_hypotheses": n_hypotheses, "n_trainings": n_trainings}
+    items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "n_trainings": n_trainings}
     flip = ledger.add(trainings_flip, **items)
     tail = ledger.add(trainings_error, alpha=alpha, **items)
     promises = (
@@ -91,7 +91,7 @@ def _by_folds(
     beta: float,
     **shared: Any,
 ) -> Conclusion:
-    items = {"t": sharpness, "n_hypotheses": n_hypotheses, "n_test": n_test}
+    items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "n_test": n_test}
     tail = ledger.add(folds_error, alpha=alpha, **items)
     near_best = (
         "The chosen configuration's error, averaged over the models of the folds, exceeds the best "

@@ -56,7 +56,7 @@ def _select(
     beta: float,
     candidates: str,
 ) -> Conclusion:
-    items = {"t": sharpness, "n_hypotheses": n_hypotheses, "m": n}
+    items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
     flip = ledger.add(selection_flip_bound_sampled, **items)
     tail = ledger.add(selection_error_tail_sampled, alpha=alpha, **items)
     return same_and_good(n, flip, tail, rho=rho, alpha=alpha, beta=beta)

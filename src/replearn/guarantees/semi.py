@@ -53,7 +53,7 @@ def _derive(
     beta: float,
     candidates: str,
 ) -> Conclusion:
-    items = {"t": sharpness, "n_hypotheses": n_hypotheses, "m": n}
+    items = {"sharpness": sharpness, "n_hypotheses": n_hypotheses, "m": n}
     flip = ledger.add(selection_flip_bound_sampled, **items)
     missed = above_budget("rho", flip, rho)
     same = (

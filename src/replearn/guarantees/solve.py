@@ -139,11 +139,13 @@ def _partitions(wish: Wish, n_blocks: int) -> int:
     return partitions_for(n_blocks, wish.max_fits)
 
 
-def _accurate_block(request: Request, n_blocks: int, n_partitions: int, atoms: float) -> int | None:
+def _accurate_block(
+    request: Request, n_blocks: int, n_partitions: int, max_point_mass: float
+) -> int | None:
     assert request.alpha is not None
     assert request.beta is not None
     assert request.d is not None
-    slack = error_slack(request.beta, atoms) if atoms > 0 else 0.0
+    slack = error_slack(request.beta, max_point_mass) if max_point_mass > 0 else 0.0
     return block_size_needed(
         request.d,
         request.alpha,

@@ -32,7 +32,7 @@ def _derive(
     beta: float,
     **shared: Any,
 ) -> Conclusion:
-    items = {"t": sharpness, "n": n, "n_directions": n_directions}
+    items = {"sharpness": sharpness, "n": n, "n_directions": n_directions}
     flip = ledger.add(threshold_flip_bound, gamma=gamma, **items)
     tail = ledger.add(threshold_error_tail, alpha=alpha, **items)
     promises = (

@@ -74,9 +74,9 @@ def repeated_row_stage(flip_bound: float, step: float, runs: int) -> float:
 
 
 @theorem("light-point-deviation")
-def error_slack(beta: float, atoms: float) -> float:
+def error_slack(beta: float, max_point_mass: float) -> float:
     """How far the error may exceed its mean over the thresholds: half of beta pays for it."""
-    return light_point_slack(beta / 2, atoms)
+    return light_point_slack(beta / 2, max_point_mass)
 
 
 @theorem("vc-sample-size")
@@ -239,7 +239,7 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
         return True, _mean_error_statement(design, factor)
     slack = 0.0
     if design.max_point_mass > 0:
-        slack = ledger.add(error_slack, beta=request.beta, atoms=design.max_point_mass)
+        slack = ledger.add(error_slack, beta=request.beta, max_point_mass=design.max_point_mass)
     needed = ledger.add(
         block_size_needed,
         d=request.d,

@@ -37,9 +37,7 @@ KEY_BITS = 128
 SEED_BITS = 32
 
 
-class FiniteRandomnessClassifier(
-    FollowsPlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
-):
+class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Blocks vote; one of a few shared global thresholds decides for every point.
 
     `PointwiseReplicableClassifier` has a random threshold for each point, a random function.
@@ -197,7 +195,9 @@ class FiniteRandomnessClassifier(
             answers = above(votes, self.thresholds_[:, np.newaxis], self.n_blocks)
             self.errors_ = (answers != (codes[test] == 1)).mean(axis=1)
             t = math.log(self.n_candidates / self.beta) / self.alpha
-            chosen, _ = choose_by_errors(self.errors_, np.arange(self.n_candidates), t=t, key=key)
+            chosen, _ = choose_by_errors(
+                self.errors_, np.arange(self.n_candidates), sharpness=t, key=key
+            )
             self._units = int(self.thresholds_[chosen])
             self.threshold_ = float(self.thresholds_[chosen] / 2**THRESHOLD_BITS)
             self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
@@ -342,7 +342,6 @@ def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
     return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
 
 
-
 def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
     """Return the number of shared random bits by purpose.
 
@@ -359,5 +358,3 @@ def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
         "partition": KEY_BITS,
         "seeds": SEED_BITS * seeds * n_blocks,
     }
-
-

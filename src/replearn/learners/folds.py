@@ -157,7 +157,7 @@ def search_scale(
         return 0.0
     if drift is not None:
         stable = stable_scale(rho, count, n_test, drift=drift)
-        if folds_error(t=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
+        if folds_error(sharpness=stable, n_hypotheses=count, n_test=n_test, alpha=alpha) <= beta:
             return stable
     pairs = count * (count - 1)
     accurate = selection_scale(pairs + 1, alpha, beta, n_test)

@@ -185,9 +185,7 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
 def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
     refuse_planned(_changed(learner))
     if plan.task != learner._notion:
-        raise ValueError(
-            f"plan is for the {plan.task} notion, not for {type(learner).__name__}."
-        )
+        raise ValueError(f"plan is for the {plan.task} notion, not for {type(learner).__name__}.")
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if sample.n < plan.n:

@@ -163,5 +163,3 @@ def _trained(estimator: Any, X: NDArray[np.float64], y: NDArray[np.bool_], key: 
         return Constant(bool(y[0]))
     order = key.child("rows").order(X, y)
     return seeded(estimator, key).fit(X[order], y[order])
-
-

@@ -258,7 +258,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             t = float(choice_scale(len(names), self.n_splits_, *asked))
             design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
-        index, self.margin_ = choose_by_errors(1.0 - scores, names, t=t, key=key)
+        index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
         self.best_index_, self.best_score_ = index, float(scores[index])
         self.best_params_, self.sharpness_ = self.cv_results_["params"][index], t
         self.certificate_ = certify(

@@ -136,7 +136,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
                 rho=self.rho,
                 alpha=self.alpha,
                 beta=self.beta,
-                t=self.sharpness,
+                sharpness=self.sharpness,
             )
             self.selection_ = chosen
             self.selected_, self.selected_name_ = chosen.candidate, chosen.name

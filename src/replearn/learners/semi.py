@@ -144,7 +144,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
                 rest = alpha or self.alpha / 2
                 t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
             asked = {"rho": self.rho, "alpha": self.alpha, "beta": self.beta}
-            chosen = select_hypothesis(candidates, X, y, key=key, t=t, **asked)
+            chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **asked)
             self.hypothesis_, self.selection_ = chosen.candidate, chosen
             self.certificate_ = certify(
                 "semi",

@@ -189,7 +189,7 @@ def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[floa
     above = cuts.errors
     assert above is not None
     errors = np.array([above if side == ">" else 1.0 - above for side in directions])
-    level, place, rule = draw_level(cuts, t=t, key=key.child("threshold"), errors=errors)
+    level, place, rule = draw_level(cuts, sharpness=t, key=key.child("threshold"), errors=errors)
     return level, float(cuts.values[place]), directions[rule]
 
 
@@ -225,5 +225,3 @@ def level_scale(
         return stable
     accurate = threshold_scale(n, alpha, beta, n_directions)
     return math.log(4.0 / (alpha * beta)) / alpha if accurate is None else accurate
-
-
