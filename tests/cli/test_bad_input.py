@@ -64,26 +64,26 @@ USAGE = {
     "unknown command": (("frobnicate",), "invalid choice"),
     "unknown option": (("plan", "--colour"), "unrecognized arguments"),
     "no number": (("plan", "--n", "many"), "invalid int value"),
-    "rho out of range": (("plan", "--n", "100", "--rho", "2"), "rho must lie in (0, 1]"),
-    "negative n": (("plan", "--n", "-5", "--rho", "0.1"), "n must be at least"),
+    "rho out of range": (("plan", "--n", "100", "--rho", "2"), "must lie in (0, 1]"),
+    "negative n": (("plan", "--n", "-5", "--rho", "0.1"), "n=-5 must be at least"),
     "nothing to solve": (("plan",), "error:"),
     "labels": (("plan", "--n", "100", "--classes", "a,,b"), "different labels between commas"),
-    "unknown choice": (("plan", "--choice", "oracle"), "invalid choice"),
-    "choice lacks": (("plan", "--choice", "search"), "--choice search needs --n-hypotheses; it"),
-    "choice of another kind": (
-        ("plan", "--choice", "threshold", "--d", "3", "--runs", "3"),
-        "--choice threshold does not take --d, --runs; it takes --n, --rho",
+    "unknown task": (("plan", "oracle"), "invalid choice"),
+    "task lacks": (("plan", "search"), "plan('search') needs ['n_hypotheses']; it takes n_hyp"),
+    "option of another task": (
+        ("plan", "thresholds", "--d", "3", "--runs", "3"),
+        "plan('thresholds') does not take ['d', 'runs']; it takes rho, alpha, beta, gamma",
     ),
-    "no choice": (("plan", "--n", "900", "--alpha", "0.1"), "--alpha: only for plans of a choice"),
-    "no mass": (("plan", "--gamma", "none"), "--gamma none: leave it out"),
-    "choice without a mass": (
-        ("plan", "--choice", "threshold", "--gamma", "none"),
-        "--choice threshold: --gamma must be a number, got none",
+    "option of no vote": (
+        ("plan", "--n", "900", "--nu", "0.1"),
+        "plan('pointwise') does not take ['nu']; its options are n_blocks",
     ),
+    "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both open"),
+    "no mass": (("plan", "--n", "9", "--gamma", "0.1"), "gamma=0.1 belongs to the approximate"),
     "mass that is no number": (("plan", "--gamma", "much"), "argument --gamma: invalid"),
-    "choice out of range": (("plan", "--choice", "threshold", "--alpha", "7"), "alpha must lie in"),
-    "choice beyond all numbers": (
-        ("plan", "--choice", "finite-randomness", "--rho", "1e-300", "--n", "9"),
+    "target out of range": (("plan", "thresholds", "--alpha", "7"), "alpha=7.0 must lie in"),
+    "target beyond all numbers": (
+        ("plan", "finite-randomness", "--rho", "1e-300", "--n", "9"),
         "ask for less",
     ),
     "no action": (("key",), "required: ACTION"),
@@ -172,7 +172,7 @@ def test_too_few_rows_are_told_not_refused(call, shop, tmp_path):
 
 def test_tampered_files_are_refused(call, shop, tmp_path):
     plan = json.loads((shop / "plan.json").read_text())
-    plan["design"]["n"] = 699
+    plan["inputs"]["n"] = 699
     (tmp_path / "plan.json").write_text(json.dumps(plan))
     code, _, err = call(
         *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
@@ -181,7 +181,7 @@ def test_tampered_files_are_refused(call, shop, tmp_path):
     assert code == 2
     assert "error: d" in err  # names the item: design or digest
     certificate = json.loads((shop / "a.json").read_text())
-    certificate["n_available"] = 10**6
+    certificate["identity"]["n_available"] = 10**6
     (tmp_path / "a.json").write_text(json.dumps(certificate))
     code, _, err = call("certify", tmp_path / "a.json", shop / "b.json")
     assert code == 2

@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, event, given, settings
 from hypothesis import strategies as st
-from replearn.guarantees._choice_tasks import TASKS
 
 from replearn.cli import main
-from replearn.guarantees import ChoicePlan
+from replearn.guarantees import GUARANTEES, Plan
 
 pytestmark = pytest.mark.statistical
 
@@ -118,7 +117,7 @@ options = st.sampled_from(
 @given(st.dictionaries(options, numbers, max_size=4), st.sampled_from(["pointwise", "approximate"]))
 def test_any_plan(chosen, notion):
     words = [word for pair in chosen.items() for word in pair]
-    code, printed = run("plan", "--notion", notion, "--json", *words)
+    code, printed = run("plan", notion, "--json", *words)
     assert code in (0, 2)  # 1 is for gates: a plan has none
     if code == 0:
         assert json.loads(printed)
@@ -131,18 +130,19 @@ odd_fractions = st.sampled_from(
     ["0", "1", "1e-300", "5e-324", "1e308", "nan", "inf", "-0.5", "none", "x", ""]
 )
 odd_counts = st.sampled_from(["0", "-1", str(10**9), str(10**30), "1e3", "2.5", "none", "x", ""])
-FRACTIONS = {"rho", "gamma", "alpha", "beta", "drift"}
+FRACTIONS = {"rho", "gamma", "alpha", "beta", "drift", "nu", "p0", "q0"}
+TASKS = {task: entry for task, entry in GUARANTEES.items() if entry.needed}
 
 
 @st.composite
 def choices(draw):
-    """A choice and targets: those that it takes, in half of the cases with something odd."""
+    """A task and targets: those that it takes, in half of the cases with something odd."""
     task, odd = draw(st.sampled_from(sorted(TASKS))), draw(st.booleans())
     needed, known = TASKS[task].required, (*TASKS[task].required, *TASKS[task].optional)
     given = draw(st.sets(st.sampled_from([*known, "n"]))) | (set() if odd else set(needed))
     if "train_size" in known and not odd:
         given -= {draw(st.sampled_from(["train_size", "drift"]))}
-    words = ["--choice", task.replace(" ", "-")]
+    words = [task.replace(",", "").replace(" ", "-")]
     for name in sorted(given):
         plain, strange = (fractions, odd_fractions) if name in FRACTIONS else (counts, odd_counts)
         value = draw(plain | strange if odd else plain)
@@ -152,17 +152,17 @@ def choices(draw):
 
 @settings(FEW, max_examples=400)
 @given(words=choices())
-def test_any_plan_of_a_choice(words):
+def test_any_plan_of_another_task(words):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "plan.json"
         code, printed = run("plan", *words, "--json", "--save", path)
-        event(f"{words[1]}: exit code {code}")
+        event(f"{words[0]}: exit code {code}")
         assert code in (0, 2)
         assert path.exists() is (code == 0)
         if code == 2:
             assert not printed
             return
-        made = ChoicePlan.load(path)
+        made = Plan.load(path)
         assert json.loads(printed) == json.loads(made.to_json())
         assert made.certified is (made.needed_n is not None and made.n >= made.needed_n)
         assert run("plan", *words)[0] == 0

@@ -75,10 +75,10 @@ def test_exit_code_and_nothing_but_json_on_standard_output(home, command):
     assert isinstance(json.loads(done.stdout), dict)
 
 
-def test_a_plan_of_a_choice_in_a_process(tmp_path):
-    done = replearn("plan", "--choice", "selector", "--n-hypotheses", 3, "--json", cwd=tmp_path)
+def test_a_plan_of_another_task_in_a_process(tmp_path):
+    done = replearn("plan", "selection", "--n-hypotheses", 3, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["format"] == "replearn-choice-plan"
+    assert json.loads(done.stdout)["format"] == "replearn-plan"
 
 
 def test_what_the_commands_say_and_write(home):
@@ -91,7 +91,7 @@ def test_what_the_commands_say_and_write(home):
     assert "customer_id" not in found["fit"]["columns"]
     assert found["predict"]["rows"] == 60
     assert "threshold" in found["predict"]["predictions"][0]["why"]
-    assert not found["certify"]["one_promise"]
+    assert not found["certify"]["comparable"]
     assert found["compare"]["flips"]["estimate"] == 0
     assert "gate FAILED" in done["audit"].stderr
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html")
