@@ -419,6 +419,8 @@ def test_champion_and_challenger(data):
     assert compare(one, two, X).accuracy_a is None
     assert compare(one, one, X, y).flips.value == 0
     assert compare(one, one, X, y).p_value == 1
+    page = (Path(__file__).parents[2] / "docs/audit-schema.md").read_text()
+    assert all(f"`{item}`" in page for item in found.to_dict())
 
 
 def test_two_comparable_runs(data):

@@ -494,13 +494,19 @@ def test_the_footnote_breaks_plain_averaging_and_the_heavy_stage_mends_it():
     for key in range(n_runs):
         X = rng.integers(0, 2, 3000)[:, None].astype(float)
         y = (rng.random(3000) < 0.9).astype(int)
-        base = {"rho": 0.3, "n_partitions": 1, "classes": [0, 1], "shared_key": key}
+        base = {"rho": 0.3, "classes": [0, 1], "shared_key": key}
         averaging = PointwiseReplicableClassifier(
-            TwoPointLearner(), plan={"law": "uniform", "width": 1.0}, n_blocks=20, **base
+            TwoPointLearner(),
+            plan={"law": "uniform", "width": 1.0, "n_partitions": 1},
+            n_blocks=20,
+            **base,
         )
         plain.append((averaging.fit(X, y).predict(both) == 0).mean())
         staged = PointwiseReplicableClassifier(
-            TwoPointLearner(), plan={"alpha": 0.6, "beta": 0.1}, max_fits=20, **base
+            TwoPointLearner(),
+            plan={"alpha": 0.6, "beta": 0.1, "n_partitions": 1},
+            max_fits=20,
+            **base,
         ).fit(X, y)
         assert staged.certificate_.certified
         mended.append((staged.predict(both) == 0).mean())

@@ -470,6 +470,8 @@ def test_abstaining_leaves_out_the_unstable_points(data):
     kept = np.array([a is not None for a in answers])
     np.testing.assert_array_equal(kept, model.flip_probability(X) <= 0.05)
     np.testing.assert_array_equal(answers[kept].astype(int), model.predict(X)[kept])
+    filled = model.predict_or_abstain(X, 0.05, fill_value=-1)
+    np.testing.assert_array_equal(filled == -1, ~kept)
     with pytest.raises(ValueError, match="max_flip=2"):
         model.predict_or_abstain(X, 2)
 

@@ -107,6 +107,57 @@ def test_the_budget_counts_the_fits_of_all_partitions(data):
     assert len(model.estimators_) == 30
 
 
+# -- the design through plan= ------------------------------------------------------------------
+
+
+def test_a_dict_in_plan_is_merged_with_the_parameters(data):
+    design = {"law": "uniform", "width": 1.0, "n_partitions": 2, "decimals": 6}
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, plan=design)
+    model.fit(*data)
+    asked = {"n": 900, "n_blocks": 18, "rho": 0.5, "n_classes": 2}
+    assert model.plan_ == plan(**asked, **design)
+    moved = PointwiseReplicableClassifier(GaussianNB(), plan={**design, "n_blocks": 18, "rho": 0.5})
+    assert moved.fit(*data).plan_ == model.plan_
+    assert moved.plan == {**design, "n_blocks": 18, "rho": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("params", "error", "message"),
+    [
+        ({"rho": 0.3, "plan": {"rho": 0.2}}, ValueError, "rho is given twice, .* and in plan="),
+        ({"vote": "soft", "plan": {"vote": "hard"}}, ValueError, "vote is given twice"),
+        ({"classes": [0, 1], "plan": {"classes": [0, 1]}}, ValueError, "classes is given twice"),
+        ({"plan": {"n": 900}}, ValueError, "n in plan= follows from the sample"),
+        ({"plan": {"colour": "red"}}, TypeError, "unexpected keyword argument 'colour'"),
+        ({"plan": {"heavy": "much"}}, ValueError, "heavy must be one of auto, paper, off"),
+        ({"plan": {"label_noise": "no"}}, TypeError, "label_noise must be True or False"),
+        ({"plan": {"alpha": 1.5}}, ValueError, "alpha"),
+        ({"plan": {"n_partitions": 1024}}, ValueError, "n_partitions=1024 is too large"),
+    ],
+    ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
+)
+def test_designs_that_are_refused(data, params, error, message):
+    with pytest.raises(error, match=message):
+        PointwiseReplicableClassifier(Untrainable(), **params).fit(*data)
+
+
+def test_weights_are_refused_and_not_taken_for_groups(data):
+    weights = np.ones(900)
+    with pytest.raises(TypeError, match=r"fit takes no sample_weight: .*class_weight"):
+        small(Untrainable()).fit(*data, sample_weight=weights)
+    with pytest.raises(TypeError, match="positional"):
+        small(Untrainable()).fit(*data, weights)
+    with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
+        small(Untrainable()).fit(*data, colour="red")
+
+
+def test_no_learner_has_more_than_twelve_parameters():
+    import replearn.learners
+
+    for name in replearn.learners.__all__:
+        assert len(getattr(replearn.learners, name)._get_param_names()) <= 12, name
+
+
 # -- plans -------------------------------------------------------------------------------------
 
 

@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
+from replearn.guarantees.registry import theorem
+from replearn.primitives._sample import sample_key
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds.selection import smallest_sample_search
-from replearn.guarantees.registry import theorem
 from replearn.learners import ReplicableSearchCV
 from replearn.learners.trainings import GROUP, cut_trainings, training_errors
-from replearn.primitives._sample import sample_key
 from replearn.randomness import SharedKey
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -263,7 +263,8 @@ def test_the_folder_of_another_search_is_refused(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_scikit_learns_search_continues_too(tmp_path, counted):
-    grid = GridSearchCV(learner(), {"width": [0.5, 1.0]}, cv=2)
+    widths = [{"n_partitions": 1, "width": width} for width in (0.5, 1.0)]
+    grid = GridSearchCV(learner(), {"plan": widths}, cv=2)
     with resumable(tmp_path):
         kept = grid.fit(X, Y).cv_results_["mean_test_score"]
     # the width is no matter of the blocks: its second value trains nothing

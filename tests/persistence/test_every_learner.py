@@ -109,7 +109,7 @@ MODELS = {
 
 
 def heavy_model(container, base=None):
-    settings = {"alpha": 0.9, "beta": 0.5, "rho": 0.5, "max_fits": 4, "shared_key": KEY}
+    settings = {"rho": 0.5, "max_fits": 4, "shared_key": KEY, "plan": {"alpha": 0.9, "beta": 0.5}}
     model = PointwiseReplicableClassifier(base or DummyClassifier(), **settings)
     return model.fit(container, np.arange(_size(container)) % 7 < 3)
 

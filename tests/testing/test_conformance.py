@@ -7,6 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
+from replearn.learners.vote import FittedVote
 from replearn.testing import replicability_checks
 from replearn.testing.conformance import (
     check_batches_do_not_matter,
@@ -33,16 +34,23 @@ def test_learner_conforms(learner, check, sample):
     check(learner, sample)
 
 
+class StreamVote(FittedVote):
+    def noise(self, X, ids=None):
+        return np.random.default_rng(0).random(len(X))
+
+
 class ByPosition(PointwiseReplicableClassifier):
     """Thresholds by position in a stream: what must never be."""
 
-    def _uniforms(self, X, points):
-        return np.random.default_rng(0).random(len(X))
+    def _vote(self):
+        return StreamVote(*vars(super()._vote()).values())
 
 
 def test_randomness_by_position_is_caught(sample):
     with pytest.raises(AssertionError):
-        check_batches_do_not_matter(ByPosition(LogisticRegression(), n_partitions=1), sample)
+        check_batches_do_not_matter(
+            ByPosition(LogisticRegression(), plan={"n_partitions": 1}), sample
+        )
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):

@@ -37,7 +37,7 @@ def differences(pairs: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
 def comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:
     """Tell, in words and as a truth value, whether two fitted models are comparable runs."""
     if not (hasattr(model_a, "certificate_") and hasattr(model_b, "certificate_")):
-        return "none: not both models have a certificate", False
+        return "unknown: not both models have a certificate", False
     verdict = model_a.certificate_.comparable(model_b.certificate_)
     return str(verdict), bool(verdict)
 

@@ -92,26 +92,11 @@ def _learns(step: Any) -> bool:
 def make_contenders(
     estimators: Any, *, rho: float, shared_key: Any, n: int, n_classes: int = 2
 ) -> list[Contender]:
-    """Turn an estimator or a dict of estimators into contenders.
+    """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
-    Parameters
-    ----------
-    estimators : classifier or dict of str to classifier
-        A dict is taken as it is. One classifier: that classifier, bagging of five, and the
-        replicable version; a replicable learner: its base learner, bagging and itself.
-    rho : float
-        Flip probability that the default replicable contender guarantees.
-    shared_key : str, bytes, int or SharedKey
-        Its key.
-    n : int
-        Rows (or groups) that each run will learn from.
-    n_classes : int, default=2
-        Number of classes.
-
-    Returns
-    -------
-    list of Contender
-        In order; the first is the baseline.
+    A dict is taken as it is. One classifier: that classifier, bagging of five, and the replicable
+    version with ``rho`` and ``shared_key``, where each run learns from ``n`` rows (or groups). A
+    replicable learner: its base learner, bagging and itself.
 
     Examples
     --------
@@ -221,20 +206,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.random_state = random_state
 
     def fit(self, X: Any, y: Any) -> SmallBagging:
-        """Fit one clone per resample.
-
-        Parameters
-        ----------
-        X : container of rows
-            The sample.
-        y : array-like of shape (n,)
-            Labels.
-
-        Returns
-        -------
-        SmallBagging
-            Itself.
-        """
+        """Fit one clone per resample."""
         y = np.asarray(y)
         rng = np.random.default_rng(self.random_state)
         self.classes_ = np.unique(y)
@@ -245,18 +217,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict mean probabilities, or vote shares where the base learner has no probabilities.
-
-        Parameters
-        ----------
-        X : container of rows
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n, n_classes)
-            In the order of ``classes_``.
-        """
+        """Predict mean probabilities, or vote shares where the base learner has none."""
         total = np.zeros((n_rows(X), len(self.classes_)))
         for model in self.estimators_:
             if hasattr(model, "predict_proba"):
@@ -267,18 +228,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class.
-
-        Parameters
-        ----------
-        X : container of rows
-            The points.
-
-        Returns
-        -------
-        ndarray of shape (n,)
-            Labels.
-        """
+        """Predict the most probable class."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
 
 

@@ -121,22 +121,6 @@ def draw_rows(
 ) -> Rows:
     """Draw the test rows once; with groups, whole groups until enough rows are drawn.
 
-    Parameters
-    ----------
-    n_rows : int
-        Rows of the file.
-    test_size : int, float or None
-        Number or share of test rows; None: at most 2000 rows and 30 %.
-    groups : ndarray or None
-        Group of each row.
-    key : SharedKey
-        The audit's key.
-
-    Returns
-    -------
-    Rows
-        Test rows in file order; the rest is the pool.
-
     Examples
     --------
     >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
@@ -234,22 +218,6 @@ def draw_pair(
 
     Where all pairs fit side by side, they are cut from one shuffle and share no row. Otherwise
     the pool is shuffled anew for each pair: given the file, pairs are then independent draws.
-
-    Parameters
-    ----------
-    design : AuditDesign
-        Sizes.
-    rows : Rows
-        The pool.
-    key : SharedKey
-        The audit's key.
-    pair : int
-        Number of the pair.
-
-    Returns
-    -------
-    tuple of two ndarrays
-        Row positions.
 
     Examples
     --------

@@ -97,7 +97,8 @@ def find(result: Measurement) -> tuple[Finding, ...]:
 
 
 def _run(check: Check, result: Measurement) -> Finding:
-    status, explanations = "ignored", ()
+    status = "ignored"
+    explanations: tuple[str, ...] = ()
     if check.code not in result.ignore:
         try:
             explanations = tuple(check.look(result))

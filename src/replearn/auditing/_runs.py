@@ -109,9 +109,9 @@ class PairOutcome:
         """Read what `to_bytes` wrote."""
         with np.load(io.BytesIO(content), allow_pickle=False) as file:
             words = json.loads(str(file["words"]))
-            arrays = {name: file.get(name) for name in ARRAYS}
-        texts = {name: None if value is None else tuple(value) for name, value in words.items()}
-        return cls(**arrays, **texts)
+            items: dict[str, Any] = {name: file.get(name) for name in ARRAYS}
+        items |= {name: None if value is None else tuple(value) for name, value in words.items()}
+        return cls(**items)
 
 
 class Store:
@@ -155,25 +155,10 @@ class Store:
 def run_pairs(
     task: Task, store: Store, *, time_budget: float | None, n_jobs: int | None, verbose: int
 ) -> list[list[PairOutcome]]:
-    """Run what the store does not hold yet.
+    """Run what the store does not hold yet; return the finished pairs of each contender.
 
-    Parameters
-    ----------
-    task : Task
-        Contenders, data and design.
-    store : Store
-        Finished pairs; each new one is added as soon as it is done.
-    time_budget : float or None
-        No pair is started after so many seconds; pairs that were started are finished.
-    n_jobs : int or None
-        Number of joblib workers.
-    verbose : int
-        See `Progress`.
-
-    Returns
-    -------
-    list of list of PairOutcome
-        For each contender the finished pairs, the same for all contenders.
+    Each new pair is stored as soon as it is done. No pair is started after ``time_budget``
+    seconds; pairs that were started are finished, for all contenders.
     """
     n_contenders = len(task.contenders)
     progress = Progress(n_contenders * task.design.n_pairs, "pairs", verbose=verbose)

@@ -132,18 +132,6 @@ def strict_limits(flips: Floats, delta: float) -> Estimate:
     Chernoff's inequality for as many independent numbers in [0, 1] as there are pairs
     (theorem: binomial-limits): wide, because a rare pair might flip every row.
 
-    Parameters
-    ----------
-    flips : ndarray of shape (pairs, rows)
-        Numbers in [0, 1].
-    delta : float
-        Probability that the limits fail.
-
-    Returns
-    -------
-    Estimate
-        Mean and limits.
-
     Examples
     --------
     >>> strict = strict_limits(np.full((20, 100), 0.02), 0.05)
@@ -160,19 +148,9 @@ def strict_limits(flips: Floats, delta: float) -> Estimate:
 
 
 def row_limits(flips: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
-    """Flip frequency of each row with limits that hold for each row separately.
+    """Flip frequency of each row, with lower and upper limits for each row separately.
 
-    Parameters
-    ----------
-    flips : ndarray of shape (pairs, rows)
-        Numbers in [0, 1]; independent over pairs.
-    delta : float
-        Probability that the limits of one row fail.
-
-    Returns
-    -------
-    frequency, lower, upper : ndarray of shape (rows,)
-        Clopper-Pearson limits for flips that are 0 or 1, otherwise Chernoff's.
+    Clopper-Pearson limits for flips that are 0 or 1, otherwise Chernoff's.
 
     Examples
     --------
@@ -198,20 +176,6 @@ def quantile_limits(flips: Floats, q: float, delta: float) -> Estimate:
     row with probability delta * a, more than a share a of them fails with probability at most
     delta (Markov), so that the true q-quantile lies between the (q - a)-quantile of the lower and
     the (q + a)-quantile of the upper limits. For the maximum: a union bound over rows.
-
-    Parameters
-    ----------
-    flips : ndarray of shape (pairs, rows)
-        Numbers in [0, 1]; independent over pairs.
-    q : float
-        Which quantile; 1 is the largest.
-    delta : float
-        Probability that the limits fail.
-
-    Returns
-    -------
-    Estimate
-        Observed quantile and limits of the true one.
 
     Examples
     --------
@@ -240,19 +204,8 @@ def tail_mean(flips: Floats, share: float) -> Estimate:
 
     ``upper`` is what these pairs show for the rows that they themselves pick: too large on
     average. ``lower`` picks the rows by one half of the pairs and judges them by the other: too
-    small on average, because it may pick the wrong rows. The estimate lies in the middle.
-
-    Parameters
-    ----------
-    flips : ndarray of shape (pairs, rows)
-        Numbers in [0, 1].
-    share : float
-        Which share of rows.
-
-    Returns
-    -------
-    Estimate
-        Expectations bracket the truth; these are no confidence limits.
+    small on average, because it may pick the wrong rows. The estimate lies in the middle. The
+    expectations bracket the truth; these are no confidence limits.
 
     Examples
     --------

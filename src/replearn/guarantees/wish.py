@@ -137,12 +137,11 @@ def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: 
     given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    given["max_point_mass"] = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
+    atoms = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
+    given["max_point_mass"] = atoms
     if given["shared_rows"] is None:
-        atomic = given["max_point_mass"] > 0 or given["heavy"] is not None
-        given["shared_rows"] = (
-            atomic if request.notion == "approximate" else given["max_point_mass"] > 0
-        )
+        repeated = atoms > 0 or given["heavy"] is not None
+        given["shared_rows"] = repeated if request.notion == "approximate" else atoms > 0
     if given["law"] is None:
         given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):

@@ -184,11 +184,8 @@ def _pointwise_design(
     """Return blocks and law of the pointwise plan that implies the promise, where they are free."""
     if given.get("n_blocks") is not None or given.get("law") is not None:
         return {}
-    others = {
-        name: value
-        for name, value in given.items()
-        if name not in ("gamma", "max_point_mass", "law")
-    }
+    of_masses = ("gamma", "max_point_mass", "law")
+    others = {name: value for name, value in given.items() if name not in of_masses}
     first = make_plan("pointwise", **sizes, **{**others, **target}, law="arcsine")
     return {"n_blocks": first.n_blocks, "width": None, "law": first.law}
 

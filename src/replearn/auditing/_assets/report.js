@@ -133,7 +133,7 @@
     const highest = Math.max(0.2, ...all.map(([c]) => c.row_flips.max.estimate));
     const plot = frame("plot-rows", {
       x: [0, Math.min(1, highest + 0.06)], y: [bottom, 0], yTicks, height: 320, xDigits: 0,
-      xLabel: "flip frequency of a row", yLabel: "share of rows", label: "Share of rows that flip at least so often",
+      xLabel: "flip frequency of a row", yLabel: "share of rows", label: "Share of rows with at least a given flip frequency",
     });
     for (const [c, i] of all) {
       const g = group(plot.svg, i), steps = survival(c, total);
@@ -220,7 +220,7 @@
     for (const [c, i] of all) {
       const g = group(plot.svg, i);
       g.append(element("path", { class: "line", d: c.reliability.map((b, k) => `${k ? "L" : "M"}${plot.scaleX(b.predicted)} ${plot.scaleY(b.observed)}`).join(" ") }));
-      for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\npredicted ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} answers`, 5);
+      for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\npredicted ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} predictions`, 5);
     }
   }
 
