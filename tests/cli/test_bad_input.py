@@ -64,21 +64,25 @@ USAGE = {
     "unknown command": (("frobnicate",), "invalid choice"),
     "unknown option": (("plan", "--colour"), "unrecognized arguments"),
     "no number": (("plan", "--n", "many"), "invalid int value"),
-    "rho out of range": (("plan", "--n", "100", "--rho", "2"), "rho=2.0 must lie in (0, 1]"),
+    "rho out of range": (("plan", "--n", "100", "--rho", "2"), "must lie in (0, 1]"),
     "negative n": (("plan", "--n", "-5", "--rho", "0.1"), "n=-5 must be at least"),
     "nothing to solve": (("plan",), "error:"),
     "labels": (("plan", "--n", "100", "--classes", "a,,b"), "different labels between commas"),
     "unknown task": (("plan", "oracle"), "invalid choice"),
-    "task lacks": (("plan", "search"), "plan('search') needs ['n_hypotheses']; it takes"),
-    "targets of another task": (
+    "task lacks": (("plan", "search"), "plan('search') needs ['n_hypotheses']; it takes n_hyp"),
+    "option of another task": (
         ("plan", "thresholds", "--d", "3", "--runs", "3"),
-        "plan('thresholds') does not take ['d', 'runs']; it takes rho",
+        "plan('thresholds') does not take ['d', 'runs']; it takes rho, alpha, beta, gamma",
     ),
-    "two open targets": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both open"),
-    "no mass": (("plan", "--gamma", "none"), "argument --gamma: invalid"),
+    "option of no vote": (
+        ("plan", "--n", "900", "--nu", "0.1"),
+        "plan('pointwise') does not take ['nu']; its options are n_blocks",
+    ),
+    "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both open"),
+    "no mass": (("plan", "--n", "9", "--gamma", "0.1"), "gamma=0.1 belongs to the approximate"),
     "mass that is no number": (("plan", "--gamma", "much"), "argument --gamma: invalid"),
     "target out of range": (("plan", "thresholds", "--alpha", "7"), "alpha=7.0 must lie in"),
-    "beyond all numbers": (
+    "target beyond all numbers": (
         ("plan", "finite-randomness", "--rho", "1e-300", "--n", "9"),
         "ask for less",
     ),
@@ -177,7 +181,7 @@ def test_tampered_files_are_refused(call, shop, tmp_path):
     assert code == 2
     assert "error: d" in err  # names the item: design or digest
     certificate = json.loads((shop / "a.json").read_text())
-    certificate["rho"] = 0.01
+    certificate["identity"]["n_available"] = 10**6
     (tmp_path / "a.json").write_text(json.dumps(certificate))
     code, _, err = call("certify", tmp_path / "a.json", shop / "b.json")
     assert code == 2

@@ -75,10 +75,10 @@ def test_exit_code_and_nothing_but_json_on_standard_output(home, command):
     assert isinstance(json.loads(done.stdout), dict)
 
 
-def test_a_plan_of_a_selection_in_a_process(tmp_path):
+def test_a_plan_of_another_task_in_a_process(tmp_path):
     done = replearn("plan", "selection", "--n-hypotheses", 3, "--json", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["task"] == "selection"
+    assert json.loads(done.stdout)["format"] == "replearn-plan"
 
 
 def test_what_the_commands_say_and_write(home):

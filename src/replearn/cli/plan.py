@@ -83,7 +83,9 @@ def run(args: argparse.Namespace) -> int:
         given["unit"] = "groups"
     try:
         made = plan(_task(args.task), **given)
-    except TypeError as error:  # an option that this task does not take
+    except TypeError as error:
+        if not str(error).startswith("plan("):
+            raise  # a bug, not an option that this task does not take
         raise ValueError(str(error)) from None
     if args.save:
         made.save(args.save)
