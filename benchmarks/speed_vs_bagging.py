@@ -1,15 +1,16 @@
 """How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
 
-    python benchmarks/speed_vs_bagging.py [--learners logistic tree boosting ...] [--full] [--small]
+    python benchmarks/speed_vs_bagging.py [--learners logistic tree ...] [--full] [--small] [--plain]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are
 started before the clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10
 of its 128 models are timed and the line through both is followed to 128; --full times all. The
 others take turns three times, each predicts five times after every fit, and the best of each side
-counts. A ratio below its target is marked LOST. The machine's load is printed before and after:
-numbers from a busy machine are worth little. --small takes a minute: 12,800 rows and 32 learners;
-the targets are those of the full size.
+counts. A ratio below its target is marked LOST. --plain switches all fast paths off: what remains
+is the plain loop, which is not expected to reach the targets. The machine's load is printed before
+and after: numbers from a busy machine are worth little. --small takes a minute: 12,800 rows
+and 32 learners; the targets are those of the full size.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
+from replearn.execution import use_fastpaths
 
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
@@ -119,7 +121,9 @@ def main():
     parser.add_argument("--learners", nargs="+", choices=LEARNERS, default=list(LEARNERS))
     parser.add_argument("--full", action="store_true", help="time all models of bagged boosting")
     parser.add_argument("--small", action="store_true", help="12,800 rows, 32 models: a minute")
+    parser.add_argument("--plain", action="store_true", help="without fast paths")
     options = parser.parse_args()
+    use_fastpaths(not options.plain)
     if options.small:
         globals().update(N_ROWS=12_800, N_BLOCKS=32)
     warnings.simplefilter("ignore")

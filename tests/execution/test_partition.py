@@ -1,10 +1,12 @@
 """Blocks: disjoint, equal, and a function of what the rows say, not of where they stand."""
 
 import numpy as np
+import pandas as pd
 import pytest
+from scipy import sparse
 
-from replearn.execution import make_blocks
-from replearn.randomness import SharedKey
+from replearn.execution import make_blocks, make_partitions
+from replearn.randomness import SharedKey, as_points
 
 KEY = SharedKey("partition tests")
 RNG = np.random.default_rng(3)
@@ -85,3 +87,40 @@ def test_groups_do_not_depend_on_the_order_of_the_file():
 def test_refusals(arguments, options, message):
     with pytest.raises(ValueError, match=message):
         make_blocks(KEY, X, Y, *arguments, **options)
+
+
+FRAME = pd.DataFrame(X, columns=list("dbca")).assign(
+    town=pd.Series(["Ulm", None, "Bern"] * 35)[:103],
+    kind=pd.Categorical(["x", "y", None] * 34 + ["x"]),
+    day=pd.Timestamp("2026-01-05"),
+    count=pd.array([1, None, 3] * 34 + [7], dtype="Int64"),
+)
+TABLES = {
+    "numbers": X,
+    "holes": np.where(X > 1, np.nan, X),
+    "objects": FRAME[["town", "a"]].to_numpy(),
+    "frame": FRAME,
+    "sparse": sparse.csr_array(np.where(X > 1, X, 0.0)),
+    "list": FRAME[["town", "a"]].to_numpy().tolist(),
+    "masked": np.ma.masked_array(X, X > 1),
+}
+
+
+@pytest.mark.parametrize("decimals", [None, 2])
+@pytest.mark.parametrize("name", TABLES)
+def test_several_partitions_at_once_are_those_made_one_by_one(name, decimals):
+    points = as_points(TABLES[name], decimals=decimals).take(np.arange(103)[::-1])
+    groups = np.arange(103) // 2
+    for options in ({}, {"groups": groups}):
+        together = make_partitions(KEY, points, Y, 5, 6, n_partitions=3, **options)
+        alone = [make_blocks(KEY, points, Y, 5, 6, partition=j, **options) for j in range(3)]
+        expected = [block.tolist() for blocks in alone for block in blocks]
+        assert [block.tolist() for block in together] == expected
+
+
+def test_cells_are_encoded_once_for_all_partitions(monkeypatch):
+    source = as_points(FRAME)._parts[0].source
+    calls, read = [], type(source).columns
+    monkeypatch.setattr(type(source), "columns", lambda *args: calls.append(1) or read(*args))
+    make_partitions(KEY, FRAME, Y, 5, 6, n_partitions=4)
+    assert len(calls) == 1

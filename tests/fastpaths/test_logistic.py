@@ -109,7 +109,7 @@ def test_other_pipelines_are_left_to_scikit_learn(model):
 
 def test_a_block_is_fitted_to_the_same_bits_whether_or_not_its_parameters_were_checked():
     X, y = sample(0)
-    block = Block(X, y, {}, "block 0")
+    block = Block(X, y, {}, "block 0", faster=[fit_plain_logistic])
     checked = fit_one_block(LogisticRegression(), block)
     with config_context(skip_parameter_validation=True):
         unchecked = fit_one_block(LogisticRegression(), block)
@@ -118,8 +118,9 @@ def test_a_block_is_fitted_to_the_same_bits_whether_or_not_its_parameters_were_c
 
 def test_scikit_learn_checks_the_parameters_of_the_first_block():
     X, y = sample(0)
+    block = Block(X, y, {}, "block 0", faster=[fit_plain_logistic])
     with pytest.raises(InvalidParameterError, match=r"block 0.*'tol'"):
-        fit_one_block(LogisticRegression(tol=-1.0), Block(X, y, {}, "block 0"))
+        fit_one_block(LogisticRegression(tol=-1.0), block)
 
 
 @pytest.mark.parametrize(
@@ -164,11 +165,12 @@ def test_other_tables_are_left_to_scikit_learn(change):
 
 def test_where_scikit_learn_warns_it_still_does():
     X, y = sample(1, scale=100.0)
+    block = Block(X, y, {}, "block 0", faster=[fit_plain_logistic])
     with (
         pytest.warns(ConvergenceWarning, match="failed to converge"),
         config_context(skip_parameter_validation=True),
     ):
-        fit_one_block(LogisticRegression(max_iter=2), Block(X, y, {}, "block 0"))
+        fit_one_block(LogisticRegression(max_iter=2), block)
 
 
 def test_another_order_of_summation_closes_the_short_way(monkeypatch):

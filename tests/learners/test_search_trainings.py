@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from replearn.primitives._sample import sample_key
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
@@ -12,6 +11,7 @@ from replearn.bounds.selection import smallest_sample_search
 from replearn.guarantees.search import trainings_error, trainings_flip
 from replearn.learners import ReplicableSearchCV
 from replearn.learners.trainings import GROUP, cut_trainings, training_errors
+from replearn.primitives import sample_key
 from replearn.randomness import SharedKey
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -5,6 +5,7 @@ own. What carries little mass then averages out; only labels of heavy points are
 """
 
 import math
+from collections.abc import Callable
 from functools import lru_cache
 
 import numpy as np
@@ -111,7 +112,7 @@ def membership_spread(n: int, law: MembershipLaw, mass: float) -> float:
 
 
 @lru_cache(maxsize=4096)
-def _surely_found(n: int, law: MembershipLaw, beta: float) -> tuple[float, float] | None:
+def _complete_from(n: int, law: MembershipLaw, beta: float) -> tuple[float, float] | None:
     """A mass from which on all points are members, and the probability that one is not."""
     mass = found_from(n, law, beta)
     return None if mass is None else (mass, some_missed_point_bound(n, law, mass))
@@ -158,10 +159,10 @@ def heavy_disagreement_bound(
     """
     check_fraction("rho", rho)
     # Powers of 2, so that searches over rho look the mass up.
-    found = _surely_found(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
-    if found is None:
+    complete = _complete_from(n, law, 2.0 ** math.floor(math.log2(_MISSED_SHARE * rho)))
+    if complete is None:
         return 1.0
-    mass, missed = found
+    mass, missed = complete
     rest = (rho - 2.0 * missed) * (1.0 - 1e-12)
     spread = membership_spread(n, law, mass)
     best = math.inf
@@ -246,15 +247,11 @@ def membership_disagreement_tail(
     0.0305
     """
     check_positive("gamma", gamma)
-    best = 1.0
-    for beta in _MISSED:
-        found = _surely_found(n, law, beta)
-        if found is not None:
-            mass, missed = found
-            spread = membership_spread(n, law, mass)
-            # theorem: approximate-heavy
-            best = min(best, 2.0 * missed + crowd_tail(membership_flip, spread, mass, gamma))
-    return upper_probability(best)
+    return _best_tail(
+        n,
+        law,
+        lambda mass: crowd_tail(membership_flip, membership_spread(n, law, mass), mass, gamma),
+    )
 
 
 @theorem("approximate-heavy")
@@ -284,13 +281,18 @@ def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamm
     0.0017
     """
     check_positive("gamma", gamma)
+    return _best_tail(n, core, lambda mass: crowd_tail(label_flip, 0.0, mass, gamma))
+
+
+def _best_tail(n: int, law: MembershipLaw, tail: Callable[[float], float]) -> float:
+    """Return the smallest tail of points lighter than a mass from which on none is missed."""
     best = 1.0
     for beta in _MISSED:
-        found = _surely_found(n, core, beta)
-        if found is not None:
-            mass, missed = found
+        complete = _complete_from(n, law, beta)
+        if complete is not None:
+            mass, missed = complete
             # theorem: approximate-heavy
-            best = min(best, 2.0 * missed + crowd_tail(label_flip, 0.0, mass, gamma))
+            best = min(best, 2.0 * missed + tail(mass))
     return upper_probability(best)
 
 

@@ -25,7 +25,7 @@ ROUNDS = 12
 SMALLEST_COEFFICIENT = 1e-9
 """Smaller coefficients only trouble the solver; the law is certified without them anyway."""
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 @lru_cache(maxsize=64)
@@ -98,17 +98,17 @@ def tightest_law(n_blocks: int) -> ThresholdLaw:
     """
     _checked_size(n_blocks)
     q = _starting_points(n_blocks)
-    best, found = None, math.inf
+    best, smallest = None, math.inf
     for _ in range(3):
         law = _law_of(_require(_solve(n_blocks, q, None)))
-        if flip_supremum(law) < found:
-            best, found = law, flip_supremum(law)
+        if flip_supremum(law) < smallest:
+            best, smallest = law, flip_supremum(law)
         q = np.union1d(q, _peaks(law))
     return _require(best)
 
 
 def _checked_size(n_blocks: int) -> None:
-    """Raise if the programme would be too large to solve."""
+    """Raise if the linear programme would be too large to solve."""
     if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_OPTIMAL_LAW:
         raise ValueError(
             f"an optimal law takes at most {MOST_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
@@ -124,7 +124,7 @@ def _starting_points(n_blocks: int) -> Floats:
 
 
 def _peaks(law: ThresholdLaw) -> Floats:
-    """Return local maxima of H on a grid eight times as fine as the programme's."""
+    """Return local maxima of H on a grid eight times as fine as the linear programme's."""
     count = 8 * len(_starting_points(law.n_blocks)) + 1
     q = np.sin(np.linspace(0.0, math.pi / 4.0, count)) ** 2
     height = np.pad(flip_curve(law, q), 1, constant_values=-1.0)
@@ -177,8 +177,8 @@ def _law_of(steps: Floats) -> ThresholdLaw:
     return ThresholdLaw("optimal", len(steps), None, rounded_table(values))
 
 
-def _require(value: Found | None) -> Found:
-    """Return a value that the programme must have found: without a budget it is always solvable."""
+def _require(value: Value | None) -> Value:
+    """Return a solution: without a budget the linear programme always has one."""
     if value is None:
         raise RuntimeError("the linear programme without a budget was not solved")
     return value

@@ -31,7 +31,7 @@ MOST_BLOCKS_BY_CELLS = 20_000
 """Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over."""
 
 TOLERANCE = 1e-6
-"""Relative gap between the returned bound and the largest value that was found (T <= 2,048)."""
+"""Relative gap between the returned bound and the largest value evaluated (T <= 2,048)."""
 
 FLOAT_SLACK = 5e-10
 """Added per run: masses are right to about 5e-11 for T <= 20,000 and the weights sum to one."""

@@ -51,9 +51,6 @@ THREADED = frozenset(
 )
 """Learners that leave Python while they learn: threads do, and nothing is sent to and fro."""
 
-FitFunction = Callable[[Any, Any, NDArray[Any]], bool]
-"""A plug-in's way to fit: a model, rows and labels; False if it is not done."""
-
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
 
@@ -64,9 +61,10 @@ class Block:
 
     X: Any
     y: NDArray[Any]
-    seeds: dict[str, int]
-    name: str
-    keep: Callable[[Any], None] | None = None
+    seeds: dict[str, int]  # for each random_state of the base learner
+    name: str  # in errors
+    keep: Callable[[Any], None] | None = None  # called with the fitted model, where it was fitted
+    faster: Sequence[Callable[[Any, Any, NDArray[Any]], bool]] = ()  # functions of plug-ins
 
 
 def fit_blocks(
@@ -146,7 +144,7 @@ def fit_blocks(
     return [done[number] for number in range(len(blocks))]
 
 
-def fit_one_block(estimator: Any, block: Block, faster: Sequence[FitFunction] = ()) -> Any:
+def fit_one_block(estimator: Any, block: Block) -> Any:
     """Fit a clone of the base learner on one block."""
     if (block.y == block.y[0]).all():
         return ConstantVote(block.y[0])
@@ -155,7 +153,7 @@ def fit_one_block(estimator: Any, block: Block, faster: Sequence[FitFunction] = 
         set_seeds(model, block.seeds)
         # Plug-ins check nothing: only where scikit-learn has checked the parameters before.
         if get_config()["skip_parameter_validation"]:
-            for fit in faster:
+            for fit in block.faster:
                 if fit(model, block.X, block.y):
                     return model
         return model.fit(block.X, block.y)
@@ -174,14 +172,14 @@ def _fresh(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _fit_batch(estimator: Any, batch: list[Block], faster: Sequence[FitFunction]) -> list[Any]:
+def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
     with one_thread(), config_context(skip_parameter_validation=True):
-        return [_fit_and_keep(estimator, block, faster) for block in batch]
+        return [_fit_and_keep(estimator, block) for block in batch]
 
 
-def _fit_and_keep(estimator: Any, block: Block, faster: Sequence[FitFunction]) -> Any:
-    model = fit_one_block(estimator, block, faster)
+def _fit_and_keep(estimator: Any, block: Block) -> Any:
+    model = fit_one_block(estimator, block)
     if block.keep is not None:
         block.keep(model)
     return model
@@ -199,10 +197,11 @@ def _cut(
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
     places = random_state_names(estimator)
+    faster = fit_functions(estimator)  # chosen here: workers have switches of their own
     for number in left:
         rows, seeds = blocks[number], keyed_seeds(places, keys[number])
         keep = None if shelf is None else shelf.keeper(number)
-        yield Block(take_rows(X, rows), y[rows], seeds, names[number], keep)
+        yield Block(take_rows(X, rows), y[rows], seeds, names[number], keep, faster)
 
 
 def _run(
@@ -211,13 +210,12 @@ def _run(
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers = effective_n_jobs(n_jobs)
     prefer = "threads" if type(estimator) in THREADED else "processes"
-    faster = fit_functions(estimator)  # chosen here: workers have switches of their own
     seconds: list[float] = []
     for block in work:
         start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
         with config_context(skip_parameter_validation=bool(seconds)):
-            model = _fit_and_keep(estimator, block, faster)
+            model = _fit_and_keep(estimator, block)
         seconds.append(time.thread_time() - start)
         yield [model]
         if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds), prefer):
@@ -226,7 +224,7 @@ def _run(
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    tasks = (delayed(_fit_batch)(estimator, batch, faster) for batch in _batches(work, size))
+    tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
     yield from parallel(tasks)
 
 

@@ -201,7 +201,7 @@ def seat_members(members: list[Member], soft: bool) -> tuple[list[Voter], list[M
 
 def _seat(plugin: Plugin, members: list[Member], soft: bool) -> tuple[Voter | None, list[Member]]:
     kind = plugin.voter
-    if kind is None or not any(plugin.may_take(member.model) for member in members):
+    if kind is None:
         return None, members
     recognised = [
         plugin.may_take(member.model) and kind.recognises(member.model, soft) for member in members

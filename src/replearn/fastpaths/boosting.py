@@ -2,8 +2,8 @@
 
 All split points of all models on one feature are sorted into one list. A value's rank in that list
 decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` points are below
-``x``), and the ranks are found once for all models. See `replearn.fastpaths.bit_trees` for how they
-lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
+``x``), and the ranks are computed once for all models. See `replearn.fastpaths.bit_trees` for how
+they lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
 those of ``predict``, several times as fast.
 
 The tables cost some milliseconds per model, so a few rows are answered by the models themselves;

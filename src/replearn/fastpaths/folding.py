@@ -28,7 +28,7 @@ class Features:
 
     names: Sequence[str]
     sums: list[Sum]
-    n_columns = 1
+    n_columns = 1  # weights are sparse: one pipeline counts as one column of terms
 
     @cached_property
     def terms(self) -> list[Term]:

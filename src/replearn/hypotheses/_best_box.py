@@ -23,7 +23,7 @@ _GRID_CELLS = 2**22
 
 
 @dataclass(frozen=True)
-class Found:
+class BestBox:
     """A box of positive gain: its sum of gains and the rank range of each feature."""
 
     gain: int
@@ -35,36 +35,36 @@ def best_box(
     gains: NDArray[np.int64],
     sides: tuple[Side, ...],
     at_least: int = 1,
-) -> Found | None:
+) -> BestBox | None:
     """Return the first box with the largest sum of gains, or None if it is below `at_least`.
 
     Examples
     --------
     >>> best_box(np.array([[0], [1], [2]]), np.array([-1, 1, 1]), ("both",))
-    Found(gain=2, corner=((1, 2),))
+    BestBox(gain=2, corner=((1, 2),))
     """
     if gains[gains > 0].sum() < at_least:
         return None
     if len(sides) == 1:
-        found = _best_range(_sums_by_rank(ranks[:, 0], gains), sides[0])
+        box = _best_range(_sums_by_rank(ranks[:, 0], gains), sides[0])
     elif len(sides) == 2:
-        found = _best_rectangle(ranks, gains, sides)
+        box = _best_rectangle(ranks, gains, sides)
     else:
         return _best_by_first_feature(ranks, gains, sides, at_least)
-    return found if found.gain >= at_least else None
+    return box if box.gain >= at_least else None
 
 
 def _best_by_first_feature(
     ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...], at_least: int
-) -> Found | None:
+) -> BestBox | None:
     best = None
     column = ranks[:, 0]
     for low, high in rank_ranges(np.unique(column), sides[0]):
         inside = (column >= low) & (column <= high)
-        found = best_box(ranks[inside, 1:], gains[inside], sides[1:], at_least)
-        if found is not None:
-            best = Found(found.gain, ((low, high), *found.corner))
-            at_least = found.gain + 1
+        box = best_box(ranks[inside, 1:], gains[inside], sides[1:], at_least)
+        if box is not None:
+            best = BestBox(box.gain, ((low, high), *box.corner))
+            at_least = box.gain + 1
     return best
 
 
@@ -74,40 +74,40 @@ def _sums_by_rank(column: NDArray[np.intp], gains: NDArray[np.int64]) -> NDArray
     return sums
 
 
-def _best_range(sums: NDArray[np.int64], side: Side) -> Found:
+def _best_range(sums: NDArray[np.int64], side: Side) -> BestBox:
     """Return the first best non-empty range of ranks: lower end high, then upper end low."""
     prefix = np.concatenate([[0], np.cumsum(sums)])
     last = len(sums) - 1
     if side == "<=":
         high = int(np.argmax(prefix[1:]))
-        return Found(int(prefix[high + 1]), ((0, high),))
+        return BestBox(int(prefix[high + 1]), ((0, high),))
     if side == ">":
         tail = prefix[-1] - prefix[:-1]
         low = last - int(np.argmax(tail[::-1]))
-        return Found(int(tail[low]), ((low, last),))
+        return BestBox(int(tail[low]), ((low, last),))
     reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
     value = reach - prefix[:-1]
     low = last - int(np.argmax(value[::-1]))
     high = low + int(np.argmax(prefix[low + 1 :]))
-    return Found(int(value[low]), ((low, high),))
+    return BestBox(int(value[low]), ((low, high),))
 
 
 def _best_rectangle(
     ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...]
-) -> Found:
+) -> BestBox:
     first = ranks[:, 0]
     top = int(first.max())
     # A lower side that moves alone is an upper side in the mirror.
     mirrored = sides[0] == ">"
     strip = _best_strip(top - first if mirrored else first, ranks[:, 1], gains, sides)
     if strip is None:
-        return Found(0, ())
+        return BestBox(0, ())
     low, high = strip
     if mirrored:
         low, high = top - high, top
     inside = (first >= low) & (first <= high)
     across = _best_range(_sums_by_rank(ranks[inside, 1], gains[inside]), sides[1])
-    return Found(across.gain, ((low, high), *across.corner))
+    return BestBox(across.gain, ((low, high), *across.corner))
 
 
 def _best_strip(

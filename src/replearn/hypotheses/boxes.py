@@ -63,10 +63,10 @@ class BoxFamily(HypothesisClass):
 
     def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
         ranks, values = dense_ranks(rows)
-        found = best_box(ranks, gains, self._sides)
-        if found is None:
+        box = best_box(ranks, gains, self._sides)
+        if box is None:
             return Constant(False)
-        corner = np.array([found.corner])
+        corner = np.array([box.corner])
         return self._rule_at((corner[:, :, 0], corner[:, :, 1]), values)
 
     def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:

@@ -104,7 +104,7 @@ class FiniteClass(HypothesisClass):
     ) -> dict[bytes, tuple[bytes, str, int]]:
         """Return, for each dichotomy, its labels and the text and place of its representative."""
         places = np.arange(len(self.hypotheses)) if places is None else places
-        found: dict[bytes, tuple[bytes, str, int]] = {}
+        by_labels: dict[bytes, tuple[bytes, str, int]] = {}
         step = max(1, BLOCK_CELLS // max(len(points), 1))
         for start in range(0, len(places), step):
             block = places[start : start + step]
@@ -112,8 +112,8 @@ class FiniteClass(HypothesisClass):
             for place, line in zip(block.tolist(), packed, strict=True):
                 labels = line.tobytes()
                 mine = (labels, canonical_text(self.hypotheses[place]), place)
-                found[labels] = min(mine, found.get(labels, mine))
-        return found
+                by_labels[labels] = min(mine, by_labels.get(labels, mine))
+        return by_labels
 
 
 def _largest_shattered(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ColumnEncoder, Kinds, Words
+from replearn.randomness.columns import ColumnEncoder, Kinds, Values, Words
 from replearn.randomness.frames import arrow_source, pandas_source, polars_source
 from replearn.randomness.kinds import BadCellError, BadRowError
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
-    ArraySource,
     EncodedSource,
     Rows,
     RowsSource,
@@ -25,9 +24,12 @@ from replearn.randomness.sources import (
     SparseSource,
     is_row,
     row_number,
+    split_mask,
 )
 
 _MOST_DECIMALS = 15
+_COLUMNS_AT_ONCE = 16
+"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
 
 # which class attribute tells a table or a column of a package, and what reads it
 _CONTAINERS: dict[str, tuple[str, Callable[[Any], Source]]] = {
@@ -312,3 +314,43 @@ def _sequence_source(values: list[Any] | tuple[Any, ...] | range) -> Source:
     if len(values) and is_row(values[0]):
         return RowsSource(values)
     return SequenceSource(values)
+
+
+class ArraySource:
+    """A numpy array of one or two dimensions, masked or not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> source = ArraySource(np.eye(3))
+    >>> [cells.tolist() for cells in source.columns(slice(0, 1))]
+    [[1.0], [0.0], [0.0]]
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        if array.dtype.kind == "V":
+            raise TypeError(
+                f"a structured array ({array.dtype}) is not supported; "
+                "give a frame, or an array of one dtype"
+            )
+        if array.ndim not in (1, 2):
+            raise ValueError(
+                f"must have one or two dimensions, got an array of shape {array.shape}"
+            )
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
+        self._array = array[:, np.newaxis] if array.ndim == 1 else array
+        self.names: Sequence[Hashable] = range(self._array.shape[1])
+        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
+
+    def __len__(self) -> int:
+        return int(self._array.shape[0])
+
+    def columns(self, rows: Rows) -> Iterator[Values]:
+        """Yield the cells of the chosen rows, column by column."""
+        block = self._array[rows]
+        if isinstance(block, np.ma.MaskedArray):
+            yield from (split_mask(cells) for cells in block.T)
+            return
+        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
+            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)

@@ -1,8 +1,8 @@
-"""Containers of rows, seen as columns of cells: lists, arrays, sparse matrices and frames.
+"""Containers of rows, seen as columns of cells: lists, sparse matrices and frames.
 
 Nothing is converted as a whole: a source hands over the cells of a few thousand rows at a time.
 Frames and sparse matrices are recognised by where their class comes from; this room imports
-neither pandas nor polars, pyarrow or scipy.
+neither pandas nor polars, pyarrow or scipy. Arrays are read in `points`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,6 @@ from replearn.randomness.kinds import BadRowError
 Rows = slice | NDArray[np.intp]
 """Which rows: a slice, or positions."""
 
-_COLUMNS_AT_ONCE = 16
-"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
-
 
 class Source(Protocol):
     """Rows of cells in some container."""
@@ -34,46 +31,6 @@ class Source(Protocol):
     def columns(self, rows: Rows) -> Iterator[Values]:
         """Yield the cells of the chosen rows, column by column in canonical order."""
         ...
-
-
-class ArraySource:
-    """A numpy array of one or two dimensions, masked or not.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> source = ArraySource(np.eye(3))
-    >>> [cells.tolist() for cells in source.columns(slice(0, 1))]
-    [[1.0], [0.0], [0.0]]
-    """
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        if array.dtype.kind == "V":
-            raise TypeError(
-                f"a structured array ({array.dtype}) is not supported; "
-                "give a frame, or an array of one dtype"
-            )
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"must have one or two dimensions, got an array of shape {array.shape}"
-            )
-        if not isinstance(array, np.ma.MaskedArray):
-            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
-        self._array = array[:, np.newaxis] if array.ndim == 1 else array
-        self.names: Sequence[Hashable] = range(self._array.shape[1])
-        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
-
-    def __len__(self) -> int:
-        return int(self._array.shape[0])
-
-    def columns(self, rows: Rows) -> Iterator[Values]:
-        """Yield the cells of the chosen rows, column by column."""
-        block = self._array[rows]
-        if isinstance(block, np.ma.MaskedArray):
-            yield from (split_mask(cells) for cells in block.T)
-            return
-        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
-            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)
 
 
 def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
