@@ -110,8 +110,8 @@ def test_both_notions_are_in_the_certificate():
     assert "mass" not in str(pointwise)
     move = 2 * float(np.exp(-0.5 * np.log(np.pi * 10**6)))  # R f(T)
     choice = np.tanh(2.5 * (move + np.sqrt(np.log(2) / 10**7)))
-    assert pointwise.value("finite_randomness_flip") == pytest.approx(move + choice, rel=1e-5)
-    assert approximate.value("finite_randomness_flip") == pytest.approx(
+    assert pointwise.value("finite_randomness_flip_bound") == pytest.approx(move + choice, rel=1e-5)
+    assert approximate.value("finite_randomness_flip_bound") == pytest.approx(
         10 * move + choice, rel=1e-5
     )
     X, y = _draw(400, 0)

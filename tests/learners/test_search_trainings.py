@@ -130,7 +130,7 @@ def test_what_does_not_go_together():
 
 
 def test_the_numbers_of_the_certificate():
-    flip = trainings_flip(t=10.0, n_hypotheses=5, n_trainings=10**6)
+    flip = trainings_flip(sharpness=10.0, n_hypotheses=5, n_trainings=10**6)
     assert flip == pytest.approx(10 / np.sqrt(2e6 * np.pi), rel=0.01)
-    tail = trainings_error(t=30.0, n_hypotheses=5, n_trainings=1000, alpha=0.2)
+    tail = trainings_error(sharpness=30.0, n_hypotheses=5, n_trainings=1000, alpha=0.2)
     assert tail == pytest.approx(4 * np.exp(-6 + 900 / 2000))
