@@ -1,6 +1,6 @@
 """How fast is it? Against BaggingClassifier with as many base learners on as many rows each.
 
-    python benchmarks/speed_vs_bagging.py [--learners logistic tree ...] [--full] [--small] [--plain]
+    python benchmarks/speed_vs_bagging.py [--learners tree ...] [--full] [--small] [--plain]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
 includes the keyed partition and the thresholds. The worker processes, which both sides share, are

@@ -129,7 +129,11 @@ def few_bits_for_each_point() -> Facts:
     table = tables.answers()
     model = fit_few_bits(
         # the sharpness of the choice is ln(n_candidates / beta) / alpha: here 9
-        table, DecisionTreeClassifier(max_depth=3), n_blocks=6, gamma=None, alpha=np.log(160) / 9
+        table,
+        DecisionTreeClassifier(max_depth=3),
+        n_blocks=6,
+        gamma=None,
+        alpha=np.log(160) / 9,
     )
     return few_bits_facts(model, table.new)
 

@@ -225,7 +225,7 @@ _ENTRIES = (
     Theorem(
         "thresholds-proper",
         "A threshold at a randomly chosen level of the distribution function, rounded to the "
-        "nearest cut, differs on more than gamma with the stated probability, max_point_mass or not.",
+        "nearest cut, differs on more than gamma with the stated probability, ties or not.",
         "prop:thresholds-proper-formal",
     ),
     Theorem(
