@@ -10,6 +10,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import CertificateError
+from replearn.guarantees import Certificate
 from replearn.hypotheses import make_box
 from replearn.learners import (
     FiniteRandomnessClassifier,
@@ -19,7 +20,6 @@ from replearn.learners import (
     ReplicableThresholdClassifier,
     SemiReplicableClassifier,
 )
-from replearn.primitives import PrimitiveCertificate
 from replearn.testing import replicability_checks
 
 pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
@@ -67,7 +67,7 @@ def test_learner_conforms(learner, check, sample):
 def test_certificates_recompute_and_survive_json(learner, sample):
     certificate = clone(learner).fit(*sample).certificate_
     certificate.check()
-    copy = PrimitiveCertificate.from_json(certificate.to_json())
+    copy = Certificate.from_json(certificate.to_json())
     copy.check()
     assert copy == certificate
     assert certificate.comparable(clone(learner).fit(*sample).certificate_)

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from replearn.guarantees._primitive_certificate import PrimitiveCertificate
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
@@ -10,6 +9,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import NotCertifiedWarning, SharedKey
+from replearn.guarantees import certify
 from replearn.learners import FiniteRandomnessClassifier
 from replearn.learners import finite_randomness as room
 from replearn.learners.finite_randomness import above, shared_thresholds
@@ -100,9 +100,9 @@ def test_not_certified_at_practical_sizes_and_says_how_far():
 
 
 def test_both_notions_are_in_the_certificate():
-    big = {"n_test": 10**7, "n_blocks": 10**6, "n_candidates": 2, "t": 5.0, "rho": 0.1}
-    approximate = PrimitiveCertificate.issue("finite randomness", "0" * 16, gamma=0.1, **big)
-    pointwise = PrimitiveCertificate.issue("finite randomness", "0" * 16, gamma=None, **big)
+    big = {"n_test": 10**7, "n_blocks": 10**6, "n_candidates": 2, "sharpness": 5.0, "rho": 0.1}
+    approximate = certify("finite randomness", "0" * 16, gamma=0.1, **big)
+    pointwise = certify("finite randomness", "0" * 16, gamma=None, **big)
     assert approximate.certified
     assert pointwise.certified
     assert "one fixed point" in approximate.promises[0]
@@ -110,8 +110,8 @@ def test_both_notions_are_in_the_certificate():
     assert "mass" not in str(pointwise)
     move = 2 * float(np.exp(-0.5 * np.log(np.pi * 10**6)))  # R f(T)
     choice = np.tanh(2.5 * (move + np.sqrt(np.log(2) / 10**7)))
-    assert pointwise.value("finite_randomness_flip") == pytest.approx(move + choice, rel=1e-5)
-    assert approximate.value("finite_randomness_flip") == pytest.approx(
+    assert pointwise.value("finite_randomness_flip_bound") == pytest.approx(move + choice, rel=1e-5)
+    assert approximate.value("finite_randomness_flip_bound") == pytest.approx(
         10 * move + choice, rel=1e-5
     )
     X, y = _draw(400, 0)

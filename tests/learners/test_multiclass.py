@@ -83,7 +83,7 @@ def test_a_key_of_its_own_breaks_it():
 def test_classes_come_from_the_caller():
     model = fitted(p=(0.6, 0.4, 0.0))
     assert model.classes_.tolist() == [0, 1, 2]
-    assert model.certificate_.n_classes == 3
+    assert model.certificate_.design.n_classes == 3
     assert model.predict_proba(np.zeros((2, 2))).shape == (2, 3)
     assert 2 not in model.predict(np.random.default_rng(0).standard_normal((200, 2)))
 

@@ -137,7 +137,7 @@ def test_the_literal_setting_of_the_paper_is_one_call_away(data):
     model = small(n_blocks=32, law="uniform", width=1, n_partitions=1).fit(*data)
     np.testing.assert_allclose(model.plan_.law.probabilities, np.arange(33) / 32)
     assert model.certificate_.certified
-    assert 0.0993 <= model.certificate_.claim.rho <= 0.0994
+    assert 0.0993 <= model.certificate_.rho <= 0.0994
 
 
 def test_another_key_gives_other_thresholds_and_blocks(data):
@@ -367,7 +367,7 @@ def test_groups_stay_in_one_block(data):
     assert len(seen) == 20
     assert all(len(s) == 30 for s in seen)
     assert sum(len(s) for s in seen) == len(set().union(*seen))
-    assert model.certificate_.unit == "groups"
+    assert model.certificate_.design.unit == "groups"
     assert model.certificate_.n == 600
 
 
@@ -406,7 +406,7 @@ def test_too_few_rows_are_said_plainly(data):
 def test_given_blocks_state_the_rho_they_reach(data):
     with pytest.warns(NotCertifiedWarning):
         model = small(n_blocks=4).fit(*data)
-    assert model.certificate_.claim.rho > 0.1
+    assert model.certificate_.rho > 0.1
     model.certificate_.check()
 
 
@@ -460,7 +460,7 @@ def test_flip_probability_lies_between_its_limits(data):
     assert (estimate < 1e-3).any()
     assert (estimate > 0.2).any()
     rate = model.flip_rate(X)
-    assert 0 < rate.estimate < rate.upper <= model.certificate_.claim.rho + 1e-9
+    assert 0 < rate.estimate < rate.upper <= model.certificate_.rho + 1e-9
 
 
 def test_abstaining_leaves_out_the_unstable_points(data):

@@ -91,8 +91,8 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
         ({"max_fits": 10}, r"max_fits=10 is not enough for 18 blocks in 1 partitions"),
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
         ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
-        ({"decimals": -1}, "decimals must be at least 0, got -1"),
-        ({"law": pd.Series([1])}, "law must be one of arcsine, uniform"),
+        ({"decimals": -1}, "decimals=-1 must be at least 0"),
+        ({"law": pd.Series([1])}, r"(?s)law=.* must be one of 'arcsine', 'uniform'"),
         ({"verbose": "loud"}, r"'verbose' .* Got 'loud'"),
     ],
 )
@@ -128,7 +128,7 @@ def test_a_dict_in_plan_is_merged_with_the_parameters(data):
         ({"vote": "soft", "plan": {"vote": "hard"}}, ValueError, "vote is given twice"),
         ({"classes": [0, 1], "plan": {"classes": [0, 1]}}, ValueError, "classes is given twice"),
         ({"plan": {"n": 900}}, ValueError, "n in plan= follows from the sample"),
-        ({"plan": {"colour": "red"}}, TypeError, "unexpected keyword argument 'colour'"),
+        ({"plan": {"colour": "red"}}, (TypeError, ValueError), r"does not take \['colour'\]"),
         ({"plan": {"heavy": "much"}}, ValueError, "heavy must be one of auto, paper, off"),
         ({"plan": {"label_noise": "no"}}, TypeError, "label_noise must be True or False"),
         ({"plan": {"alpha": 1.5}}, ValueError, "alpha"),
@@ -203,7 +203,7 @@ def test_a_plan_for_groups_is_followed(data):
     made = plan(n=300, rho=0.3, unit="groups")
     learner = PointwiseReplicableClassifier.from_plan(made, GaussianNB())
     learner.fit(*data, groups=np.arange(900) // 3)
-    assert learner.certificate_.unit == "groups"
+    assert learner.certificate_.design.unit == "groups"
 
 
 def test_a_plan_may_list_its_classes_in_any_order(data):

@@ -37,7 +37,9 @@ def test_planned_size_is_certified_and_accurate():
     model = RealizableReplicableClassifier(Thresholds(">"), rho=0.2, gamma=0.3).fit(X, y)
     model.certificate_.check()
     assert model.certificate_.certified
-    assert model.certificate_.value("realizable_flip") == realizable_flip_bound(n, 1, 0.3, ceiling)
+    assert model.certificate_.value("realizable_flip_bound") == realizable_flip_bound(
+        n, 1, 0.3, ceiling
+    )
     assert not model.gave_up_
     assert model.training_error_ == 0
     assert model.score(*_draw(2000, 1)) > 0.98

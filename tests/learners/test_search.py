@@ -150,9 +150,9 @@ def test_certified_under_the_assumption_of_no_drift():
     model.certificate_.check()
     assert model.certificate_.certified
     assert "if no configuration's true error moves" in str(model.certificate_)
-    assert model.certificate_.value("search_flip") <= 0.3
+    assert model.certificate_.value("folds_flip") <= 0.3
     again = clone(model).set_params(cv=(2, 2)).fit(X, y)
-    assert again.certificate_.value("search_flip") == model.certificate_.value("search_flip")
+    assert again.certificate_.value("folds_flip") == model.certificate_.value("folds_flip")
     assert not again.certificate_.comparable(model.certificate_)
 
 

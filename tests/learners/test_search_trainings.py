@@ -2,16 +2,16 @@
 
 import numpy as np
 import pytest
-from replearn.guarantees.registry import theorem
-from replearn.primitives._sample import sample_key
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds.selection import smallest_sample_search
+from replearn.guarantees.search import trainings_error, trainings_flip
 from replearn.learners import ReplicableSearchCV
 from replearn.learners.trainings import GROUP, cut_trainings, training_errors
+from replearn.primitives import sample_key
 from replearn.randomness import SharedKey
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
@@ -130,8 +130,7 @@ def test_what_does_not_go_together():
 
 
 def test_the_numbers_of_the_certificate():
-    entry = theorem("search-trainings")
-    flip = entry.quantity("trainings_flip")(t=10.0, n_hypotheses=5, n_trainings=10**6)
+    flip = trainings_flip(sharpness=10.0, n_hypotheses=5, n_trainings=10**6)
     assert flip == pytest.approx(10 / np.sqrt(2e6 * np.pi), rel=0.01)
-    tail = entry.quantity("trainings_error")(t=30.0, n_hypotheses=5, n_trainings=1000, alpha=0.2)
+    tail = trainings_error(sharpness=30.0, n_hypotheses=5, n_trainings=1000, alpha=0.2)
     assert tail == pytest.approx(4 * np.exp(-6 + 900 / 2000))

@@ -56,23 +56,8 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
 
     Attributes
     ----------
-    certificate_ : Certificate
-        What is promised, by which theorem, under which assumptions.
-    plan_ : Plan
-        The plan in force.
-    heavy_ : HeavyPoints or None
-        Points, masses and labels of the heavy stage; None without one.
-    estimators_ : list of classifier
-        The fitted base learners, partition by partition.
-    joint_variance_ : float
-        Variance of the vote share of all partitions, as a part of one partition's; estimated in
-        fit from a few training rows, for estimates of flips.
-    classes_ : ndarray
-        The labels.
-    n_features_in_ : int
-        Number of features.
-    feature_names_in_ : ndarray of str
-        Names of the features, when ``X`` had them.
+    certificate_, plan_, heavy_, estimators_, joint_variance_, classes_, n_features_in_
+        As in `PointwiseReplicableClassifier`.
 
     See Also
     --------

@@ -230,15 +230,14 @@ def find_constant(
 def warn_if_constant(
     models: Sequence[Any],
     base: Any,
-    X: Any,
-    codes: NDArray[np.intp],
+    sample: Any,
     blocks: Sequence[NDArray[np.intp]],
-    *,
     block_size: int,
     unit: str = "rows",
 ) -> None:
     """Warn if most block models are constant; ``blocks`` are those of the first partition."""
-    constant = find_constant(models[: len(blocks)], base, X, codes, np.concatenate(blocks))
+    rows = np.concatenate(blocks)
+    constant = find_constant(models[: len(blocks)], base, sample.X, sample.codes, rows)
     if constant is not None:
         message = _blocks_message(base, constant, len(blocks), block_size, unit)
         warn_user(message, ConstantBlocksWarning)

@@ -14,14 +14,20 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
 from replearn.guarantees import certify
 from replearn.learners.diagnostics import warn_if_constant
-from replearn.learners.inputs import all_or_nothing, base_learner, check_features, describe_learner
+from replearn.learners.inputs import (
+    all_or_nothing,
+    base_learner,
+    check_features,
+    describe_learner,
+    with_base_tags,
+)
+from replearn.learners.planning import Sample
 from replearn.learners.single_rule import (
     FollowsPlan,
     check_two_labels,
@@ -223,7 +229,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
         self.estimators_ = fit_blocks(base, X, codes, blocks, keys, n_jobs=self.n_jobs)
         check_unseen_rows(X, blocks, self.estimators_)
-        warn_if_constant(self.estimators_, base, X, codes, blocks, block_size=size)
+        warn_if_constant(self.estimators_, base, Sample(X, codes), blocks, size)
         return Panel(self.estimators_, np.arange(2))
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -270,11 +276,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         tags = super().__sklearn_tags__()
         tags.classifier_tags.multi_class = False
         tags.classifier_tags.poor_score = True
-        if self.estimator is not None:
-            base = get_tags(self.estimator).input_tags
-            tags.input_tags.sparse = base.sparse
-            tags.input_tags.allow_nan = base.allow_nan
-        return tags
+        return with_base_tags(tags, self.estimator) if self.estimator is not None else tags
 
 
 def held_out(
@@ -299,15 +301,6 @@ def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequen
     Surplus rows are in no block, and a block of one class is not handed to the base learner: a
     missing value there would go unnoticed, or not, depending on the key. (Where every block has
     one class only there is nobody to ask.)
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> X = np.array([[0.0], [1.0], [np.nan]])
-    >>> check_unseen_rows(X, [np.array([0, 1])], [GaussianNB().fit(X[:2], [0, 1])])
-    Traceback (most recent call last):
-    ...
-    ValueError: Input X contains NaN...
     """
     trained = [not isinstance(model, ConstantVote) for model in models]
     if not any(trained):
@@ -320,37 +313,18 @@ def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequen
 
 
 def shared_thresholds(key: SharedKey, count: int) -> NDArray[np.int64]:
-    """Return so many thresholds of 30 random bits each.
-
-    Examples
-    --------
-    >>> shared_thresholds(SharedKey(0), 3).dtype
-    dtype('int64')
-    """
+    """Return so many thresholds of 30 random bits each."""
     uniforms = key.child("thresholds").uniforms(np.arange(count))
     return np.floor(uniforms * 2**THRESHOLD_BITS).astype(np.int64)
 
 
 def above(votes: NDArray[Any], units: Any, n_blocks: int) -> NDArray[np.bool_]:
-    """Whether the vote share exceeds a threshold in units of 2**-30, in exact integers.
-
-    Examples
-    --------
-    >>> above(np.array([0, 1, 2]), 2**29, 2).tolist()
-    [False, False, True]
-    """
+    """Whether the vote share exceeds a threshold in units of 2**-30, in exact integers."""
     return votes.astype(np.int64) << THRESHOLD_BITS > units * n_blocks
 
 
 def count_bits(base: Any, n_candidates: int, n_blocks: int) -> dict[str, int]:
-    """Return the number of shared random bits by purpose.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> sum(count_bits(GaussianNB(), 2, 32).values())
-    292
-    """
+    """Return the number of shared random bits by purpose."""
     seeds = len(random_state_names(base)) if hasattr(base, "get_params") else 0
     return {
         "thresholds": THRESHOLD_BITS * n_candidates,

@@ -62,6 +62,13 @@ def base_learner(estimator: Any) -> Any:
     return LogisticRegression(max_iter=1000) if estimator is None else estimator
 
 
+def with_base_tags(tags: Any, base: Any) -> Any:
+    """Return scikit-learn's tags of a learner that takes the tables its base learner takes."""
+    known = get_tags(base).input_tags
+    tags.input_tags.sparse, tags.input_tags.allow_nan = known.sparse, known.allow_nan
+    return tags
+
+
 def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
     """Check shape and names; values are left to the base learner and the encoding."""
     if _is_text_column(X) or hasattr(X, "columns"):

@@ -13,14 +13,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.heavy import fit_heavy
 from replearn.learners.diagnostics import PROBES, warn_if_constant, warn_if_preprocessed
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -30,6 +28,7 @@ from replearn.learners.inputs import (
     describe_learner,
     float_precision,
     refuse_fit_params,
+    with_base_tags,
 )
 from replearn.learners.planning import (
     FREE,
@@ -42,7 +41,7 @@ from replearn.learners.planning import (
     stage_of,
 )
 from replearn.learners.predictions import VotePredictions
-from replearn.learners.vote import FittedVote, partition_variance
+from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -231,51 +230,31 @@ class PointwiseReplicableClassifier(VotePredictions):
             sample = planned_rows(key, given, plan)
 
             # Cut: disjoint blocks of equal size, by key and content of the rows.
+            # theorem: content-keyed-partition
             points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
             cut = (key, points, sample.codes, plan.n_blocks, plan.block_size)
             blocks = [b for j in cuts for b in make_blocks(*cut, partition=j, groups=sample.groups)]
-            places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
 
             # Train: one base learner on each block, with a seed of its own.
-            models = fit_blocks(
-                base,
-                sample.X,
-                sample.codes,
-                blocks,
-                [key.child("seed", *place) for place in places],
-                names=[f"block {t} of partition {j}" for j, t in places],
-                n_jobs=self.n_jobs,
-                verbose=self.verbose,
-            )
+            places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
+            seeds = [key.child("seed", *place) for place in places]
+            names = [f"block {t} of partition {j}" for j, t in places]
+            work = (sample.X, sample.codes, blocks, seeds)
+            models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
             first = blocks[: plan.n_blocks]
-            warn_if_constant(
-                models,
-                base,
-                sample.X,
-                sample.codes,
-                first,
-                block_size=plan.block_size,
-                unit=plan.unit,
-            )
+            warn_if_constant(models, base, sample, first, plan.block_size, plan.unit)
 
-            # Vote: what `predict` asks. Points with labels enough of their own are heavy.
+            # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
             rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
             self.joint_variance_ = partition_variance(self._panel, rows, plan, self.n_jobs)
-            stage, heavy = plan.design.heavy, None
-            if stage is not None:
-                heavy = fit_heavy(sample.X, sample.codes, classes, stage, key, plan.decimals)
-            self.heavy_ = heavy
+            self.heavy_ = heavy_points(sample, classes, plan, key)
 
-            # Certify: the design's promise, for this key and this base learner.
+            # Certify: the promise of the plan, for this key and this base learner.
             learner, digest = describe_learner(base)
+            run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
             self.certificate_ = plan.certificate(
-                key_fingerprint=key.fingerprint,
-                learner=learner,
-                learner_digest=digest,
-                n_available=given.n,
-                classes=classes.tolist(),
-                unit=given.unit,
+                key_fingerprint=key.fingerprint, learner=learner, learner_digest=digest, **run
             )
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
@@ -299,7 +278,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         vote, X = self._vote(), check_features(self, X, reset=False)
         votes, thresholds = vote.votes_and_noise(X, points)
-        # 1 iff the point's threshold is below the law's value of its vote share.
+        # theorem: pointwise-threshold (1 iff the threshold is below the law's value of the share)
         codes = vote.rule_for(X).answers(votes, thresholds)
         return self.classes_[codes]
 
@@ -333,10 +312,4 @@ class PointwiseReplicableClassifier(VotePredictions):
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        if self.estimator is None:
-            tags.input_tags.sparse = True
-            return tags
-        base = get_tags(self.estimator).input_tags
-        tags.input_tags.sparse, tags.input_tags.allow_nan = base.sparse, base.allow_nan
-        return tags
+        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))

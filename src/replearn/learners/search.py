@@ -32,6 +32,7 @@ from replearn.learners.inputs import (
     check_features,
     check_labels,
     describe_learner,
+    with_base_tags,
 )
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.learners.trainings import cut_trainings, training_errors
@@ -320,6 +321,4 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         base = get_tags(self.estimator)
         tags.estimator_type = base.estimator_type
         tags.classifier_tags = base.classifier_tags
-        tags.input_tags.sparse = base.input_tags.sparse
-        tags.input_tags.allow_nan = base.input_tags.allow_nan
-        return tags
+        return with_base_tags(tags, self.estimator)

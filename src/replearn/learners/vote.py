@@ -27,7 +27,7 @@ from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.laws import LAW_BITS
 from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Plan
-from replearn.heavy import HeavyPoints, with_flips
+from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import check_points, warn_if_precision_changed
 from replearn.learners.results import ClassExplanation, Explanation
@@ -285,6 +285,16 @@ def whole_votes(shares: Floats, plan: Plan) -> NDArray[np.intp]:
     A score is steadier than the coin of the same mean: flips are overstated.
     """
     return np.rint(shares * plan.n_blocks).astype(np.intp)
+
+
+def heavy_points(
+    sample: Any, classes: NDArray[Any], plan: Plan, key: SharedKey
+) -> HeavyPoints | None:
+    """Find and label the points that occur often, if the plan treats them apart."""
+    stage = plan.design.heavy
+    if stage is None:
+        return None
+    return fit_heavy(sample.X, sample.codes, classes, stage, key, plan.decimals)
 
 
 def partition_variance(panel: Panel, rows: Any, plan: Plan, n_jobs: int | None) -> float:
