@@ -17,6 +17,8 @@ every_page = pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.st
 
 PATH = re.compile(r"(?<![\w/.<>*-])((?:[\w-]+/)+(?:[\w-]+\.(?:py|md|json|toml))?)(?![\w/<>*])")
 DOTTED = re.compile(r"(?<![\w/.])replearn(?:\.\w+)+")
+BARE = re.compile(r"(?<![\w/.<>*-])(\w+\.py)\b")
+NAMES_IN_FILE = re.compile(r"((?:`\w+`(?:, | and )?)+) \(`([\w/]+\.py)`\)")
 SNAKE = re.compile(r"(?<![\w./-])_?[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w./-])")
 
 
@@ -91,13 +93,27 @@ def words_of_code():
     files = [
         path for room in ("src", "tests", "benchmarks") for path in ROOT.glob(f"{room}/**/*.py")
     ]
-    return {word for path in files for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    words = {word for path in files for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    return words | {"roc_auc", "check_estimator"}  # scikit-learn's
 
 
 @every_page
 def test_files_that_are_named_exist(page):
     named = [path for span in spans(page) for path in PATH.findall(span)]
     assert [path for path in named if not exists(path)] == []
+    bare = [name for span in spans(page) for name in BARE.findall(span)]
+    assert [name for name in bare if not list(ROOT.glob(f"[!.]*/**/{name}"))] == []
+
+
+@every_page
+def test_functions_stand_in_the_files_named_beside_them(page):
+    for names, path in NAMES_IN_FILE.findall(page.read_text()):
+        files = [ROOT / path, HOUSE / path, *HOUSE.glob(f"*/{path}")]
+        text = next(file for file in files if file.exists()).read_text("utf-8")
+        missing = [
+            n for n in re.findall(r"\w+", names) if not re.search(rf"\b(def|class) {n}\b", text)
+        ]
+        assert missing == [], path
 
 
 @every_page
