@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from replearn.bounds import flip_estimate, flip_limits, flip_rate_limit
+from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits, flip_rate_limit
 from replearn.bounds.class_flips import (
     class_answer_chances,
     class_answers,
@@ -56,7 +56,8 @@ class FittedVote:
     def rule(self) -> ThresholdRule | GumbelRule:
         """The rule of the votes alone."""
         if len(self.classes) <= 2:
-            return ThresholdRule(self.design, self.joint_variance)
+            assert self.design.law is not None
+            return ThresholdRule(self.design, self.design.law, self.joint_variance)
         return GumbelRule(self.design, self.classes)
 
     def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
@@ -100,6 +101,7 @@ class ThresholdRule:
     """
 
     design: Design
+    law: ThresholdLaw
     joint_variance: float
 
     def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> NDArray[Any]:
@@ -139,7 +141,7 @@ class ThresholdRule:
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
         whole = whole_votes(votes, self.design) if self.design.vote == "soft" else votes
-        return flip_estimate(self.design.law, whole, noise, joint=self.joint_variance)
+        return flip_estimate(self.law, whole, noise, joint=self.joint_variance)
 
     def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, 2)."""
@@ -147,16 +149,16 @@ class ThresholdRule:
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        return flip_limits(self.design.law, self._hard(votes, "flip_limits"), noise, delta=delta)
+        return flip_limits(self.law, self._hard(votes, "flip_limits"), noise, delta=delta)
 
     def average_flips(self, votes: NDArray[Any]) -> Floats:
         """Estimate the flip probability of each point, averaged over keys."""
-        return average_flip_estimate(self.design.law, votes, joint=self.joint_variance)
+        return average_flip_estimate(self.law, votes, joint=self.joint_variance)
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.design.law.n_blocks)
-        return flip_rate_limit(self.design.law, disagreement, delta=delta)
+        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.law.n_blocks)
+        return flip_rate_limit(self.law, disagreement, delta=delta)
 
     def explain(
         self,
@@ -181,13 +183,13 @@ class ThresholdRule:
 
     def _law_sums(self, votes: NDArray[np.integer]) -> NDArray[np.int64]:
         """Sum over partitions of G(vote share), in units of 2**-30."""
-        return self.design.law.table[votes].sum(axis=1, dtype=np.int64)
+        return self.law.table[votes].sum(axis=1, dtype=np.int64)
 
     def _law_values(self, votes: NDArray[Any]) -> Floats:
         """Mean over partitions of G(vote share), in [0, 1]."""
         if self.design.vote == "soft":
             # theorem: soft-votes
-            return np.asarray(self.design.law.at(votes).mean(axis=1))
+            return np.asarray(self.law.at(votes).mean(axis=1))
         return self._law_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
 
     def _hard(self, votes: NDArray[Any], method: str) -> NDArray[np.integer]:
