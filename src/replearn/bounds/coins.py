@@ -35,15 +35,8 @@ _WIDEST = (256, 252, 248, 244)
 class CoinLaw(MembershipLaw):
     """Law of the threshold on a coin's share of heads, even in the arcsine scale.
 
-    Parameters
-    ----------
-    kind : {"arcsine"}
-        The scale.
-    low, high : float
-        Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
+    Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
 
-    Examples
-    --------
     >>> CoinLaw("arcsine", 0.25, 0.75).probabilities([0, 5, 10], 10).tolist()
     [0.0, 0.5, 1.0]
     """
@@ -96,22 +89,8 @@ def _angle(share: Floats) -> Floats:
 @theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
-    """Probability that two runs call a coin differently, for every bias it may have.
+    """Probability that two runs of n throws call a coin differently, whatever its bias.
 
-    Parameters
-    ----------
-    n : int
-        Throws in each run.
-    law : CoinLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    float
-        Rigorous supremum over the bias, rounded up.
-
-    Examples
-    --------
     >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
     0.0443
     """
@@ -153,22 +132,9 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
     """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
 
-    Parameters
-    ----------
-    n : int
-        Throws.
-    law : CoinLaw
-        Law of the threshold.
-    p0, q0 : float
-        Ends of the gap, mean values of a coin that shows -1 or +1.
+    The larger of the two, averaged over thresholds; p0 and q0 are means of a coin that shows -1
+    or +1.
 
-    Returns
-    -------
-    float
-        The larger of the two, averaged over thresholds.
-
-    Examples
-    --------
     >>> coin_error_bound(100, CoinLaw("arcsine", 0.0, 1.0), -1.0, 1.0)
     0.0
     """
@@ -182,22 +148,8 @@ def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
 def coin_law(n: int, p0: float, q0: float, rho: float) -> CoinLaw:
     """Return the narrowest law inside the gap that keeps the flip budget, else the widest.
 
-    Parameters
-    ----------
-    n : int
-        Throws.
-    p0, q0 : float
-        Ends of the gap, -1 <= p0 < q0 <= 1.
-    rho : float
-        Flip budget, in (0, 1].
+    A function of these numbers only, the same on every machine; -1 <= p0 < q0 <= 1.
 
-    Returns
-    -------
-    CoinLaw
-        A function of these numbers only.
-
-    Examples
-    --------
     >>> law = coin_law(1000, -0.2, 0.2, 0.1)
     >>> 0.4 < law.low < 0.5 < law.high < 0.6
     True
@@ -230,22 +182,9 @@ def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
 def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
     """Return how many throws a decision needs.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs call the coin differently, in (0, 1].
-    beta : float
-        Probability of a wrong call outside the gap, in (0, 1].
-    p0, q0 : float
-        Ends of the gap, -1 <= p0 < q0 <= 1.
+    Two runs differ with probability rho at most, a coin outside the gap is called wrongly with
+    probability beta at most; n passes and n - 1 fails.
 
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
     19
     """

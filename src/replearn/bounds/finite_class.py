@@ -29,22 +29,8 @@ _SHARES = (0.05, 0.2)
 def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     """Probability that two runs with fresh samples of size ``m`` choose differently.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    m : int
-        Sample size of each run.
+    Returns ``2 sqrt(ln N / m) (1 + ln N) / width``, rounded up.
 
-    Returns
-    -------
-    float
-        ``2 sqrt(ln N / m) (1 + ln N) / width``, rounded up.
-
-    Examples
-    --------
     >>> round(order_flip_bound(20, 0.09, 5_000_000), 4)
     0.0687
     """
@@ -60,24 +46,8 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
 def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    m : int
-        Sample size.
-    alpha : float
-        Excess error allowed, in (0, 1].
+    Returns ``(N - 1) exp(-m (alpha - width)^2 / 2)``, rounded up; 1 unless width < alpha.
 
-    Returns
-    -------
-    float
-        ``(N - 1) exp(-m (alpha - width)^2 / 2)``, rounded up; 1 unless width < alpha.
-
-    Examples
-    --------
     >>> round(order_error_tail(20, 0.08, 50_000, 0.1), 6)
     0.000863
     """
@@ -95,22 +65,8 @@ def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> f
 def order_width(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
     """Largest width at which the choice is within ``alpha`` except with probability ``beta``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    m : int
-        Sample size.
+    None when the sample is too small for any width.
 
-    Returns
-    -------
-    float or None
-        None when the sample is too small for any width.
-
-    Examples
-    --------
     >>> round(order_width(20, 0.1, 0.05, 50_000), 4)
     0.0846
     """
@@ -126,24 +82,8 @@ def smallest_sample_order(
 ) -> tuple[int, float]:
     """Find the sample size and width for a choice that is both accurate and replicable.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
+    The size m passes and m - 1 fails.
 
-    Returns
-    -------
-    m : int
-        Sample size: m passes and m - 1 fails.
-    width : float
-        Largest margin above the best error.
-
-    Examples
-    --------
     >>> m, width = smallest_sample_order(0.1, 0.1, 0.05, 20)
     >>> m, round(width, 4)
     (2009719, 0.0976)
@@ -162,54 +102,22 @@ def smallest_sample_order(
 
 
 class AmplifiedDesign(NamedTuple):
-    """What two runs share beside the key.
+    """What two runs share beside the key."""
 
-    Parameters
-    ----------
-    n : int
-        Rows: ``n_blocks * block_size``.
-    n_blocks, block_size : int
-        Blocks on which the base learner runs, and rows of each.
-    n_strings : int
-        Shared random strings: orders and margins.
-    width : float
-        Largest margin above the best error.
-    kappa : float
-        Power of the counts.
-    """
-
-    n: int
+    n: int  # rows: n_blocks * block_size
     n_blocks: int
     block_size: int
-    n_strings: int
-    width: float
-    kappa: float
+    n_strings: int  # shared orders and margins
+    width: float  # largest margin above the best error
+    kappa: float  # power of the counts
 
 
 @theorem("finite-class")
 def amplified_flip_bound(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, n_strings: int, kappa: float
 ) -> float:
-    """Probability that two amplified runs choose differently.
+    """Probability that two amplified runs choose differently; ``kappa`` is at least 2.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    block_size, n_blocks, n_strings : int
-        Rows of a block, blocks, shared strings.
-    kappa : float
-        Power of the counts, at least 2.
-
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Examples
-    --------
     >>> round(amplified_flip_bound(2, 0.3, 3000, 4000, 7, 2.0), 3)
     0.109
     """
@@ -231,24 +139,8 @@ def amplified_error_tail(
 ) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    block_size, n_blocks : int
-        Rows of a block, blocks.
-    alpha : float
-        Excess error allowed, in (0, 1].
+    That of one block times the number of blocks: whatever is named came out of one of them.
 
-    Returns
-    -------
-    float
-        That of one block times the number of blocks: whatever is named came out of one of them.
-
-    Examples
-    --------
     >>> amplified_error_tail(20, 0.05, 20_000, 1000, 0.1) < 1e-6
     True
     """
@@ -263,22 +155,8 @@ def smallest_sample_amplified(
 ) -> AmplifiedDesign:
     """Find a design for a choice that is both accurate and replicable, with few rows.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
+    The cheapest of those tried; it passes both bounds.
 
-    Returns
-    -------
-    AmplifiedDesign
-        The cheapest of those tried; it passes both bounds.
-
-    Examples
-    --------
     >>> design = smallest_sample_amplified(0.5, 0.5, 0.2, 2)
     >>> design.n_blocks * design.block_size == design.n
     True

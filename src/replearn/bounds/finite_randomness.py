@@ -13,27 +13,9 @@ def finite_randomness_flip_bound(
 ) -> float:
     """Probability that the models of two runs differ, at one point or on a mass above ``gamma``.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of voting blocks T.
-    n_candidates : int
-        Number of global thresholds R.
-    sharpness : float
-        Sharpness t of the choice among the candidates.
-    m : int
-        Rows on which the candidates are compared.
-    gamma : float or None
-        Mass on which two models may differ, in (0, 1]; None: at one fixed point.
+    Returns ``R f(T) / gamma + tanh((t / 2) (R f(T) + sqrt(ln R / m)))`` for R thresholds that are
+    compared on m rows, rounded up; gamma None (one fixed point) counts as 1.
 
-    Returns
-    -------
-    float
-        ``R f(T) / gamma + tanh((t / 2) (R f(T) + sqrt(ln R / m)))``, rounded up; with gamma = 1 in
-        place of None.
-
-    Examples
-    --------
     >>> finite_randomness_flip_bound(1000, 10, 30.0, 10_000, 0.1)
     1.0
     >>> round(finite_randomness_flip_bound(10_000_000, 4, 30.0, 10_000_000, 0.1), 3)

@@ -28,28 +28,14 @@ from replearn.records.checks import check_choice, check_count
 
 MOST_KNOWN_SUPREMA = 100_000
 
-_known_suprema: dict[tuple[str, int], float] = {}
-
-
 # by digest and not by law, so that no tables of millions of entries are kept alive
+_known_suprema: dict[tuple[str, int], float] = {}
 
 
 @lru_cache(maxsize=4096)
 def central_binomial(n_blocks: int) -> float:
     """Return f(T) = C(2T, T) / 4^T, rounded up: the flips of T hard votes, uniform threshold.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T.
-
-    Returns
-    -------
-    float
-        A number at least f(T), and larger by a relative 1e-14 at most.
-
-    Examples
-    --------
     >>> round(central_binomial(32), 6)
     0.099347
     """
@@ -207,8 +193,6 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
 def soft_flip_bound(law: ThresholdLaw) -> float:
     """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
 
-    Examples
-    --------
     >>> from replearn.bounds import arcsine_law
     >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
     0.1543
@@ -270,27 +254,9 @@ def training_row_bound(
 ) -> float:
     """Return how often at most runs differ at a point on which some of them were trained.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-    vote : {"hard", "soft"}, default="hard"
-        Kind of votes.
-    runs : int, default=2
-        Number of runs.
-    trained : int, default=1
-        How many of the runs have the row in their sample.
-    repeated : bool, default=False
-        Whether equal rows can occur (in one sample or in two) while blocks are cut by content;
-        the bound then is twice as large.
+    The bound for fresh points plus the law's largest step per run that has seen the row; twice as
+    large where equal rows can occur (``repeated``) while blocks are cut by content.
 
-    Returns
-    -------
-    float
-        The bound for fresh points plus the law's largest step per run that has seen the row.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(training_row_bound(uniform_law(32)), 4)
     0.1306
@@ -310,8 +276,6 @@ def training_row_bound(
 def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
     """Return `training_row_bound` for data in which equal rows occur.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(repeated_row_bound(uniform_law(32)), 4)
     0.2299

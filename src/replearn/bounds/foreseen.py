@@ -87,22 +87,8 @@ def average_flip_estimate(
 ) -> Floats:
     """Estimate how often a fresh sample answers differently, averaged over keys.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    joint : float, default=None
-        As for ``flip_estimate``.
+    Estimates ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
 
-    Returns
-    -------
-    ndarray
-        Estimate of ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> average_flip_estimate(uniform_law(32), [32, 16]).round(3)
     array([0.015, 0.098])
@@ -123,20 +109,8 @@ def average_flip_estimate(
 def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
     """Variance of the mean vote share of all partitions, as a part of one partition's.
 
-    Parameters
-    ----------
-    votes : array_like of int
-        Votes for class 1 on many points, shape (points, partitions).
-    n_blocks : int
-        Blocks per partition.
+    Between 1 / partitions (they vote independently) and 1 (they vote alike); 1 if unknown.
 
-    Returns
-    -------
-    float
-        Between 1 / partitions (they vote independently) and 1 (they vote alike); 1 if unknown.
-
-    Examples
-    --------
     >>> joint_variance([[4, 4], [5, 5]], 8), joint_variance([[2, 6], [1, 7]], 8)
     (1.0, 0.5)
     """

@@ -108,22 +108,8 @@ def _lower_vote_limit(mean: Floats, n_blocks: int, n_partitions: int, tail: floa
 
 
 def block_disagreement(votes: ArrayLike, n_blocks: int) -> float:
-    """Mean pairwise disagreement of the blocks, over points and partitions.
+    """How often two different blocks disagree on a point, over points and partitions.
 
-    Parameters
-    ----------
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    n_blocks : int
-        Blocks per partition, at least 2.
-
-    Returns
-    -------
-    float
-        How often two different blocks disagree on a point.
-
-    Examples
-    --------
     >>> round(block_disagreement([4, 8, 0, 4], 8), 4)
     0.2857
     """
@@ -174,8 +160,6 @@ def flip_rate_majorant(law: ThresholdLaw, variance: float) -> float:
 
     The increasing concave majorant of H as a function of q (1 - q), rounded up.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(flip_rate_majorant(uniform_law(32), 0.25), 3)
     0.099

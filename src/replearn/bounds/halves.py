@@ -68,8 +68,6 @@ def _hard_supremum(law: ThresholdLaw) -> float:
 def halves_curve(law: ThresholdLaw) -> Floats:
     """Return E|G(S) - G(j - S)| for j = 0, ..., 2 T votes for 1, S ~ Hypergeometric(2 T, j, T).
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> halves_curve(uniform_law(1)).round(6).tolist()
     [0.0, 1.0, 0.0]

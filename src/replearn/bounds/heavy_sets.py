@@ -35,15 +35,8 @@ _EXACT_STEPS = 2000
 class SetLaw(MembershipLaw):
     """Law of the one threshold on all frequencies: uniform in their power 3/2.
 
-    Parameters
-    ----------
-    kind : {"power"}
-        The scale.
-    low, high : float
-        Below ``low`` no point is a member, from ``high`` on every point is.
+    Below ``low`` no point is a member, from ``high`` on every point is.
 
-    Examples
-    --------
     >>> law = SetLaw.standard(0.1)
     >>> law.low, law.high
     (0.05, 0.2)
@@ -95,20 +88,8 @@ class SetLaw(MembershipLaw):
 def set_flip_bound(n: int, law: SetLaw) -> float:
     """Probability that two runs find different sets of heavy points.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : SetLaw
-        Law of the shared threshold.
+    Returns ``3 sqrt(1 + 1/(n low)) / (sqrt(pi n) (high^1.5 - low^1.5))``, cut at 1, rounded up.
 
-    Returns
-    -------
-    float
-        ``3 sqrt(1 + 1/(n low)) / (sqrt(pi n) (high^1.5 - low^1.5))``, cut at 1, rounded up.
-
-    Examples
-    --------
     >>> round(set_flip_bound(50_000, SetLaw.standard(0.1)), 4)
     0.0967
     """
@@ -125,20 +106,6 @@ def set_flip_bound(n: int, law: SetLaw) -> float:
 def smallest_sample_set(rho: float, law: SetLaw) -> int:
     """Return the sample size at which the sets differ with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    law : SetLaw
-        Law of the shared threshold.
-
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_sample_set(0.1, SetLaw.standard(0.1))
     46793
     """
@@ -153,17 +120,6 @@ def smallest_sample_set(rho: float, law: SetLaw) -> int:
 def one_heavy_power(nu: float) -> float:
     """Power that makes the cost about 1/nu: 2 + ln(1/nu).
 
-    Parameters
-    ----------
-    nu : float
-        Mass of the heavy point, in (0, 1].
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> one_heavy_power(0.1)
     4.3
     """
@@ -176,24 +132,8 @@ def one_heavy_power(nu: float) -> float:
 def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int = 1) -> float:
     """Probability that two runs name different points, when some point has mass nu.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    nu : float
-        Mass that some point has at least, in (0, 1].
-    kappa : float
-        Power of the counts, at least 2.
-    points_per_row : int
-        Points that each row names, a different one of each kind.
+    ``kappa`` is the power of the counts, at least 2; each row names ``points_per_row`` points.
 
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Examples
-    --------
     >>> round(one_heavy_flip_bound(40_000, 0.1, 4.3), 3)
     0.1
     """
@@ -255,26 +195,8 @@ def _mean_tilted(rate: float) -> float:
 
 @theorem("single-heavy-hitter")
 def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
-    """Mass that the named point has at least, except with probability ``beta``.
+    """Mass that the named point has at least, except with probability ``beta``; or 0.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    nu : float
-        Mass that some point has at least.
-    kappa : float
-        Power of the counts.
-    beta : float
-        Failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        0 where nothing can be said.
-
-    Examples
-    --------
     >>> 0.005 < one_heavy_least_mass(40_000, 0.1, 4.3, 0.05) < 0.1
     True
     """
@@ -305,22 +227,6 @@ def _largest(passes: Callable[[float], bool], limit: float) -> float:
 def smallest_sample_one(rho: float, nu: float, kappa: float | None = None) -> int:
     """Return how many rows are needed to name one heavy point alike.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs name different points, in (0, 1].
-    nu : float
-        Mass that some point has at least.
-    kappa : float or None
-        Power of the counts; None: `one_heavy_power`.
-
-    Returns
-    -------
-    int
-        n passes.
-
-    Examples
-    --------
     >>> smallest_sample_one(0.2, 0.1) < 15_000
     True
     """

@@ -128,20 +128,8 @@ class ThresholdLaw:
         return hashlib.sha256(head + self.table.astype("<i8").tobytes()).hexdigest()
 
     def at(self, share: ArrayLike) -> NDArray[np.float64]:
-        """Probability of answer 1 at any vote share in [0, 1], for soft votes.
+        """Probability of answer 1 at any vote share in [0, 1]: the table joined by straight lines.
 
-        Parameters
-        ----------
-        share : array-like of float
-            Mean score on the scale from 0 to 1.
-
-        Returns
-        -------
-        ndarray of float
-            The rounded table joined by straight lines.
-
-        Examples
-        --------
         >>> from replearn.bounds import uniform_law
         >>> uniform_law(4).at([0.25, 0.3]).round(6).tolist()
         [0.25, 0.3]

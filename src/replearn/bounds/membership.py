@@ -158,20 +158,6 @@ def quick_membership_bound(n: int, law: MembershipLaw) -> float:
 
     Only splits of more than n low occurrences can differ.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : MembershipLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    float
-        May exceed 1.
-
-    Examples
-    --------
     >>> round(quick_membership_bound(100_000, MembershipLaw.standard(0.01)), 4)
     0.024
     """
@@ -186,20 +172,6 @@ def quick_membership_bound(n: int, law: MembershipLaw) -> float:
 def smallest_sample_membership(rho: float, law: MembershipLaw) -> int:
     """Return the sample size at which membership differs with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    law : MembershipLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_sample_membership(0.05, MembershipLaw.standard(0.01))
     23071
     """

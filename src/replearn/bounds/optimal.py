@@ -81,17 +81,6 @@ def optimal_law(n_blocks: int, rho: float) -> ThresholdLaw:
 def tightest_law(n_blocks: int) -> ThresholdLaw:
     """Return the law with (nearly) the smallest possible worst case for this many hard votes.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T, at most 2,000.
-
-    Returns
-    -------
-    ThresholdLaw
-
-    Examples
-    --------
     >>> from replearn.bounds import flip_supremum
     >>> round(flip_supremum(tightest_law(16)), 3), round(flip_supremum(tightest_law(15)), 3)
     (0.099, 0.102)

@@ -24,21 +24,8 @@ from replearn.records.search import bisect, smallest_integer
 def selection_flip_bound(sharpness: float, deviation: float) -> float:
     """Probability that two runs choose differently when no error moves by more than this.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    deviation : float
-        Largest difference of an empirical error between the runs; half the range of these
-        differences is enough.
+    Returns ``tanh(t * deviation / 2)``, rounded up; half the range of the differences is enough.
 
-    Returns
-    -------
-    float
-        ``tanh(t * deviation / 2)``, rounded up.
-
-    Examples
-    --------
     >>> round(selection_flip_bound(50.0, 0.004), 6)
     0.099668
     """
@@ -53,24 +40,8 @@ def selection_error_tail(
 ) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha : float
-        Excess error allowed.
-    deviation : float
-        Largest distance of an empirical error from the true one.
+    Returns ``x / (1 + x)`` with ``x = (N - 1) exp(-t (alpha - 2 deviation))``, rounded up.
 
-    Returns
-    -------
-    float
-        ``x / (1 + x)`` with ``x = (N - 1) exp(-t (alpha - 2 deviation))``, rounded up.
-
-    Examples
-    --------
     >>> round(selection_error_tail(60.0, 20, 0.1), 4)
     0.045
     """
@@ -92,21 +63,9 @@ def selection_error_tail_sampled(
 ) -> float:
     """Probability, over sample and Gumbels, of a choice worse than the best by ``alpha``.
 
-    Parameters
-    ----------
-    sharpness, n_hypotheses, alpha
-        As for `selection_error_tail`.
-    m : int
-        Sample size.
+    Returns ``min(1, (N - 1) exp(-t alpha + t^2 / (2 m)))``, rounded up; needs no statement about
+    all errors at once.
 
-    Returns
-    -------
-    float
-        ``min(1, (N - 1) exp(-t alpha + t^2 / (2 m)))``, rounded up; needs no statement about all
-        errors at once.
-
-    Examples
-    --------
     >>> round(selection_error_tail_sampled(60.0, 20, 0.1, 270_000), 4)
     0.0474
     """
@@ -120,26 +79,8 @@ def selection_error_tail_sampled(
 
 
 def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
-    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``.
+    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``, or None.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha : float
-        Excess error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
-    m : int
-        Sample size.
-
-    Returns
-    -------
-    float or None
-        None when no scale is enough at this sample size.
-
-    Examples
-    --------
     >>> round(selection_scale(20, 0.1, 0.05, 270_000), 2)
     59.47
     """
@@ -159,20 +100,6 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
 def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: ArrayLike) -> float:
     """Exact probability that two runs with these empirical errors choose the same hypothesis.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    errors, other_errors : array_like
-        Empirical errors of the same hypotheses in the two runs.
-
-    Returns
-    -------
-    float
-        Over the shared Gumbels; N log N time.
-
-    Examples
-    --------
     >>> round(selection_agreement(50.0, [0.2, 0.204], [0.204, 0.2]), 6)
     0.900332
     """
@@ -242,20 +169,6 @@ def _by_mean(sharpness: float, m: int) -> float:
 def stable_scale(rho: float, n_hypotheses: int, m: int, *, drift: float | None = None) -> float:
     """Largest sharpness t at which two runs differ with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    n_hypotheses, m, drift
-        As for `selection_flip_bound_sampled`; at least 2 hypotheses.
-
-    Returns
-    -------
-    float
-        On the passing side, to nine digits.
-
-    Examples
-    --------
     >>> round(stable_scale(0.1, 20, 270_000), 1)
     131.7
     """
@@ -328,22 +241,8 @@ def smallest_sample_search(
 ) -> tuple[int, float]:
     """Find the rows for a search over configurations by many trainings, for every learner.
 
-    Parameters
-    ----------
-    rho, alpha, beta, n_hypotheses
-        As for `smallest_sample_selection`, with expected errors of configurations.
-    train_size : int
-        Rows of each training.
+    As `smallest_sample_selection`, with one test row beside each training of ``train_size`` rows.
 
-    Returns
-    -------
-    n : int
-        Rows: one test row beside each training.
-    sharpness : float
-        Sharpness to use with them.
-
-    Examples
-    --------
     >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
     115692
     """

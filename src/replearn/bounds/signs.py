@@ -27,23 +27,8 @@ JOINT_COINS = 20
 
 
 def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
-    """Return the frozen law for the label of a heavy point.
+    """Return the frozen law for the label of a heavy point: k labels, half-width a.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used.
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
-
-    Returns
-    -------
-    ThresholdLaw
-
-    Examples
-    --------
     >>> label_law(4, 0.5).probabilities.tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
@@ -55,22 +40,8 @@ def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
 def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
     """Probability that two runs label a heavy point differently.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used, the same in both runs.
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
+    Returns ``f(k) / a`` for the uniform law; the exact supremum for the arcsine law.
 
-    Returns
-    -------
-    float
-        ``f(k) / a`` for the uniform law; the exact supremum for the arcsine law.
-
-    Examples
-    --------
     >>> round(label_flip_bound(1000, 0.2), 4)
     0.0892
     """
@@ -84,26 +55,10 @@ def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
 
 @theorem("heavy-labels")
 def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> float:
-    """Probability that a heavy point with a clear majority gets the other label.
+    """Probability that a heavy point whose mean label is alpha from 0 gets the other label.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used.
-    alpha : float
-        The mean label is at least ``alpha`` away from 0, in (0, 1].
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
+    Averaged over thresholds; at most ``exp(-k (alpha - a)^2 / 2)`` where ``a < alpha``.
 
-    Returns
-    -------
-    float
-        Averaged over thresholds; at most ``exp(-k (alpha - a)^2 / 2)`` where ``a < alpha``.
-
-    Examples
-    --------
     >>> label_error_bound(1000, 0.4, 0.2) < 2e-9
     True
     >>> label_error_bound(10, 1.0, 1.0)
@@ -126,28 +81,9 @@ def smallest_labels(
 ) -> tuple[int, float]:
     """Find how many labels of each heavy point are needed, and the width that goes with them.
 
-    Parameters
-    ----------
-    rho : float
-        Flip budget for each point, in (0, 1].
-    beta : float
-        Probability that any of the points is labelled wrongly, in (0, 1].
-    alpha : float
-        Points whose mean label is within ``alpha`` of 0 may get either label; 1 in the
-        realizable setting.
-    n_points : int
-        Number of heavy points; a set whose members all have frequency at least ``low`` has at
-        most ``1 / low``.
+    Points whose mean label is within ``alpha`` of 0 may get either label. A set whose members all
+    have frequency at least ``low`` has at most ``1 / low`` points.
 
-    Returns
-    -------
-    k : int
-        Number of labels: k passes and k - 1 fails.
-    a : float
-        Half-width for the uniform law, the smallest that keeps the flip budget.
-
-    Examples
-    --------
     >>> k, a = smallest_labels(0.1, 0.05, 0.2, n_points=100)
     >>> k, round(a, 4)
     (1502, 0.1456)
@@ -181,8 +117,6 @@ def _smallest_width(k: int, rho: float) -> float | None:
 def joint_groups(n_coins: int) -> list[int]:
     """Sizes of the groups in which so many coins are drawn at once, as equal as can be.
 
-    Examples
-    --------
     >>> joint_groups(20), joint_groups(50)
     ([20], [17, 17, 16])
     """
@@ -194,22 +128,8 @@ def joint_groups(n_coins: int) -> list[int]:
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: one threshold per coin.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    a : float
-        Half-width of the thresholds on the mean, in (0, 1].
+    Returns ``d f(n) / a``, cut at 1.
 
-    Returns
-    -------
-    float
-        ``d f(n) / a``, cut at 1.
-
-    Examples
-    --------
     >>> round(sign_flip_bound(100_000, 5, 0.1), 4)
     0.0892
     """
@@ -223,23 +143,9 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    a : float
-        Beyond this distance of the mean from 0 a sign is certain, in (0, 1].
+    Returns ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
+    for more than 20 coins.
 
-    Returns
-    -------
-    float
-        ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
-        for more than 20 coins.
-
-    Examples
-    --------
     >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
     0.0946
     """
@@ -254,23 +160,6 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
 def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None:
     """Smallest half-width that keeps the budget, or None if even 1 does not.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    rho : float
-        Budget for the whole vector, in (0, 1].
-    joint : bool
-        Whether the vector is drawn at once.
-
-    Returns
-    -------
-    float or None
-
-    Examples
-    --------
     >>> round(sign_width(100_000, 5, 0.1, joint=False), 3)
     0.089
     """
@@ -286,26 +175,8 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
 def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
     """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    alpha : float
-        Coins closer to 0 may get either sign, in (0, 1].
-    a : float
-        Half-width, in (0, 1].
-    joint : bool
-        Whether the vector is drawn at once.
+    A union over the coins; ``joint``: the vector is drawn at once.
 
-    Returns
-    -------
-    float
-        Union over the coins, cut at 1.
-
-    Examples
-    --------
     >>> sign_error_bound(100_000, 5, 0.2, 0.1, joint=False) < 1e-12
     True
     """

@@ -13,15 +13,8 @@ _BOUNDS: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
 def theorem(key: str) -> Callable[[Bound], Bound]:
-    """Mark a function as a bound that follows from a theorem.
+    """Mark a function as a bound that follows from the theorem ``docs/theory/<key>.md``.
 
-    Parameters
-    ----------
-    key : str
-        Name of the page ``docs/theory/<key>.md`` with statement and proof.
-
-    Examples
-    --------
     >>> @theorem("several-partitions")
     ... def example_of_a_bound(flip_bound: float) -> float:
     ...     return flip_bound
@@ -52,8 +45,6 @@ def theorem_of(function: Callable[..., Any]) -> str:
 def bound_named(name: str) -> Callable[..., Any]:
     """Return the marked bound of this name.
 
-    Examples
-    --------
     >>> bound_named("error_factor").__name__
     'error_factor'
     """
