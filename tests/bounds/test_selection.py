@@ -13,7 +13,6 @@ from replearn.bounds import selection_flip_bound_sampled, smallest_sample_select
 from replearn.bounds.selection import (
     _by_mean,
     selection_agreement,
-    selection_error_tail,
     selection_error_tail_sampled,
     selection_flip_bound,
     selection_scale,
@@ -96,7 +95,7 @@ def test_sampled_flip_bound_by_enumeration(n_hypotheses, m):
 def test_one_hypothesis_never_differs():
     assert selection_flip_bound_sampled(100.0, 1, 1) == 0.0
     assert selection_agreement(3.0, [0.2], [0.9]) == 1.0
-    assert selection_error_tail(0.0, 1, 0.1) == 0.0
+    assert selection_error_tail_sampled(0.0, 1, 0.1, 1) == 0.0
     m, t = smallest_sample_selection(0.1, 0.1, 0.1, 1)
     assert (m, t) == (1, 0.0)
 
@@ -105,13 +104,14 @@ def test_one_hypothesis_never_differs():
 def test_error_tail_bounds_the_exponential_mechanism(errors, t, alpha):
     chosen = special.softmax(-t * np.array(errors))
     bad = chosen[np.array(errors) > min(errors) + alpha].sum()
-    assert bad <= selection_error_tail(t, len(errors), alpha) + 1e-12
+    assert bad <= selection_error_tail_sampled(t, len(errors), alpha, 10**12) + 1e-12
 
 
 def test_error_tail_is_attained():
     errors = np.array([0.1, *[0.3 + 1e-9] * 9])
     bad = special.softmax(-20 * errors)[1:].sum()
-    assert bad == pytest.approx(selection_error_tail(20, 10, 0.2), rel=1e-6)
+    tail = selection_error_tail_sampled(20, 10, 0.2, 10**12)
+    assert bad == pytest.approx(tail / (1 + tail), rel=1e-6)
 
 
 @pytest.mark.parametrize("m", [10, 100])
@@ -158,7 +158,7 @@ def test_drift_is_paid_for():
     [
         (lambda: selection_flip_bound(-1.0, 0.1), "sharpness="),
         (lambda: selection_flip_bound(1.0, -0.1), "deviation"),
-        (lambda: selection_error_tail(1.0, 0, 0.1), "n_hypotheses"),
+        (lambda: selection_error_tail_sampled(1.0, 0, 0.1, 5), "n_hypotheses"),
         (lambda: selection_agreement(1.0, [0.1], [0.1, 0.2]), "errors"),
         (lambda: smallest_sample_selection(0.0, 0.1, 0.1, 5), "rho"),
     ],

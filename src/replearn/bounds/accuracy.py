@@ -8,43 +8,40 @@ total mass s cost at most ``clear * s`` and light points of total mass 1 - s dev
 
 import math
 
-from replearn.bounds.laws import ThresholdLaw, error_factor
+import numpy as np
+
+from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_positive
+from replearn.records.checks import check_fraction, check_fractions
 
 
-def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: float = 0.0) -> float:
-    """Return a bound of the vote's mean error over thresholds, given that of its learners.
+@theorem("accuracy-factor")
+def error_factor(law: ThresholdLaw) -> float:
+    """Return C_G: the vote's mean error is at most this many times that of the learners.
 
-    Returns ``bayes_risk + C_G (learner_error - bayes_risk)``, at most 1.
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
 
-    >>> from replearn.bounds import arcsine_law
-    >>> round(vote_error_bound(arcsine_law(64, 0.651), 0.15, bayes_risk=0.14), 4)
-    0.1521
+    Returns
+    -------
+    float
+        ``max_k T max(G_k, 1 - G_{T-k}) / k``, at least 1, rounded up; attained by a vote in
+        which k learners of T are wrong.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law, uniform_law
+    >>> round(error_factor(uniform_law(32)), 6), round(error_factor(arcsine_law(32, 0.847)), 3)
+    (1.0, 1.07)
     """
-    learner_error = check_fraction("learner_error", learner_error)
-    if not 0.0 <= bayes_risk <= learner_error:
-        raise ValueError(f"bayes_risk must be in [0, learner_error], got {bayes_risk!r}")
+    wrong = np.arange(1, law.n_blocks + 1)
     # theorem: accuracy-factor
-    bound = bayes_risk + error_factor(law) * (learner_error - bayes_risk)
-    return min(bound * (1.0 + 1e-15), 1.0)
-
-
-def light_point_tail(excess: float, max_point_mass: float) -> float:
-    """Probability that the error exceeds its mean over the thresholds by more than ``excess``.
-
-    ``exp(-2 excess^2 / max_point_mass)``, rounded up.
-
-    >>> round(light_point_tail(0.1, 0.005), 6), light_point_tail(0.1, 0.0)
-    (0.018316, 0.0)
-    """
-    check_positive("excess", excess)
-    check_fraction("max_point_mass", max_point_mass, zero=True)
-    if max_point_mass == 0.0:
-        return 0.0
-    # theorem: light-point-deviation
-    return upper_probability(math.exp(-2.0 * excess * excess / max_point_mass))
+    chance = np.maximum(law.probabilities[1:], 1.0 - law.probabilities[-2::-1])
+    factor = float(np.max(law.n_blocks * chance / wrong))
+    return factor if factor == 1.0 else float(np.nextafter(factor, np.inf))
 
 
 @theorem("light-point-deviation")
@@ -70,8 +67,7 @@ def light_allowance(alpha: float, clear: float) -> float:
     >>> round(light_allowance(0.1, 0.075), 4), light_allowance(0.1, 1.0), light_allowance(0.1, 0.2)
     (0.0866, 0.1, 0.0)
     """
-    check_fraction("alpha", alpha)
-    check_fraction("clear", clear)
+    check_fractions(alpha=alpha, clear=clear)
     cost = 0.0 if clear >= 1.0 else clear  # 1: every point has one label only
     if cost >= alpha:
         return 0.0

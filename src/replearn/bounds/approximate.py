@@ -11,10 +11,10 @@ import numpy as np
 from scipy import special
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_fraction, check_fractions, check_positive
 from replearn.records.search import require_integer
 
 
@@ -145,33 +145,17 @@ def vote_mean_and_spread(
     return 2.0 * centred, 2.0 * blocks
 
 
-def smallest_blocks_approximate(
-    rho: float,
-    gamma: float,
-    *,
-    law: str = "uniform",
-    width: float = 1.0,
-    shared_rows: bool = False,
-) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route, for continuous data.
-
-    ``width`` is the half-width of the law; the other arguments are those of `disagreement_tail`.
+def smallest_blocks_approximate(rho: float, gamma: float, *, shared_rows: bool = False) -> int:
+    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
 
     >>> smallest_blocks_approximate(0.05, 0.1)
     527
     """
-    check_fraction("rho", rho)
-    check_fraction("gamma", gamma)
-    check_fraction("width", width)
-    check_choice("law", law, ("uniform", "arcsine"))
-    build = uniform_law if law == "uniform" else arcsine_law
-
-    def passes(n_blocks: int) -> bool:
-        tail = disagreement_tail(build(n_blocks, width), gamma, shared_rows=shared_rows)
-        return tail <= rho
-
+    check_fractions(rho=rho, gamma=gamma)
     return require_integer(
-        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+        lambda n: disagreement_tail(uniform_law(n), gamma, shared_rows=shared_rows) <= rho,
+        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
+        limit=MOST_BLOCKS,
     )
 
 

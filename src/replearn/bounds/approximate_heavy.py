@@ -37,9 +37,8 @@ def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
     >>> round(crowd_bound(0.01, 0.0, 0.001, 0.1), 4), round(crowd_bound(0.01, 0.0, 1.0, 0.1), 4)
     (0.0175, 0.1)
     """
-    _check(mean, spread, mass)
+    exponents, slopes = _exponents(mean, spread, mass)
     check_fraction("rho", rho)
-    exponents, slopes = _exponents(mass, mean)
     # theorem: approximate-heavy
     logs = -math.log(rho) + 1e-11 + slopes * mean + slopes * slopes * spread / 4.0
     return round_up(round_up(min(float((logs / exponents).min()), mean / rho)))
@@ -53,26 +52,21 @@ def crowd_tail(mean: float, spread: float, mass: float, gamma: float) -> float:
     >>> round(crowd_tail(0.01, 0.0, 0.001, 0.02), 4), round(crowd_tail(0.01, 0.0, 1.0, 0.02), 4)
     (0.021, 0.5)
     """
-    _check(mean, spread, mass)
+    exponents, slopes = _exponents(mean, spread, mass)
     check_positive("gamma", gamma)
-    exponents, slopes = _exponents(mass, mean)
     # theorem: approximate-heavy
     logs = slopes * mean + slopes * slopes * spread / 4.0 - exponents * gamma
     return upper_probability(min(math.exp(min(0.0, float(logs.min()))), mean / gamma))
 
 
-def _check(mean: float, spread: float, mass: float) -> None:
-    check_positive("mean", mean, zero=True)
-    check_positive("spread", spread, zero=True)
-    check_fraction("mass", mass, zero=True)
-
-
-def _exponents(mass: float, mean: float) -> tuple[Floats, Floats]:
+def _exponents(mean: float, spread: float, mass: float) -> tuple[Floats, Floats]:
     """Exponents l and slopes (e^(l mass) - 1)/mass, from far too small to far too large.
 
     Every exponent gives a valid bound, so a grid is as good as the exact minimum.
     """
-    size = max(mass, 1e-12)
+    check_positive("mean", mean, zero=True)
+    check_positive("spread", spread, zero=True)
+    size = max(check_fraction("mass", mass, zero=True), 1e-12)
     exponents = np.geomspace(0.01, 60.0 / max(size, min(mean, 1e-3), 1e-9), _EXPONENTS)
     return exponents, np.expm1(exponents * size) / size * (1.0 + 1e-12)
 
@@ -184,11 +178,11 @@ def membership_disagreement_tail(
     0.0305
     """
     check_positive("gamma", gamma)
-    return _best_tail(
-        n,
-        law,
-        lambda mass: crowd_tail(membership_flip, membership_spread(n, law, mass), mass, gamma),
-    )
+
+    def tail(mass: float) -> float:
+        return crowd_tail(membership_flip, membership_spread(n, law, mass), mass, gamma)
+
+    return _best_tail(n, law, tail)
 
 
 @theorem("approximate-heavy")

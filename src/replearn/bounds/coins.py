@@ -5,21 +5,21 @@ G rises evenly in the arcsine scale between two shares inside the gap: that scal
 variance of a share, so skewed coins pay for their own small variance only.
 """
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
-from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
+from replearn.bounds.laws import ROUNDING, ThresholdLaw, portable_arcsine
 from replearn.bounds.membership import MembershipLaw, largest_mean_difference, root_difference_bound
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.checks import check_choice, check_count, check_fraction, check_fractions
 from replearn.records.search import require_integer, smallest_integer
 
 # Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
@@ -41,8 +41,11 @@ class CoinLaw(MembershipLaw):
     [0.0, 0.5, 1.0]
     """
 
+    kinds: ClassVar[tuple[str, ...]] = ("arcsine",)
+    version: ClassVar[str] = "replearn-coin-1"
+
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("arcsine",))
+        check_choice("kind", self.kind, self.kinds)
         if not 0.0 <= self.low < self.low + 1e-9 < self.high <= 1.0:
             raise ValueError(
                 f"low={self.low!r} and high={self.high!r} must satisfy 0 <= low < high <= 1."
@@ -54,14 +57,12 @@ class CoinLaw(MembershipLaw):
         first, last = _angle(np.array([self.low, self.high]))
         return float(first), float(last)
 
-    def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
-        """G(count / n) in units of 2**-30: the same bits on every machine."""
+    def exact_values(self, share: Floats) -> Floats:
+        """G(share) before it is rounded to 30 bits."""
         first, last = self.angles
-        share = np.asarray(counts, float) / n
         values = np.clip((_angle(share) - first) / (last - first), 0.0, 1.0)
         # The ends are exact, whatever the arcsine rounds to.
-        values = np.where(share <= self.low, 0.0, np.where(share >= self.high, 1.0, values))
-        return np.asarray(np.rint(values * 2.0**LAW_BITS), np.int64)
+        return np.where(share <= self.low, 0.0, np.where(share >= self.high, 1.0, values))
 
     def frequency(self, level: ArrayLike) -> Floats:
         """Share of heads at which G has this value."""
@@ -71,12 +72,6 @@ class CoinLaw(MembershipLaw):
     def mirrored(self) -> "CoinLaw":
         """Return the law of the tails."""
         return CoinLaw(self.kind, 1.0 - self.high, 1.0 - self.low)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of version and parameters: equal for equal laws only."""
-        text = f"replearn-coin-1:{self.kind}:{self.low.hex()}:{self.high.hex()}"
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _angle(share: Floats) -> Floats:
@@ -188,8 +183,7 @@ def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
     >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
     19
     """
-    check_fraction("rho", rho)
-    check_fraction("beta", beta)
+    check_fractions(rho=rho, beta=beta)
 
     def passes(n: int) -> bool:
         law = coin_law(n, p0, q0, rho)

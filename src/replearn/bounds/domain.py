@@ -8,7 +8,7 @@ import math
 
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
 from replearn.records.search import require_integer
 
 
@@ -21,8 +21,7 @@ def collision_bound(size: int, draws: int) -> float:
     >>> round(collision_bound(365, 10), 4)
     0.1233
     """
-    check_count("size", size)
-    check_count("draws", draws)
+    check_counts(size=size, draws=draws)
     # theorem: domain-reduction
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 

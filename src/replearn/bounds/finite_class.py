@@ -14,15 +14,16 @@ from typing import NamedTuple
 from replearn.bounds.heavy_sets import one_heavy_flip_bound
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import require_integer, smallest_integer
+from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
+from replearn.records.search import require_integer, require_pair
 
 # Mass that the favourite hypothesis of a good string has: tried in turn, the best one counts.
 _MASSES = (0.5, 0.6, 0.7, 0.8)
-# Designs that are tried: strings, power of the counts, share of rho for "no string is good".
+# Designs that are tried: strings, share of rho for "no string is good".
 _STRINGS = (4, 12)
-_POWERS = (3.0,)
 _SHARES = (0.05, 0.2)
+# Power of the counts.
+_KAPPA = 3.0
 
 
 @theorem("finite-class")
@@ -34,8 +35,7 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     >>> round(order_flip_bound(20, 0.09, 5_000_000), 4)
     0.0687
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("width", width)
     log_n = math.log(n_hypotheses)
     # theorem: finite-class
@@ -51,8 +51,7 @@ def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> f
     >>> round(order_error_tail(20, 0.08, 50_000, 0.1), 6)
     0.000863
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_fraction("alpha", alpha)
     if n_hypotheses == 1:
         return 0.0
@@ -90,15 +89,12 @@ def smallest_sample_order(
     """
     check_fraction("rho", rho)
 
-    def passes(m: int) -> bool:
-        width = order_width(n_hypotheses, alpha, beta, m)
-        return width is not None and order_flip_bound(n_hypotheses, width, m) <= rho
-
-    m = smallest_integer(passes, limit=10**15)
-    width = None if m is None else order_width(n_hypotheses, alpha, beta, m)
-    if m is None or width is None:
-        raise ValueError(f"rho={rho!r}, alpha={alpha!r} need more than 10**15 rows.")
-    return m, width
+    return require_pair(
+        lambda m: order_width(n_hypotheses, alpha, beta, m),
+        lambda m, width: order_flip_bound(n_hypotheses, width, m) <= rho,
+        f"rho={rho!r}, alpha={alpha!r} need more than 10**15 rows.",
+        limit=10**15,
+    )
 
 
 class AmplifiedDesign(NamedTuple):
@@ -164,7 +160,7 @@ def smallest_sample_amplified(
     check_fraction("rho", rho)
     designs = [
         _design(rho, alpha, beta, n_hypotheses, *choice)
-        for choice in product(_MASSES, _STRINGS, _POWERS, _SHARES)
+        for choice in product(_MASSES, _STRINGS, _SHARES)
     ]
     return min(designs)
 
@@ -176,19 +172,18 @@ def _design(
     n_hypotheses: int,
     mass: float,
     n_strings: int,
-    kappa: float,
     share: float,
 ) -> AmplifiedDesign:
     # theorem: finite-class
     base = (1.0 - mass) * (rho * share) ** (1.0 / n_strings)
-    n_blocks = _blocks(rho * (1.0 - share) * (1.0 - 1e-9), mass, kappa, n_strings)
+    n_blocks = _blocks(rho * (1.0 - share) * (1.0 - 1e-9), mass, n_strings)
     size, width = smallest_sample_order(base * (1.0 - 1e-9), alpha, beta / n_blocks, n_hypotheses)
-    return AmplifiedDesign(n_blocks * size, n_blocks, size, n_strings, width, kappa)
+    return AmplifiedDesign(n_blocks * size, n_blocks, size, n_strings, width, _KAPPA)
 
 
 @lru_cache(maxsize=1024)
-def _blocks(budget: float, mass: float, kappa: float, n_strings: int) -> int:
+def _blocks(budget: float, mass: float, n_strings: int) -> int:
     def passes(n_blocks: int) -> bool:
-        return one_heavy_flip_bound(n_blocks, mass, kappa, points_per_row=n_strings) <= budget
+        return one_heavy_flip_bound(n_blocks, mass, _KAPPA, points_per_row=n_strings) <= budget
 
     return require_integer(passes, f"rho needs more than 10**13 blocks: {budget!r} is too small")

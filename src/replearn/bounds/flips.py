@@ -88,8 +88,7 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     k = windows(law.n_blocks, q, q)
     levels = not_all_equal(distribution_functions(law.n_blocks, q, k), runs)
     weights = np.where(k < law.n_blocks, law.steps[np.minimum(k, law.n_blocks - 1)], 0.0)
-    values: Floats = (weights * levels).sum(axis=1)
-    return values
+    return np.asarray((weights * levels).sum(axis=1))
 
 
 @theorem("pointwise-threshold")
@@ -146,22 +145,18 @@ def uniform_flip_bound(n_blocks: int, width: float) -> float:
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
     """Bound the supremum of `flip_curve` over q in [0, 1]; depends on the table alone."""
     key = (law.digest, runs)
-    if key not in _known_suprema:
-        if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
-            _known_suprema.clear()
-        _known_suprema[key] = _level_supremum(law, runs)
-    return _known_suprema[key]
-
-
-def _level_supremum(law: ThresholdLaw, runs: int) -> float:
-    """Compute what `level_supremum` remembers."""
+    if key in _known_suprema:
+        return _known_suprema[key]
     by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
     supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
     bound = supremum(law.steps, runs)
     if not law.is_symmetric:
         # q > 1/2 is the mirrored law at 1 - q: F_k(1 - q) = 1 - F_{T-1-k}(q)
         bound = max(bound, supremum(law.steps[::-1], runs))
-    return min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
+    if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
+        _known_suprema.clear()
+    _known_suprema[key] = min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
+    return _known_suprema[key]
 
 
 def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:

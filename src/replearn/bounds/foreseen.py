@@ -7,7 +7,6 @@ many points together.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,11 +34,7 @@ _NODES = 15
 
 
 def flip_estimate(
-    law: ThresholdLaw,
-    votes: ArrayLike,
-    thresholds: ArrayLike,
-    *,
-    joint: float | None = None,
+    law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike, *, joint: float | None = None
 ) -> Floats:
     """Estimate the probability that a fresh sample answers differently under the same key.
 
@@ -149,17 +144,13 @@ def _boundary(law: ThresholdLaw, u: Floats, joint: float) -> Floats:
     scatter = np.sqrt((1.0 - joint) * grid * (1.0 - grid) / law.n_blocks)
     every = np.arange(law.n_blocks + 1) / law.n_blocks
     level = np.zeros_like(grid)
-    for node, weight in _normal_nodes():
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
         level += weight * np.interp(grid + node * scatter, every, law.probabilities)
     level = np.maximum.accumulate(level)
     rising = np.flatnonzero(np.diff(level))
     support = slice(rising[0], rising[-1] + 2)
     return np.asarray(np.interp(u, level[support], grid[support]), float)
-
-
-def _normal_nodes() -> Iterator[tuple[float, float]]:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    return zip(nodes.tolist(), (weights / weights.sum()).tolist(), strict=True)
 
 
 def _checked_joint(joint: float | None, counts: Integers) -> float:
@@ -168,13 +159,11 @@ def _checked_joint(joint: float | None, counts: Integers) -> float:
 
 def _within_variance(shares: Floats, n_blocks: int) -> Floats:
     """Variance of one partition's share, without bias; 0 where a single block says nothing."""
-    variance: Floats = (shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1)
-    return variance
+    return np.asarray((shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1))
 
 
 def _between_variance(shares: Floats) -> Floats:
     n_partitions = shares.shape[1]
     if n_partitions == 1:
         return np.zeros(len(shares))
-    spread: Floats = shares.var(axis=1, ddof=1) * (1.0 - 1.0 / n_partitions)
-    return spread
+    return np.asarray(shares.var(axis=1, ddof=1) * (1.0 - 1.0 / n_partitions))

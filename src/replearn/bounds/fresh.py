@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
-from replearn.bounds.crossing import (
-    Integers,
-    as_columns,
-    checked_thresholds,
-    crossing_bound,
-)
+from replearn.bounds.crossing import Integers, as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up
@@ -195,8 +190,7 @@ def _increasing_hull(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         while len(hull) >= 2 and not _turns_right(x, y, hull[-2], hull[-1], i):
             hull.pop()
         hull.append(i)
-    corners, heights = x[hull], np.maximum.accumulate(y[hull])
-    return corners, heights
+    return x[hull], np.maximum.accumulate(y[hull])
 
 
 def _turns_right(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:

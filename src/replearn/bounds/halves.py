@@ -95,5 +95,4 @@ def _expected_gaps(
     logs = choose[first] + choose[second] - log_choose(2 * n_blocks)[j]
     masses = np.exp(np.where(possible, logs, -np.inf))
     gaps = np.abs(law.probabilities[first] - law.probabilities[second])
-    values: Floats = (masses * gaps).sum(axis=1)
-    return values
+    return np.asarray((masses * gaps).sum(axis=1))

@@ -13,15 +13,16 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect, geometric_mean, require_integer
 
 # How far below its mean the heavy point's count may fall, in standard deviations; tried in turn.
@@ -42,12 +43,7 @@ class SetLaw(MembershipLaw):
     (0.05, 0.2)
     """
 
-    def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("power",))
-        if not 0.0 < self.low < self.low * (1.0 + 1e-4) <= self.high <= 1.0:
-            raise ValueError(
-                f"low={self.low!r} and high={self.high!r} must satisfy 0 < low < high <= 1."
-            )
+    kinds: ClassVar[tuple[str, ...]] = ("power",)
 
     @classmethod
     def standard(cls, nu: float) -> "SetLaw":
@@ -58,25 +54,17 @@ class SetLaw(MembershipLaw):
         """Smallest count that is a member under the shared number u in [0, 1)."""
         needed = math.ceil(n * float(self.frequency(u)))
         # The search only mends rounding: a count is a member iff u < M(count / n).
-        while needed > 0 and u < self._value(needed - 1, n):
+        while needed > 0 and u < self.exact_values(np.asarray((needed - 1) / n)):
             needed -= 1
-        while not u < self._value(needed, n):
+        while not u < self.exact_values(np.asarray(needed / n)):
             needed += 1
         return needed
 
-    def _value(self, count: int, n: int) -> float:
-        return float(self._values(np.array([count]), n)[0])
-
-    def _values(self, counts: ArrayLike, n: int) -> Floats:
-        share = np.asarray(counts, float) / n
+    def exact_values(self, share: Floats) -> Floats:
+        """M(share) before it is rounded to 30 bits."""
         # s * sqrt(s) is correctly rounded on every machine, a power is not.
         first, last = self.low * math.sqrt(self.low), self.high * math.sqrt(self.high)
-        values = (share * np.sqrt(share) - first) / (last - first)
-        return np.asarray(np.clip(values, 0.0, 1.0), float)
-
-    def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
-        """M(count / n) in units of 2**-30."""
-        return np.asarray(np.rint(self._values(counts, n) * 2.0**30), np.int64)
+        return np.clip((share * np.sqrt(share) - first) / (last - first), 0.0, 1.0)
 
     def frequency(self, level: ArrayLike) -> Floats:
         """Frequency at which M has this value."""
@@ -224,14 +212,14 @@ def _largest(passes: Callable[[float], bool], limit: float) -> float:
     return bisect(passes, least, limit, tolerance=1.0 - 1.0 / 1.001, mean=geometric_mean)
 
 
-def smallest_sample_one(rho: float, nu: float, kappa: float | None = None) -> int:
+def smallest_sample_one(rho: float, nu: float) -> int:
     """Return how many rows are needed to name one heavy point alike.
 
     >>> smallest_sample_one(0.2, 0.1) < 15_000
     True
     """
     check_fraction("rho", rho)
-    power = one_heavy_power(nu) if kappa is None else kappa
+    power = one_heavy_power(nu)
     return require_integer(
         lambda n: one_heavy_flip_bound(n, nu, power) <= rho,
         f"rho={rho!r}, nu={nu!r} need more than 10**13 rows",

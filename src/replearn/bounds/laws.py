@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
 from replearn.records.checks import check_choice, check_count, check_fraction
 
@@ -108,7 +107,7 @@ class ThresholdLaw:
     @property
     def is_continuous(self) -> bool:
         """Whether the law may be used between the vote shares k / T (soft votes)."""
-        return self.name in ("uniform", "arcsine")
+        return self.name in LAWS_OF_A_WIDTH
 
     @property
     def lipschitz(self) -> float | None:
@@ -162,10 +161,8 @@ class ThresholdLaw:
     def from_dict(cls, data: Mapping[str, Any]) -> "ThresholdLaw":
         """Rebuild a law from `to_dict`, and fail if its digest does not follow from it."""
         name, n_blocks = data["name"], data["n_blocks"]
-        if name == "uniform":
-            law = uniform_law(n_blocks, data["width"])
-        elif name == "arcsine":
-            law = arcsine_law(n_blocks, data["width"])
+        if name in LAWS_OF_A_WIDTH:
+            law = LAWS_OF_A_WIDTH[name](n_blocks, data["width"])
         else:
             law = cls(name, n_blocks, data["width"], np.asarray(data["table"], dtype=np.int64))
         if law.digest != data["digest"]:
@@ -239,6 +236,9 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
     return ThresholdLaw("arcsine", n_blocks, width, _symmetric_table(lower, n_blocks))
 
 
+LAWS_OF_A_WIDTH = {"uniform": uniform_law, "arcsine": arcsine_law}
+
+
 def table_law(values: Sequence[float] | NDArray[np.float64]) -> ThresholdLaw:
     """Return any law given by its values G_0 = 0, ..., G_T = 1.
 
@@ -308,31 +308,3 @@ def _symmetric_table(lower: NDArray[np.float64], n_blocks: int) -> NDArray[np.in
     if n_blocks % 2 == 0:
         table[n_blocks // 2] = ONE // 2
     return table
-
-
-@theorem("accuracy-factor")
-def error_factor(law: ThresholdLaw) -> float:
-    """Return C_G: the vote's mean error is at most this many times that of the learners.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-
-    Returns
-    -------
-    float
-        ``max_k T max(G_k, 1 - G_{T-k}) / k``, at least 1, rounded up; attained by a vote in
-        which k learners of T are wrong.
-
-    Examples
-    --------
-    >>> from replearn.bounds import arcsine_law, uniform_law
-    >>> round(error_factor(uniform_law(32)), 6), round(error_factor(arcsine_law(32, 0.847)), 3)
-    (1.0, 1.07)
-    """
-    wrong = np.arange(1, law.n_blocks + 1)
-    # theorem: accuracy-factor
-    chance = np.maximum(law.probabilities[1:], 1.0 - law.probabilities[-2::-1])
-    factor = float(np.max(law.n_blocks * chance / wrong))
-    return factor if factor == 1.0 else float(np.nextafter(factor, np.inf))

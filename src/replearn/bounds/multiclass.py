@@ -72,8 +72,7 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
     values = np.asarray(weights, dtype=np.float64)
     if values.ndim == 0 or not np.all(values >= 0.0) or not np.all(values.sum(axis=-1) > 0.0):
         raise ValueError(f"{name} must hold nonnegative weights with a positive sum per row")
-    shares: Floats = values / values.sum(axis=-1, keepdims=True)
-    return shares
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
 
 
 @lru_cache(maxsize=4096)

@@ -12,8 +12,8 @@ import numpy as np
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import log_growth, realizable_tail_within
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect, require_integer
+from replearn.records.checks import check_count, check_fraction, check_fractions
+from replearn.records.search import bisect, require_pair
 
 _LIMITS = 200
 
@@ -78,19 +78,15 @@ def smallest_sample_realizable(
     >>> smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 1)
     (18238, 0.053500000000000006)
     """
-    check_fraction("rho", rho)
-    check_fraction("alpha", alpha)
-    check_fraction("beta", beta)
+    check_fractions(rho=rho, alpha=alpha, beta=beta)
 
-    def passes(n: int) -> bool:
+    def fits(n: int, limit: float) -> bool:
         # Sauer's sum has d terms: the flips want it for one size, the tail for up to seven.
-        if realizable_flip_bound(n, d, gamma, best_ceiling(n, d, gamma)) > rho:
-            return False
-        return realizable_tail_within(n, d, alpha, beta)
+        flips = realizable_flip_bound(n, d, gamma, limit)
+        return flips <= rho and realizable_tail_within(n, d, alpha, beta)
 
     message = f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows"
-    n = require_integer(passes, message, limit=10**12)
-    return n, best_ceiling(n, d, gamma)
+    return require_pair(lambda n: best_ceiling(n, d, gamma), fits, message, limit=10**12)
 
 
 @theorem("semi-replicable")

@@ -16,8 +16,14 @@ from numpy.typing import ArrayLike
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect, smallest_integer
+from replearn.records.checks import (
+    check_count,
+    check_counts,
+    check_fraction,
+    check_fractions,
+    check_positive,
+)
+from replearn.records.search import bisect, require_pair
 
 
 @theorem("hypothesis-selection")
@@ -35,28 +41,6 @@ def selection_flip_bound(sharpness: float, deviation: float) -> float:
     return upper_probability(math.tanh(sharpness * deviation / 2.0))
 
 
-def selection_error_tail(
-    sharpness: float, n_hypotheses: int, alpha: float, deviation: float = 0.0
-) -> float:
-    """Probability that the choice is worse than the best by more than ``alpha``.
-
-    Returns ``x / (1 + x)`` with ``x = (N - 1) exp(-t (alpha - 2 deviation))``, rounded up.
-
-    >>> round(selection_error_tail(60.0, 20, 0.1), 4)
-    0.045
-    """
-    check_count("n_hypotheses", n_hypotheses)
-    check_positive("sharpness", sharpness, zero=True)
-    check_positive("alpha", alpha)
-    check_positive("deviation", deviation, zero=True)
-    # theorem: hypothesis-selection
-    exponent = sharpness * (alpha - 2.0 * deviation)
-    if exponent > 700.0:
-        return upper_probability((n_hypotheses - 1) * math.exp(-700.0))
-    worse = n_hypotheses - 1
-    return upper_probability(worse / (worse + math.exp(exponent)))
-
-
 @theorem("hypothesis-selection")
 def selection_error_tail_sampled(
     sharpness: float, n_hypotheses: int, alpha: float, m: int
@@ -69,8 +53,7 @@ def selection_error_tail_sampled(
     >>> round(selection_error_tail_sampled(60.0, 20, 0.1, 270_000), 4)
     0.0474
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("sharpness", sharpness, zero=True)
     check_positive("alpha", alpha)
     # theorem: hypothesis-selection
@@ -84,8 +67,7 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
     >>> round(selection_scale(20, 0.1, 0.05, 270_000), 2)
     59.47
     """
-    check_fraction("alpha", alpha)
-    check_fraction("beta", beta)
+    check_fractions(alpha=alpha, beta=beta)
     if selection_error_tail_sampled(0.0, n_hypotheses, alpha, m) <= beta:
         return 0.0
     needed = math.log((n_hypotheses - 1) / beta) + 1e-9
@@ -141,8 +123,7 @@ def selection_flip_bound_sampled(
     >>> round(selection_flip_bound_sampled(60.0, 20, 270_000, drift=0.0), 4)
     0.0996
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("drift", drift or 0.0, zero=True)
     # theorem: hypothesis-selection
     deviation = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
@@ -220,20 +201,13 @@ def smallest_sample_selection(
     """
     check_fraction("rho", rho)
 
-    def passes(m: int) -> bool:
-        sharpness = selection_scale(n_hypotheses, alpha, beta, m)
-        if sharpness is None:
-            return False
-        return selection_flip_bound_sampled(sharpness, n_hypotheses, m, drift=drift) <= rho
-
-    m = smallest_integer(passes, limit=10**15)
-    sharpness = None if m is None else selection_scale(n_hypotheses, alpha, beta, m)
-    if m is None or sharpness is None:
-        raise ValueError(
-            f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
-            "below about 2 rho alpha / ln(N / beta)."
-        )
-    return m, sharpness
+    return require_pair(
+        lambda m: selection_scale(n_hypotheses, alpha, beta, m),
+        lambda m, t: selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift) <= rho,
+        f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
+        "below about 2 rho alpha / ln(N / beta).",
+        limit=10**15,
+    )
 
 
 def smallest_sample_search(

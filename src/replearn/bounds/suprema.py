@@ -93,16 +93,7 @@ def mean_difference_limit(n_blocks: int, q: Floats) -> Floats:
         return spread
     z = (n_blocks - 1) * spread
     factor = n_blocks / (n_blocks - 1) * (1.0 + 1e-12)
-    bound: Floats = factor * z * (special.i0e(z) + special.i1e(z))
-    return bound
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """Cells with the larger of their end values and an upper bound of the curve on them."""
-
-    value: Floats
-    bound: Floats
+    return np.asarray(factor * z * (special.i0e(z) + special.i1e(z)))
 
 
 def supremum_by_cells(steps: Floats, runs: int = 2) -> float:
@@ -114,11 +105,11 @@ def supremum_by_cells(steps: Floats, runs: int = 2) -> float:
     tolerance = TOLERANCE * max(1.0, n_blocks / 2048)
     best, settled = 0.0, 0.0
     while len(low):
-        cells = _evaluate(steps, runs, low, high)
-        best = max(best, float(cells.value.max()))
-        open_ = cells.bound > best * (1.0 + tolerance) + FLOAT_SLACK
-        settled = max(settled, float(cells.bound[~open_].max(initial=0.0)))
-        gap = (cells.bound[open_] - best) / (best * tolerance + FLOAT_SLACK)
+        value, bound = _evaluate(steps, runs, low, high)
+        best = max(best, float(value.max()))
+        open_ = bound > best * (1.0 + tolerance) + FLOAT_SLACK
+        settled = max(settled, float(bound[~open_].max(initial=0.0)))
+        gap = (bound[open_] - best) / (best * tolerance + FLOAT_SLACK)
         low, high = _divide(low[open_], high[open_], np.clip(np.cbrt(gap), 2.0, 6.0))
     return min(settled + runs * (FLOAT_SLACK + NEGLECTED), 1.0)
 
@@ -134,7 +125,7 @@ def _divide(low: Floats, high: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     return start, end
 
 
-def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> _Evaluated:
+def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> Floats:
     """Evaluate cells given by angles (q = sin^2), in batches that fit into memory."""
     n_blocks = len(steps)
     a, b = np.sin(low) ** 2, np.minimum(np.sin(high) ** 2, 0.5)
@@ -144,14 +135,11 @@ def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> _Evaluated
         _evaluate_batch(steps, runs, a[i : i + rows], b[i : i + rows])
         for i in range(0, len(a), rows)
     ]
-    return _Evaluated(
-        np.concatenate([part.value for part in parts]),
-        np.concatenate([part.bound for part in parts]),
-    )
+    return np.concatenate(parts, axis=1)
 
 
-def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> _Evaluated:
-    """Bound the curve on the cells [a, b]; one row per cell, one column per count k."""
+def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> Floats:
+    """Return the larger end value of the curve on each cell [a, b], and an upper bound on it."""
     cells = _Cells.around(len(steps), a, b)
     weights = np.where(cells.k < len(steps), steps[np.minimum(cells.k, len(steps) - 1)], 0.0)
     value = np.maximum(
@@ -164,7 +152,7 @@ def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> _Evaluate
     neglected = 2.0 * NEGLECTED * (runs * len(steps)) ** 2 / cells.least_variance[:, 0]
     second_order = value + np.maximum(bend + neglected, 0.0) * (b - a) ** 2 / 8.0
     second_order[a == 0.0] = np.inf  # 1 / (q (1 - q)) has no bound there
-    return _Evaluated(value, np.minimum(first_order, second_order))
+    return np.stack([value, np.minimum(first_order, second_order)])
 
 
 @dataclass(frozen=True)
@@ -209,8 +197,7 @@ def _bend_of_phi(cells: _Cells, runs: int) -> Floats:
         return 4.0 * cells.most_slope**2
     # -phi'' is convex in x, so its largest value is at an end of [lower, upper]
     ends = [x ** (runs - 2) + (1.0 - x) ** (runs - 2) for x in (cells.lower, cells.upper)]
-    bend: Floats = runs * (runs - 1) * np.maximum(ends[0], ends[1]) * cells.most_slope**2
-    return bend
+    return np.asarray(runs * (runs - 1) * np.maximum(ends[0], ends[1]) * cells.most_slope**2)
 
 
 def _bend_of_levels(cells: _Cells, runs: int) -> Floats:
@@ -223,8 +210,7 @@ def _bend_of_levels(cells: _Cells, runs: int) -> Floats:
     most = np.maximum.reduce(corners)
     if_positive = cells.most_slope / cells.least_variance
     if_negative = cells.least_slope / (cells.b * (1.0 - cells.b))
-    bend: Floats = most * np.where(most >= 0.0, if_positive, if_negative)
-    return bend
+    return np.asarray(most * np.where(most >= 0.0, if_positive, if_negative))
 
 
 def supremum_of_smooth_law(steps: Floats, runs: int = 2) -> float:
@@ -259,8 +245,7 @@ def _largest_nearby(steps: Floats, edges: Floats, radius: int) -> Floats:
     first = np.floor(edges[:-1] * n_blocks).astype(np.intp)
     last = np.minimum(np.ceil(edges[1:] * n_blocks).astype(np.intp), n_blocks - 1)
     ends = np.column_stack([first, last + 1]).ravel()
-    nearby: Floats = np.maximum.reduceat(np.append(spread, 0.0), ends)[::2]
-    return nearby
+    return np.asarray(np.maximum.reduceat(np.append(spread, 0.0), ends)[::2])
 
 
 def _tail_beyond(n_blocks: int, radius: int) -> float:

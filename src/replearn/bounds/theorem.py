@@ -23,7 +23,7 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
     """
 
     def mark(function: Bound) -> Bound:
-        name = _name(function)
+        name = function.__name__
         known = _BOUNDS.get(name)
         if known is not None and _home(known[1]) != _home(function):
             raise ValueError(f"two bounds are called {name!r}: certificates name them, rename one")
@@ -36,7 +36,7 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
 
 def theorem_of(function: Callable[..., Any]) -> str:
     """Return the theorem key of a marked bound; anything else is refused."""
-    name = _name(function)
+    name = function.__name__
     if name not in _BOUNDS:
         raise ValueError(f"{name} has no theorem: mark it with @theorem")
     return _BOUNDS[name][0]
@@ -59,10 +59,6 @@ def theorems_in_use() -> dict[str, list[str]]:
     for name, (key, _) in sorted(_BOUNDS.items()):
         names.setdefault(key, []).append(name)
     return names
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__name__", function))
 
 
 def _home(function: Callable[..., Any]) -> tuple[str, str]:

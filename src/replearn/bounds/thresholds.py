@@ -11,7 +11,7 @@ from replearn.bounds.concentration import dkw_tail
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect, smallest_integer
+from replearn.records.search import bisect, require_pair
 
 # Splits of alpha between sampling error and exponential weights that are tried.
 _SPLITS = 64
@@ -111,14 +111,9 @@ def smallest_sample_threshold(
     """
     check_fraction("rho", rho)
 
-    def passes(n: int) -> bool:
-        sharpness = threshold_scale(n, alpha, beta, n_directions)
-        if sharpness is None:
-            return False
-        return threshold_flip_bound(sharpness, n, gamma, n_directions) <= rho
-
-    n = smallest_integer(passes, limit=10**15)
-    sharpness = None if n is None else threshold_scale(n, alpha, beta, n_directions)
-    if n is None or sharpness is None:
-        raise ValueError(f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.")
-    return n, sharpness
+    return require_pair(
+        lambda n: threshold_scale(n, alpha, beta, n_directions),
+        lambda n, sharpness: threshold_flip_bound(sharpness, n, gamma, n_directions) <= rho,
+        f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.",
+        limit=10**15,
+    )
