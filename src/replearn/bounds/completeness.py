@@ -1,6 +1,7 @@
 """Which points the heavy set may miss, and which it may contain by mistake."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -132,12 +133,14 @@ def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
     """
     check_fraction("beta", beta)
 
-    def clean(mass: float) -> bool:
-        # theorem: heavy-membership
-        return some_false_member_bound(n, law, mass) <= beta
-
-    least = law.low * 2.0**-20
-    if not clean(0.0) or not clean(least):
-        return 0.0
-    mass = bisect(clean, least, law.low, tolerance=_PRECISION, mean=geometric_mean)
+    # theorem: heavy-membership
+    mass = largest_mass(lambda mass: some_false_member_bound(n, law, mass) <= beta, law.low)
     return mass * (1.0 - 1e-12)
+
+
+def largest_mass(passes: Callable[[float], bool], limit: float) -> float:
+    """Largest mass up to ``limit`` that passes, to a thousandth, on the passing side; 0 if none."""
+    least = limit * 2.0**-20
+    if not passes(least):
+        return 0.0
+    return bisect(passes, least, limit, tolerance=_PRECISION, mean=geometric_mean)

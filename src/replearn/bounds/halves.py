@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from replearn.bounds.crossing import Integers
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import Floats
@@ -82,9 +83,7 @@ def halves_curve(law: ThresholdLaw) -> Floats:
     return np.concatenate([values, values[-2::-1]]) if law.is_symmetric else values
 
 
-def _expected_gaps(
-    law: ThresholdLaw, totals: np.ndarray[tuple[int], np.dtype[np.intp]], reach: np.ndarray
-) -> Floats:
+def _expected_gaps(law: ThresholdLaw, totals: Integers, reach: Integers) -> Floats:
     """Return E|G(S) - G(j - S)| for some totals j."""
     n_blocks, j = law.n_blocks, totals[:, np.newaxis]
     first = j // 2 + reach

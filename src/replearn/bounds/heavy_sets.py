@@ -10,7 +10,6 @@ and all heavy ones keep their shares of the weight.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
@@ -19,11 +18,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import special
 
+from replearn.bounds.completeness import largest_mass
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect, geometric_mean, require_integer
+from replearn.records.search import require_integer
 
 # How far below its mean the heavy point's count may fall, in standard deviations; tried in turn.
 _SHORTFALLS = (2.0, 3.0, 4.0, 5.0, 6.0)
@@ -191,7 +191,7 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     check_count("n", n)
     part = check_fraction("beta", beta, one=False) / 3.0
     # theorem: single-heavy-hitter
-    least = _largest(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
+    least = largest_mass(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
     if least <= 0.0:
         return 0.0
     # All points below this frequency together have at most the weight that beta allows.
@@ -201,15 +201,7 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     def unlikely(mass: float) -> bool:
         return n > 1 and float(binomial_sf(needed - 2.0, n - 1, mass)) / crowd <= part
 
-    return _largest(unlikely, crowd)
-
-
-def _largest(passes: Callable[[float], bool], limit: float) -> float:
-    """Largest mass up to ``limit`` that passes, to a thousandth, on the passing side."""
-    least = limit * 2.0**-20
-    if not passes(least):
-        return 0.0
-    return bisect(passes, least, limit, tolerance=1.0 - 1.0 / 1.001, mean=geometric_mean)
+    return largest_mass(unlikely, crowd)
 
 
 def smallest_sample_one(rho: float, nu: float) -> int:

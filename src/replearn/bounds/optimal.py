@@ -21,8 +21,8 @@ MOST_BLOCKS_OF_OPTIMAL_LAW = 2_000
 POINTS_PER_DEVIATION = 6
 ROUNDS = 12
 
+# Smaller coefficients only trouble the solver; the law is certified without them anyway.
 SMALLEST_COEFFICIENT = 1e-9
-"""Smaller coefficients only trouble the solver; the law is certified without them anyway."""
 
 
 @lru_cache(maxsize=64)

@@ -22,8 +22,8 @@ from replearn.records.search import bisect, require_pair
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000
 
+# More coins than this have too many sign vectors to draw among: they are drawn in groups.
 JOINT_COINS = 20
-"""More coins than this have too many sign vectors to draw among: they are drawn in groups."""
 
 
 def label_law(k: int, a: float) -> ThresholdLaw:

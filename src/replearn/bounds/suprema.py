@@ -13,7 +13,6 @@ side (Hoeffding), so T = 10^7 costs no more than its few ten thousand relevant c
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,26 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
 
-from replearn.bounds.laws import ROUNDING, portable_arcsine
-from replearn.bounds.numeric import Floats
+from replearn.bounds.laws import ROUNDING, SCALES
+from replearn.bounds.numeric import Floats, frozen
 
+# Mass that may lie outside a window, on each side.
 NEGLECTED = 1e-18
-"""Mass that may lie outside a window, on each side."""
 
+# Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over.
 MOST_BLOCKS_BY_CELLS = 20_000
-"""Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over."""
 
+# Relative gap between the returned bound and the largest value evaluated (T <= 2,048).
 TOLERANCE = 1e-6
-"""Relative gap between the returned bound and the largest value evaluated (T <= 2,048)."""
 
+# Added per run: masses are right to about 5e-11 for T <= 20,000 and the weights sum to one.
 FLOAT_SLACK = 5e-10
-"""Added per run: masses are right to about 5e-11 for T <= 20,000 and the weights sum to one."""
 
+# Numbers held per array: keeps the memory of one pass to a few megabytes.
 LARGEST_BATCH = 400_000
-"""Numbers held per array: keeps the memory of one pass to a few megabytes."""
 
+# Most entries of a matrix of levels.
 MATRIX_SIZE = 4_000_000
-"""Most entries of a matrix of levels."""
 
 
 def window_radius(n_blocks: int) -> int:
@@ -53,9 +52,7 @@ def window_radius(n_blocks: int) -> int:
 def log_choose(n: int) -> Floats:
     """Logarithms of the binomial coefficients C(n, 0), ..., C(n, n)."""
     factorials = special.gammaln(np.arange(n + 1) + 1.0)
-    values: Floats = factorials[-1] - factorials - factorials[::-1]
-    values.flags.writeable = False
-    return values
+    return frozen(factorials[-1] - factorials - factorials[::-1])
 
 
 def binomial_masses(n: int, q: Floats, k: NDArray[np.intp]) -> Floats:
@@ -280,9 +277,7 @@ class GridEstimate:
         grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
         self.n_blocks = n_blocks
         self.levels = level_matrix(n_blocks, grid, runs)
-        self.scale: Callable[[Floats], Floats] = (
-            portable_arcsine if law == "arcsine" else np.positive
-        )
+        self.scale = SCALES[law]
         self.position = self.scale(2.0 * np.arange(n_blocks + 1) / n_blocks - 1.0)
 
     def largest_flips(self, widths: Floats, every: int = 1) -> Floats:

@@ -18,7 +18,7 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
     >>> @theorem("several-partitions")
     ... def example_of_a_bound(flip_bound: float) -> float:
     ...     return flip_bound
-    >>> theorem_of(example_of_a_bound)
+    >>> example_of_a_bound.theorem_key
     'several-partitions'
     """
 
@@ -32,14 +32,6 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
         return function
 
     return mark
-
-
-def theorem_of(function: Callable[..., Any]) -> str:
-    """Return the theorem key of a marked bound; anything else is refused."""
-    name = function.__name__
-    if name not in _BOUNDS:
-        raise ValueError(f"{name} has no theorem: mark it with @theorem")
-    return _BOUNDS[name][0]
 
 
 def bound_named(name: str) -> Callable[..., Any]:

@@ -13,9 +13,9 @@ from replearn.bounds.flips import central_binomial, flip_supremum, runs_bound, u
 from replearn.bounds.laws import (
     LAWS_OF_A_WIDTH,
     MOST_BLOCKS,
+    SCALES,
     VOTES,
     ThresholdLaw,
-    portable_arcsine,
     uniform_law,
 )
 from replearn.bounds.numeric import Floats
@@ -24,8 +24,8 @@ from replearn.bounds.suprema import MOST_BLOCKS_BY_CELLS, GridEstimate
 from replearn.records.checks import check_choice, check_count, check_fraction
 from replearn.records.search import require_integer
 
+# Significant digits of the widths that `smallest_width` returns.
 DIGITS = 4
-"""Significant digits of the widths that `smallest_width` returns."""
 
 COARSE_WIDTHS = 256
 
@@ -134,8 +134,7 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
         central_binomial(n_blocks) if runs == 2 else flip_supremum(uniform_law(n_blocks), runs=runs)
     )
     slope = rho / (n_blocks * spread)  # no step of the law may be larger
-    scale: Callable[[Floats], Floats] = portable_arcsine if law == "arcsine" else np.positive
-    ends = scale(np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
+    ends = SCALES[law](np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
     inner = np.maximum.accumulate(np.diff(ends, prepend=-ends[0] if n_blocks % 2 else 0.0))
     # Between two ends: the inner steps fall with the width, the one that is cut by it grows.
     low = np.maximum(ends, inner / (2.0 * slope))
