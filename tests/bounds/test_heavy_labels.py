@@ -48,7 +48,7 @@ def test_unanimous_labels_are_never_overruled():
 
 
 @pytest.mark.parametrize("rho", [0.02, 0.1, 0.5])
-@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("alpha", [0.2, 0.5, 1.0])
 @pytest.mark.parametrize("n_points", [1, 1000])
 def test_planned_labels_pass_and_one_fewer_fails(rho, alpha, n_points):
     beta = 0.05

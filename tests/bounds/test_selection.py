@@ -78,18 +78,20 @@ def test_many_candidates_do_not_overflow():
 def test_sampled_flip_bound_by_enumeration(n_hypotheses, m):
     """All pairs of samples of m rows, every row a pattern of errors, hypotheses independent."""
     patterns = list(itertools.product([0, 1], repeat=n_hypotheses))
-    for rate, t in itertools.product([0.5, 0.2], [0.5, 2.0]):
-        weight = [math.prod(rate if e else 1 - rate for e in row) for row in patterns]
-        vectors: dict[tuple[float, ...], float] = {}
-        for rows in itertools.product(range(len(patterns)), repeat=m):
-            errors = tuple(np.mean([patterns[r] for r in rows], axis=0).round(9).tolist())
-            mass = math.prod(weight[r] for r in rows)
-            vectors[errors] = vectors.get(errors, 0.0) + mass
-        exact = sum(
-            a * b * (1 - selection_agreement(t, e, f))
-            for (e, a), (f, b) in itertools.product(vectors.items(), repeat=2)
-        )
-        assert exact <= selection_flip_bound_sampled(t, n_hypotheses, m)
+    samples = list(itertools.product(range(len(patterns)), repeat=m))
+    counts = np.array(patterns)[np.array(samples)].sum(axis=1)
+    vectors, place = np.unique(counts, axis=0, return_inverse=True)
+    masses = []
+    for rate in (0.5, 0.2):
+        weight = np.array([math.prod(rate if e else 1 - rate for e in row) for row in patterns])
+        masses.append(np.bincount(place.ravel(), weight[np.array(samples)].prod(axis=1)))
+    for t in (0.5, 2.0):
+        differ = np.zeros((len(vectors), len(vectors)))
+        for i, j in itertools.combinations(range(len(vectors)), 2):
+            differ[i, j] = 2 * (1 - selection_agreement(t, vectors[i] / m, vectors[j] / m))
+        for mass in masses:
+            assert mass.sum() == pytest.approx(1.0)
+            assert mass @ differ @ mass <= selection_flip_bound_sampled(t, n_hypotheses, m)
 
 
 def test_one_hypothesis_never_differs():
