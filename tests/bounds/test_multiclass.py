@@ -8,11 +8,7 @@ from scipy import stats
 
 from replearn.bounds import multiclass_flip_bound
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.multiclass import (
-    agreement_probability,
-    mean_difference,
-    smallest_blocks_multiclass,
-)
+from replearn.bounds.multiclass import agreement_probability, mean_difference, smallest_blocks_multiclass
 
 weights = st.integers(2, 6).flatmap(
     lambda k: st.tuples(*[st.lists(st.integers(0, 20), min_size=k, max_size=k).filter(any)] * 2)
@@ -37,6 +33,7 @@ def test_gumbels_agree_as_often_as_the_formula_says(p, q):
     assert abs(same / trials - exact) < 0.01
 
 
+@settings(max_examples=60)
 @given(weights, st.floats(0.1, 10.0))
 def test_agreement_is_at_least_what_the_total_variation_gives(pair, scale):
     p, q = np.array(pair[0], float), np.array(pair[1], float)
@@ -67,7 +64,7 @@ def test_the_mean_difference_is_rounded_up(n_blocks, q):
 
 
 @given(st.integers(1, 200))
-@settings(deadline=None)
+@settings(max_examples=30)
 def test_the_mean_difference_is_concave_in_q_and_largest_at_one_half(n_blocks):
     values = np.array([mean_difference(n_blocks, q) for q in np.linspace(0.0, 1.0, 41)])
     assert np.all(np.diff(values, 2) <= 1e-9)

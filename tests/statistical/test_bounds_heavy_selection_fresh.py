@@ -7,19 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import (
-    MembershipLaw,
-    arcsine_law,
-    disagreement_bound,
-    flip_bound,
-    flip_curve,
-    flip_estimate,
-    flip_limits,
-    flip_rate_limit,
-    membership_flip_bound,
-    selection_flip_bound_sampled,
-    uniform_law,
-)
+from replearn.bounds import MembershipLaw, arcsine_law, disagreement_bound, flip_bound, flip_curve, flip_estimate, flip_limits, flip_rate_limit, membership_flip_bound, selection_flip_bound_sampled, uniform_law
 from replearn.bounds.approximate_heavy import reuse_flip_bound
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.selection import selection_agreement

@@ -11,10 +11,10 @@ import numpy as np
 from scipy import special
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_fraction, check_fractions, check_positive
 from replearn.records.search import require_integer
 
 
@@ -123,23 +123,9 @@ def vote_mean_and_spread(
 ) -> tuple[float, float]:
     """Mean and spread of the expected disagreement of the votes of two models.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-    vote : {"hard", "soft"}
-        Votes of the blocks.
+    ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
+    disagreement over the thresholds. Arguments as for `disagreement_tail`.
 
-    Returns
-    -------
-    mean, spread : float
-        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
-        disagreement over the thresholds.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> mean, spread = vote_mean_and_spread(uniform_law(100))
     >>> round(mean, 4), round(spread, 6)
@@ -159,51 +145,17 @@ def vote_mean_and_spread(
     return 2.0 * centred, 2.0 * blocks
 
 
-def smallest_blocks_approximate(
-    rho: float,
-    gamma: float,
-    *,
-    law: str = "uniform",
-    width: float = 1.0,
-    shared_rows: bool = False,
-) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route, for continuous data.
+def smallest_blocks_approximate(rho: float, gamma: float, *, shared_rows: bool = False) -> int:
+    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
 
-    Parameters
-    ----------
-    rho : float
-        Failure probability in (0, 1].
-    gamma : float
-        Mass on which the models may differ, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
-    width : float
-        Its half-width in (0, 1].
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-
-    Returns
-    -------
-    int
-        T passes and T - 1 fails.
-
-    Examples
-    --------
     >>> smallest_blocks_approximate(0.05, 0.1)
     527
     """
-    check_fraction("rho", rho)
-    check_fraction("gamma", gamma)
-    check_fraction("width", width)
-    check_choice("law", law, ("uniform", "arcsine"))
-    build = uniform_law if law == "uniform" else arcsine_law
-
-    def passes(n_blocks: int) -> bool:
-        tail = disagreement_tail(build(n_blocks, width), gamma, shared_rows=shared_rows)
-        return tail <= rho
-
+    check_fractions(rho=rho, gamma=gamma)
     return require_integer(
-        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+        lambda n: disagreement_tail(uniform_law(n), gamma, shared_rows=shared_rows) <= rho,
+        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
+        limit=MOST_BLOCKS,
     )
 
 
@@ -211,20 +163,8 @@ def smallest_blocks_approximate(
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    rho : float
-        Failure probability in (0, 1].
+    Returns ``pointwise / rho``, rounded up.
 
-    Returns
-    -------
-    float
-        ``pointwise / rho``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_gamma(0.01, 0.1), 6)
     0.1
     """
@@ -238,20 +178,8 @@ def markov_gamma(pointwise: float, rho: float) -> float:
 def markov_rho(pointwise: float, gamma: float) -> float:
     """Probability that two pointwise replicable models differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    gamma : float
-        Mass on which the models may differ, positive.
+    Returns ``min(1, pointwise / gamma)``, rounded up.
 
-    Returns
-    -------
-    float
-        ``min(1, pointwise / gamma)``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_rho(0.01, 0.05), 6)
     0.2
     """
@@ -268,8 +196,6 @@ def largest_mean_deviation(n_blocks: int) -> float:
     De Moivre: ``E|B - Tq| = 2 i C(T, i) q^i (1-q)^(T-i+1)`` with i = floor(Tq) + 1. On each piece
     that is largest at q = i/(T+1), which leaves T values to look at.
 
-    Examples
-    --------
     >>> round(largest_mean_deviation(1), 6), round(largest_mean_deviation(100) * 10, 4)
     (0.5, 0.3999)
     """
