@@ -9,11 +9,12 @@ Ties go to the first tight box in the canonical order of `_tight`: lower sides a
 possible, upper sides as low as possible. A box chosen so is tight by itself.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.hypotheses._inputs import sums_by_place
 from replearn.hypotheses._tight import Side, rank_ranges
 
 # Trees of all lower sides together: at most this many cells in each of four int64 arrays.
@@ -22,8 +23,7 @@ _TREE_CELLS = 2**21
 _GRID_CELLS = 2**22
 
 
-@dataclass(frozen=True)
-class BestBox:
+class BestBox(NamedTuple):
     """A box of positive gain: its sum of gains and the rank range of each feature."""
 
     gain: int
@@ -46,7 +46,7 @@ def best_box(
     if gains[gains > 0].sum() < at_least:
         return None
     if len(sides) == 1:
-        box = _best_range(_sums_by_rank(ranks[:, 0], gains), sides[0])
+        box = _best_range(sums_by_place(ranks[:, 0], gains), sides[0])
     elif len(sides) == 2:
         box = _best_rectangle(ranks, gains, sides)
     else:
@@ -68,27 +68,17 @@ def _best_by_first_feature(
     return best
 
 
-def _sums_by_rank(column: NDArray[np.intp], gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    sums = np.zeros(int(column.max()) + 1, dtype=np.int64)
-    np.add.at(sums, column, gains)
-    return sums
-
-
 def _best_range(sums: NDArray[np.int64], side: Side) -> BestBox:
     """Return the first best non-empty range of ranks: lower end high, then upper end low."""
     prefix = np.concatenate([[0], np.cumsum(sums)])
     last = len(sums) - 1
-    if side == "<=":
-        high = int(np.argmax(prefix[1:]))
-        return BestBox(int(prefix[high + 1]), ((0, high),))
     if side == ">":
-        tail = prefix[-1] - prefix[:-1]
-        low = last - int(np.argmax(tail[::-1]))
-        return BestBox(int(tail[low]), ((low, last),))
-    reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
-    value = reach - prefix[:-1]
-    low = last - int(np.argmax(value[::-1]))
-    high = low + int(np.argmax(prefix[low + 1 :]))
+        reach = np.full(len(sums), prefix[-1])
+    else:
+        reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
+    value = (reach - prefix[:-1])[: 1 if side == "<=" else None]
+    low = len(value) - 1 - int(np.argmax(value[::-1]))
+    high = last if side == ">" else low + int(np.argmax(prefix[low + 1 :]))
     return BestBox(int(value[low]), ((low, high),))
 
 
@@ -106,7 +96,7 @@ def _best_rectangle(
     if mirrored:
         low, high = top - high, top
     inside = (first >= low) & (first <= high)
-    across = _best_range(_sums_by_rank(ranks[inside, 1], gains[inside]), sides[1])
+    across = _best_range(sums_by_place(ranks[inside, 1], gains[inside]), sides[1])
     return BestBox(across.gain, ((low, high), *across.corner))
 
 
@@ -118,7 +108,7 @@ def _best_strip(
 ) -> tuple[int, int] | None:
     """Return the first range of `first` whose best range of `second` is largest and positive."""
     cells, place = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    sums = _sums_by_rank(place.reshape(-1), gains)
+    sums = sums_by_place(place.reshape(-1), gains)
     lows = np.unique(first) if sides[0] == "both" else np.zeros(1, dtype=np.intp)
     leaves = 1 << int(second.max()).bit_length()
     step = max(1, _TREE_CELLS // (2 * leaves))

@@ -53,6 +53,26 @@ def cuts_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.concatenate([[-np.inf], cut_between(values[:-1], values[1:]), [np.inf]])
 
 
+def ranks_and_cuts(
+    rows: NDArray[np.float64],
+) -> tuple[NDArray[np.intp], list[NDArray[np.float64]]]:
+    """Return each value's rank among the distinct values of its column, and the cuts around them.
+
+    Examples
+    --------
+    >>> ranks, cuts = ranks_and_cuts(np.array([[2.0, 7.0], [1.0, 7.0]]))
+    >>> ranks.tolist(), [cut.tolist() for cut in cuts]
+    ([[1, 0], [0, 0]], [[-inf, 1.5, inf], [-inf, inf]])
+    """
+    ranks = np.empty(rows.shape, dtype=np.intp)
+    cuts = []
+    for feature, column in enumerate(rows.T):
+        distinct, inverse = np.unique(column, return_inverse=True)
+        ranks[:, feature] = inverse.reshape(-1)
+        cuts.append(cuts_of(distinct))
+    return ranks, cuts
+
+
 def _separates(
     cut: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
 ) -> NDArray[np.bool_]:

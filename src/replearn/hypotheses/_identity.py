@@ -9,6 +9,8 @@ dichotomies of one pool share a name with probability about 2**-128.
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.hypotheses._inputs import sorted_rows
+
 
 def point_codes(n_points: int) -> NDArray[np.uint64]:
     """Return two 64-bit codes for each distinct point, by its place among the sorted points.
@@ -48,8 +50,5 @@ def first_of_each(words: NDArray[np.uint64]) -> NDArray[np.intp]:
     >>> first_of_each(np.array([[5, 1], [2, 1], [5, 1]], dtype=np.uint64)).tolist()
     [0, 1]
     """
-    order = np.lexsort((words[:, 1], words[:, 0]))  # stable: the first place comes first
-    ordered = words[order]
-    new = np.ones(len(words), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    order, new = sorted_rows(words)  # stable: the first place comes first
     return np.sort(order[new])

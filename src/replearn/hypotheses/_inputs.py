@@ -1,6 +1,7 @@
 """What every hypothesis class accepts: finite rows, binary labels, non-negative weights."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -141,28 +142,26 @@ def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     >>> points.tolist(), place.tolist()
     ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])
     """
+    order, new = sorted_rows(rows)
+    place = np.empty(len(rows), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return rows[order[new]], place
+
+
+def sorted_rows(rows: NDArray[Any]) -> tuple[NDArray[np.intp], NDArray[np.bool_]]:
+    """Return the stable lexicographic order of rows, and where in it a new row comes."""
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    place = np.empty(len(rows), dtype=np.intp)
-    place[order] = np.cumsum(first) - 1
-    return ordered[first], place
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, new
 
 
-def dense_ranks(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], list[NDArray[np.float64]]]:
-    """Return each value's rank among the distinct values of its column, and those values.
-
-    Examples
-    --------
-    >>> ranks, values = dense_ranks(np.array([[2.0, 7.0], [1.0, 7.0]]))
-    >>> ranks.tolist(), [v.tolist() for v in values]
-    ([[1, 0], [0, 0]], [[1.0, 2.0], [7.0]])
-    """
-    ranks = np.empty(rows.shape, dtype=np.intp)
-    values = []
-    for feature in range(rows.shape[1]):
-        distinct, inverse = np.unique(rows[:, feature], return_inverse=True)
-        ranks[:, feature] = inverse.reshape(-1)
-        values.append(distinct)
-    return ranks, values
+def sums_by_place(
+    place: NDArray[np.intp], values: NDArray[Any], size: int | None = None
+) -> NDArray[Any]:
+    """Return for each place the exact sum of the 64-bit integers that belong there."""
+    size = int(place.max()) + 1 if size is None else size
+    sums = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
+    np.add.at(sums, place, values)
+    return sums

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.hypotheses._cuts import cut_between
+from replearn.hypotheses._inputs import sums_by_place
 from replearn.hypotheses._plane import Plane
 from replearn.hypotheses.rules import HalfspaceRules
 
@@ -109,8 +110,8 @@ def best_line(plane: Plane, gains: NDArray[np.int64], first: int) -> tuple[int, 
     others, group = _by_slope(plane, first)
     n_groups = int(group[-1]) + 1
     after = others > first
-    ahead = _group_sums(group[after], gains[others[after]], n_groups)
-    behind = _group_sums(group[~after], gains[others[~after]], n_groups)
+    ahead = sums_by_place(group[after], gains[others[after]], n_groups)
+    behind = sums_by_place(group[~after], gains[others[~after]], n_groups)
     passed_ahead, passed_behind = np.cumsum(ahead), np.cumsum(behind)
     left = (passed_ahead[-1] - passed_ahead) + (passed_behind - behind)
     right = (passed_ahead - ahead) + (passed_behind[-1] - passed_behind)
@@ -124,14 +125,6 @@ def best_line(plane: Plane, gains: NDArray[np.int64], first: int) -> tuple[int, 
     possible = (nearest >= 0) & (nearest < nobody)
     best = gain[possible].max()
     return int(best), int(nearest[possible & (gain == best)].min())
-
-
-def _group_sums(
-    group: NDArray[np.intp], gains: NDArray[np.int64], n_groups: int
-) -> NDArray[np.int64]:
-    sums = np.zeros(n_groups, dtype=np.int64)
-    np.add.at(sums, group, gains)
-    return sums
 
 
 def _by_slope(plane: Plane, first: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

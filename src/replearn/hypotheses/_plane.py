@@ -3,10 +3,12 @@
 Coordinates that are decimals with few digits (or integers) are taken as such: 0.1, 0.2 and 0.3 are
 equally spaced. They become 64-bit integers, and the test is exact integer arithmetic. Other
 coordinates are taken as the doubles they are: the determinant is computed in doubles, and where
-its error bound leaves the sign open, in Python integers.
+its error bound leaves the sign open, in fractions.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -32,13 +34,23 @@ class Plane:
     """
 
     points: NDArray[np.float64]
-    _whole: NDArray[np.int64] | None = field(init=False)
-    _scaled: NDArray[np.float64] = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_whole", _as_integers(self.points))
+    @cached_property
+    def _whole(self) -> NDArray[np.int64] | None:
+        """The points times a power of ten as integers, if they are such decimals."""
+        for decimals in range(_MOST_DECIMALS + 1):
+            scale = 10.0**decimals
+            whole = np.rint(self.points * scale)
+            if np.abs(whole).max(initial=0.0) >= _INTEGER_LIMIT:
+                return None
+            if (whole / scale == self.points).all():
+                return whole.astype(np.int64)
+        return None
+
+    @cached_property
+    def _scaled(self) -> NDArray[np.float64]:
         largest = np.frexp(np.abs(self.points).max(initial=0.0))[1]
-        object.__setattr__(self, "_scaled", np.ldexp(self.points, -int(largest)))
+        return np.ldexp(self.points, -int(largest))
 
     def orientation(
         self, first: int, second: int | NDArray[np.intp], third: NDArray[np.intp]
@@ -64,7 +76,7 @@ class Plane:
         if len({first, second, third}) < 3:
             return 0
         (ax, ay), (bx, by), (cx, cy) = (
-            _big_integers(self.points[place]) for place in (first, second, third)
+            map(Fraction, self.points[place].tolist()) for place in (first, second, third)
         )
         determinant = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         return (determinant > 0) - (determinant < 0)
@@ -79,21 +91,3 @@ def _products(
         (b[..., 0] - a[0]) * (c[..., 1] - a[1]),
         (b[..., 1] - a[1]) * (c[..., 0] - a[0]),
     )
-
-
-def _as_integers(points: NDArray[np.float64]) -> NDArray[np.int64] | None:
-    """Return the points times a power of ten as integers, if they are such decimals."""
-    for decimals in range(_MOST_DECIMALS + 1):
-        scale = 10.0**decimals
-        whole = np.rint(points * scale)
-        if np.abs(whole).max(initial=0.0) >= _INTEGER_LIMIT:
-            return None
-        if (whole / scale == points).all():
-            return whole.astype(np.int64)
-    return None
-
-
-def _big_integers(point: NDArray[np.float64]) -> tuple[int, int]:
-    """Return the coordinates times 2**1074, the unit of which every double is a multiple."""
-    (x, x_unit), (y, y_unit) = (value.as_integer_ratio() for value in point.tolist())
-    return x * (2**1074 // x_unit), y * (2**1074 // y_unit)

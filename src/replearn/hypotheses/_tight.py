@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Side = Literal[">", "<=", "both"]  # which sides of a feature are free
-Corners = tuple[NDArray[np.intp], NDArray[np.intp]]  # ranks of lower and upper sides, (k, d)
+Corners = NDArray[np.intp]  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
 _PAIRS_AT_ONCE = 2**16
 
 
@@ -24,13 +24,11 @@ def tight_boxes(ranks: NDArray[np.intp], sides: tuple[Side, ...], size: int) -> 
 
     Examples
     --------
-    >>> ((low, high),) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
-    >>> low.ravel().tolist(), high.ravel().tolist()
-    ([1, 0, 0], [1, 0, 1])
+    >>> (corners,) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
+    >>> corners[:, :, 0].tolist()
+    [[1, 1], [0, 0], [0, 1]]
     """
-    everything = np.arange(len(ranks))
-    touching: list[NDArray[np.bool_]] = []
-    return _batched(_extend(ranks, sides, everything, touching, []), size)
+    return _batched(_extend(ranks, sides, np.arange(len(ranks)), [], []), size)
 
 
 def corner_bounds(
@@ -41,16 +39,16 @@ def corner_bounds(
     Examples
     --------
     >>> cuts = [np.array([-np.inf, 1.5, np.inf])]
-    >>> corner_bounds((np.array([[1]]), np.array([[1]])), cuts, (">",))
+    >>> corner_bounds(np.array([[[1], [1]]]), cuts, (">",))
     (array([[1.5]]), array([[inf]]))
     """
-    low, high = corners
-    lower, upper = np.full(low.shape, -np.inf), np.full(high.shape, np.inf)
+    shape = len(corners), len(sides)
+    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     for feature, side in enumerate(sides):
         if side != "<=":
-            lower[:, feature] = cuts[feature][low[:, feature]]
+            lower[:, feature] = cuts[feature][corners[:, 0, feature]]
         if side != ">":
-            upper[:, feature] = cuts[feature][high[:, feature] + 1]
+            upper[:, feature] = cuts[feature][corners[:, 1, feature] + 1]
     return lower, upper
 
 
@@ -71,9 +69,11 @@ def _extend(
     column = ranks[inside, feature]
     for low, high in rank_ranges(np.unique(column), sides[feature]):
         kept = inside[(column >= low) & (column <= high)]
-        new = _new_sides(ranks[:, feature], low, high, sides[feature])
         if all(side[kept].any() for side in touching):
-            yield from _extend(ranks, sides, kept, touching + new, [*corner, (low, high)])
+            lower = [ranks[:, feature] == low] if sides[feature] != "<=" else []
+            upper = [ranks[:, feature] == high] if sides[feature] != ">" else []
+            longer = [*corner, (low, high)]
+            yield from _extend(ranks, sides, kept, touching + lower + upper, longer)
 
 
 def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int]]:
@@ -86,19 +86,8 @@ def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int
     >>> list(rank_ranges(np.array([2, 5]), "both"))
     [(5, 5), (2, 2), (2, 5)]
     """
-    lows = values[:1] if side == "<=" else values[::-1]
-    for low in lows.tolist():
-        highs = values[-1:] if side == ">" else values[values >= low]
-        for high in highs.tolist():
-            yield low, high
-
-
-def _new_sides(
-    column: NDArray[np.intp], low: int, high: int, side: Side
-) -> list[NDArray[np.bool_]]:
-    lower = [column == low] if side != "<=" else []
-    upper = [column == high] if side != ">" else []
-    return lower + upper
+    for first, last in _index_ranges(len(values), side):
+        yield from zip(values[first].tolist(), values[last].tolist(), strict=True)
 
 
 def _last_feature(
@@ -118,17 +107,13 @@ def _last_feature(
         kept = np.ones(len(first), dtype=bool)
         for count in counts:
             kept &= count[last + 1] > count[first]
-        first, last = first[kept], last[kept]
-        low, high = values[first], values[last]
-        fixed = np.array(corner, dtype=np.intp).reshape(-1, 2)
-        repeated = np.broadcast_to(fixed, (len(low), *fixed.shape))
-        yield (
-            np.column_stack([repeated[:, :, 0], low]),
-            np.column_stack([repeated[:, :, 1], high]),
-        )
+        corners = np.empty((np.count_nonzero(kept), 2, len(corner) + 1), dtype=np.intp)
+        corners[:, :, :-1] = np.array(corner, dtype=np.intp).reshape(-1, 2).T
+        corners[:, 0, -1], corners[:, 1, -1] = values[first[kept]], values[last[kept]]
+        yield corners
 
 
-def _index_ranges(n_values: int, side: Side) -> Iterator[Corners]:
+def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
     """Yield index ranges (first, last) in canonical order, not too many at once."""
     index = np.arange(n_values)
     if side == ">":
@@ -151,16 +136,12 @@ def _batched(parts: Iterator[Corners], size: int) -> Iterator[Corners]:
     count = 0
     for part in parts:
         held.append(part)
-        count += len(part[0])
+        count += len(part)
         if count >= size:
-            low, high = _joined(held)
+            joined = np.concatenate(held)
             full = count - count % size
             for start in range(0, full, size):
-                yield low[start : start + size], high[start : start + size]
-            held, count = [(low[full:], high[full:])], count - full
+                yield joined[start : start + size]
+            held, count = [joined[full:]], count - full
     if count:
-        yield _joined(held)
-
-
-def _joined(parts: list[Corners]) -> Corners:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        yield np.concatenate(held)

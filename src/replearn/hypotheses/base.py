@@ -15,29 +15,6 @@ from replearn.hypotheses.rules import BLOCK_CELLS, Rules
 
 
 @dataclass(frozen=True, eq=False)
-class Dichotomies:
-    """A block of dichotomies of a pool.
-
-    Attributes
-    ----------
-    labels : bool array of shape (k, n)
-        One line for each dichotomy, one column for each row of the pool as it was given.
-    rules : Rules
-        `rules[i]` is a hypothesis of the class with the labels of line i.
-    identity : uint32 array of shape (k, 4)
-        What the dichotomy is: a function of the set of points labelled 1, whatever the order of
-        the pool's rows. Key shared randomness by these numbers, never by the line number.
-    """
-
-    labels: NDArray[np.bool_]
-    rules: Rules
-    identity: NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-
-@dataclass(frozen=True, eq=False)
 class Cover:
     """All dichotomies of a pool as a list of candidates: rules and identities, no labels.
 
@@ -50,7 +27,8 @@ class Cover:
     rules : Rules
         The candidates in canonical order; `rules.errors(X, y)` scores all of them.
     identity : uint32 array of shape (N, 4)
-        See `Dichotomies`.
+        What the dichotomy is: a function of the set of points labelled 1, whatever the order of
+        the pool's rows. Key shared randomness by these numbers, never by the line number.
     """
 
     rules: Rules
@@ -67,6 +45,19 @@ class Cover:
     ) -> NDArray[np.float64]:
         """Return the weighted error rate of each candidate on a labelled sample."""
         return self.rules.errors(X, y, sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Dichotomies(Cover):
+    """A block of dichotomies of a pool: some of the cover's candidates, with their labels.
+
+    Attributes
+    ----------
+    labels : bool array of shape (k, n)
+        One line for each dichotomy, one column for each row of the pool as it was given.
+    """
+
+    labels: NDArray[np.bool_]
 
 
 class HypothesisClass(ABC):
@@ -136,9 +127,8 @@ class HypothesisClass(ABC):
         points, place = distinct_rows(as_rows(pool, self.n_features, "pool"))
         codes = point_codes(len(points))
         for rules in self._rules(points, max(1, max_cells // max(len(place), 1))):
-            labels = rules.predict(points)
             identity = as_identity(rules.sums(points, codes))
-            yield Dichotomies(labels[:, place], rules, identity)
+            yield Dichotomies(rules, identity, rules.predict(points)[:, place])
 
     def cover(self, pool: ArrayLike, *, max_candidates: int = 10**7) -> Cover:
         """Return one candidate for each dichotomy of the pool, with its identity.
@@ -211,12 +201,11 @@ class HypothesisClass(ABC):
         >>> Intervals().shatters([1, 2]), Intervals().shatters([1, 2, 3])
         (True, False)
         """
-        rows = as_rows(points, self.n_features, "points")
-        distinct, _ = distinct_rows(rows)
-        if len(distinct) < len(rows) or len(rows) > self.vc_dimension:
+        distinct, place = distinct_rows(as_rows(points, self.n_features, "points"))
+        if len(distinct) < len(place) or len(place) > self.vc_dimension:
             return False
         count = sum(len(rules) for rules in self._rules(distinct, BLOCK_CELLS))
-        return count == int(2 ** len(rows))
+        return count == int(2 ** len(place))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the class as plain JSON data: its name and its parameters."""

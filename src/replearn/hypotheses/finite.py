@@ -13,7 +13,7 @@ from replearn.hypotheses.hypothesis import Predictor, canonical_text
 from replearn.hypotheses.rules import BLOCK_CELLS, ListedRules
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class FiniteClass(HypothesisClass):
     """A list of predictors of 0 and 1, whose order does not matter.
 
@@ -37,18 +37,17 @@ class FiniteClass(HypothesisClass):
     age > 40
     """
 
-    hypotheses: tuple[Predictor, ...]
+    hypotheses: Sequence[Predictor]
     n_features: int
 
-    def __init__(self, hypotheses: Sequence[Predictor], n_features: int) -> None:
-        check_feature_count(n_features)
-        if len(hypotheses) == 0:
+    def __post_init__(self) -> None:
+        check_feature_count(self.n_features)
+        if len(self.hypotheses) == 0:
             raise ValueError("hypotheses is empty: give at least one")
-        for place, hypothesis in enumerate(hypotheses):
+        for place, hypothesis in enumerate(self.hypotheses):
             if not callable(getattr(hypothesis, "predict", None)):
                 raise TypeError(f"hypotheses[{place}] is {hypothesis!r}, which has no predict(X)")
-        object.__setattr__(self, "hypotheses", tuple(hypotheses))
-        object.__setattr__(self, "n_features", n_features)
+        object.__setattr__(self, "hypotheses", tuple(self.hypotheses))
 
     @property
     def vc_dimension(self) -> int:
@@ -85,7 +84,7 @@ class FiniteClass(HypothesisClass):
 
     @property
     def _listed(self) -> ListedRules:
-        return ListedRules(self.hypotheses, self.n_features)
+        return ListedRules(tuple(self.hypotheses), self.n_features)
 
     def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[ListedRules]:
         order = [place for _, _, place in sorted(self._descriptions(points).values())]

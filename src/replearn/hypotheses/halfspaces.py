@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.hypotheses._inputs import distinct_rows
+from replearn.hypotheses._inputs import distinct_rows, sums_by_place
 from replearn.hypotheses._lines import best_line, named_lines
 from replearn.hypotheses._plane import Plane
 from replearn.hypotheses.base import HypothesisClass
@@ -67,7 +67,8 @@ class Halfspaces(HypothesisClass):
         return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
 
     def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[HalfspaceRules]:
-        yield _constants(min(len(points), 1) + 1)
+        constants = HalfspaceRules(np.zeros((2, 2)), np.array([0.0, -1.0]))  # never, always
+        yield constants if len(points) else constants.take(slice(1))
         plane = Plane(points)
         everyone = np.arange(len(points))
         step = max(1, min(size, BLOCK_CELLS // max(len(points), 1)))
@@ -80,8 +81,7 @@ class Halfspaces(HypothesisClass):
 
     def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
         points, place = distinct_rows(rows)
-        sums = np.zeros(len(points), dtype=np.int64)
-        np.add.at(sums, place, gains)
+        sums = sums_by_place(place, gains, len(points))
         total = int(sums.sum())
         plane = Plane(points)
         best_gain, pair = max(total, 0), None
@@ -107,11 +107,6 @@ class Halfspaces(HypothesisClass):
                 return hypothesis
             worst_last = wrong[np.argsort(_distance(hypothesis, points[wrong]), kind="stable")]
             active = np.union1d(active, _spread(worst_last, _MORE_POINTS))
-
-
-def _constants(count: int) -> HalfspaceRules:
-    """Return never and, for count 2, always."""
-    return HalfspaceRules(np.zeros((count, 2)), np.array([0.0, -1.0])[:count])
 
 
 def _spread(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:

@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
@@ -10,12 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.hypotheses._inputs import as_labels, as_rows, as_sample
 from replearn.hypotheses._sums import box_sums, labelled_sums
-from replearn.hypotheses.hypothesis import (
-    Hypothesis,
-    Predictor,
-    make_box,
-    make_halfspace,
-)
+from replearn.hypotheses.hypothesis import Hypothesis, Predictor, make_box, make_halfspace
 
 # Cells of one block of predictions (hypotheses x rows): about 4 MB as booleans.
 BLOCK_CELLS = 2**22
@@ -24,7 +19,7 @@ _SUM_CELLS = 2**18
 
 
 class Rules(ABC):
-    """A sequence of hypotheses over the same features, held as arrays.
+    """A sequence of hypotheses over the same features: a dataclass of arrays, a line for each.
 
     `rules[i]` is a single frozen hypothesis; `rules.errors(X, y)` scores all of them without
     ever holding a matrix of all predictions.
@@ -33,19 +28,23 @@ class Rules(ABC):
     n_features: int
 
     @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
     def __getitem__(self, index: int) -> Any: ...
 
-    @abstractmethod
+    def __len__(self) -> int:
+        return len(self._arrays()[0])
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+
     def take(self, rows: NDArray[Any] | slice) -> Self:
         """Return the rules at these places."""
+        return type(self)(*(array[rows] for array in self._arrays()))
 
     @classmethod
-    @abstractmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """Return the rules of all parts, one after the other."""
+        arrays = zip(*(part._arrays() for part in parts), strict=True)
+        return cls(*map(np.concatenate, arrays))
 
     @abstractmethod
     def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]: ...
@@ -104,24 +103,9 @@ class BoxRules(Rules):
         """Number of columns."""
         return int(self.lower.shape[1])
 
-    def __len__(self) -> int:
-        return len(self.lower)
-
     def __getitem__(self, index: int) -> Hypothesis:
         bounds = zip(self.lower[index].tolist(), self.upper[index].tolist(), strict=True)
         return make_box((feature, lower, upper) for feature, (lower, upper) in enumerate(bounds))
-
-    def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
-        return type(self)(self.lower[rows], self.upper[rows])
-
-    @classmethod
-    def join(cls, parts: Sequence[Self]) -> Self:
-        """Return the rules of all parts, one after the other."""
-        return cls(
-            np.concatenate([part.lower for part in parts]),
-            np.concatenate([part.upper for part in parts]),
-        )
 
     def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
         inside = np.ones((len(self), len(rows)), dtype=bool)
@@ -158,24 +142,8 @@ class HalfspaceRules(Rules):
     offset: NDArray[np.float64]
     n_features = 2
 
-    def __len__(self) -> int:
-        return len(self.offset)
-
     def __getitem__(self, index: int) -> Hypothesis:
-        first, second = self.weights[index].tolist()
-        return make_halfspace((first, second), float(self.offset[index]))
-
-    def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
-        return type(self)(self.weights[rows], self.offset[rows])
-
-    @classmethod
-    def join(cls, parts: Sequence[Self]) -> Self:
-        """Return the rules of all parts, one after the other."""
-        return cls(
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.offset for part in parts]),
-        )
+        return make_halfspace(tuple(self.weights[index].tolist()), float(self.offset[index]))
 
     def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
         # Two products and one sum, never a matrix product: the same rounding as one Halfspace.
@@ -196,9 +164,6 @@ class ListedRules(Rules):
 
     predictors: tuple[Predictor, ...]
     n_features: int
-
-    def __len__(self) -> int:
-        return len(self.predictors)
 
     def __getitem__(self, index: int) -> Predictor:
         return self.predictors[index]
