@@ -32,18 +32,11 @@ _EPOCH_DAY = _EPOCH.date().toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
 _NANOSECONDS_PER_DAY = 86_400_000_000_000
 
-
 MISSING_CELL: Cell = (int(Kind.MISSING), 0)
 
 
 def digest_word(kind: Kind, content: bytes) -> int:
-    """Return the 64-bit digest that stands for text, bytes or a huge integer.
-
-    Examples
-    --------
-    >>> hex(digest_word(Kind.TEXT, "red".encode()))  # doctest: +ELLIPSIS
-    '0x...'
-    """
+    """Return the 64-bit digest that stands for text, bytes or a huge integer."""
     digest = _DIGESTS[kind].copy()  # much faster than setting one up
     digest.update(content)
     return int.from_bytes(digest.digest(), "little")
@@ -59,29 +52,10 @@ def describe(value: object) -> str:
 def encode_cell(value: Any) -> Cell:
     """Encode one value; the slow path that defines what the fast ones must give.
 
-    Parameters
-    ----------
-    value : object
-        A number, text, bytes, date, duration or missing marker.
-
-    Returns
-    -------
-    tuple of int
-        Kind and word.
-
-    Raises
-    ------
-    BadCellError
-        If the value has no canonical encoding.
-
     Examples
     --------
-    >>> encode_cell(3) == encode_cell(3.0) and encode_cell(True) == encode_cell(1)
-    True
-    >>> encode_cell("3") == encode_cell(3)
-    False
-    >>> encode_cell(None) == encode_cell(float("nan"))
-    True
+    >>> encode_cell(3) == encode_cell(3.0), encode_cell("3") == encode_cell(3)
+    (True, False)
     """
     is_pandas_na = type(value).__name__ == "NAType"  # pandas is not imported here
     if value is np.ma.masked or is_pandas_na:
@@ -156,7 +130,7 @@ def _instant(value: datetime.datetime) -> Cell:
     if value != value:  # pandas' NaT is a datetime
         return MISSING_CELL
     if hasattr(value, "to_datetime64"):  # a pandas Timestamp knows nanoseconds
-        return _numpy_time(value.to_datetime64())
+        return encode_time(value.to_datetime64())
     aware = value if value.tzinfo is not None else value.replace(tzinfo=datetime.UTC)
     microseconds = (aware - _EPOCH) // _MICROSECOND
     return time_cell(microseconds * 1000, Kind.INSTANT, Kind.FAR_INSTANT)
@@ -165,11 +139,9 @@ def _instant(value: datetime.datetime) -> Cell:
 @encode_cell.register(datetime.timedelta)
 def _duration(value: datetime.timedelta) -> Cell:
     if hasattr(value, "to_timedelta64"):  # a pandas Timedelta knows nanoseconds
-        return _numpy_time(value.to_timedelta64())
+        return encode_time(value.to_timedelta64())
     return time_cell(value // _MICROSECOND * 1000, Kind.DURATION, Kind.LONG_DURATION)
 
 
-@encode_cell.register(np.datetime64)
-@encode_cell.register(np.timedelta64)
-def _numpy_time(value: np.datetime64 | np.timedelta64) -> Cell:
-    return encode_time(value)
+encode_cell.register(np.datetime64, encode_time)
+encode_cell.register(np.timedelta64, encode_time)
