@@ -10,7 +10,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
+
+from replearn.hypotheses._inputs import Floats
 
 
 def largest_shattered(n_chains: int) -> int:
@@ -27,14 +28,8 @@ def largest_shattered(n_chains: int) -> int:
     return size
 
 
-def shattered_by_stumps(n_features: int, both_directions: bool) -> NDArray[np.float64]:
-    """Return the largest set of points that stumps shatter, one row for each point.
-
-    Examples
-    --------
-    >>> shattered_by_stumps(3, both_directions=True).shape
-    (4, 3)
-    """
+def shattered_by_stumps(n_features: int, both_directions: bool) -> Floats:
+    """Return the largest set of points that stumps shatter, one row for each point."""
     n_points = largest_shattered(n_features * (2 if both_directions else 1))
     half = n_points // 2
     layer = [frozenset(chosen) for chosen in combinations(range(n_points), half)]

@@ -12,14 +12,15 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from replearn.hypotheses._inputs import Floats, Labels, Places
 
 Side = Literal[">", "<=", "both"]  # which sides of a feature are free
-Corners = NDArray[np.intp]  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
+Corners = Places  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
 _PAIRS_AT_ONCE = 2**16
 
 
-def tight_boxes(ranks: NDArray[np.intp], sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
+def tight_boxes(ranks: Places, sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
     """Yield the corners of all tight boxes in canonical order, `size` at a time.
 
     Examples
@@ -32,16 +33,9 @@ def tight_boxes(ranks: NDArray[np.intp], sides: tuple[Side, ...], size: int) -> 
 
 
 def corner_bounds(
-    corners: Corners, cuts: list[NDArray[np.float64]], sides: tuple[Side, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds of boxes; a side that is not free has no bound.
-
-    Examples
-    --------
-    >>> cuts = [np.array([-np.inf, 1.5, np.inf])]
-    >>> corner_bounds(np.array([[[1], [1]]]), cuts, (">",))
-    (array([[1.5]]), array([[inf]]))
-    """
+    corners: Corners, cuts: list[Floats], sides: tuple[Side, ...]
+) -> tuple[Floats, Floats]:
+    """Return lower and upper bounds of boxes; a side that is not free has no bound."""
     shape = len(corners), len(sides)
     lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     for feature, side in enumerate(sides):
@@ -53,10 +47,10 @@ def corner_bounds(
 
 
 def _extend(
-    ranks: NDArray[np.intp],
+    ranks: Places,
     sides: tuple[Side, ...],
-    inside: NDArray[np.intp],
-    touching: list[NDArray[np.bool_]],
+    inside: Places,
+    touching: list[Labels],
     corner: list[tuple[int, int]],
 ) -> Iterator[Corners]:
     """Extend a box that is fixed on the first features; `touching` marks points on its sides."""
@@ -76,7 +70,7 @@ def _extend(
             yield from _extend(ranks, sides, kept, touching + lower + upper, longer)
 
 
-def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int]]:
+def rank_ranges(values: Places, side: Side) -> Iterator[tuple[int, int]]:
     """Yield all ranges between sorted values, in canonical order.
 
     A side that is not free stays at the outermost value.
@@ -91,11 +85,7 @@ def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int
 
 
 def _last_feature(
-    ranks: NDArray[np.intp],
-    side: Side,
-    inside: NDArray[np.intp],
-    touching: list[NDArray[np.bool_]],
-    corner: list[tuple[int, int]],
+    ranks: Places, side: Side, inside: Places, touching: list[Labels], corner: list[tuple[int, int]]
 ) -> Iterator[Corners]:
     """Yield the ranges of the last feature that keep a point on each earlier side."""
     values, inverse = np.unique(ranks[inside, -1], return_inverse=True)
@@ -113,7 +103,7 @@ def _last_feature(
         yield corners
 
 
-def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[NDArray[np.intp], NDArray[np.intp]]]:
+def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[Places, Places]]:
     """Yield index ranges (first, last) in canonical order, not too many at once."""
     index = np.arange(n_values)
     if side == ">":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.hypotheses._identity import as_identity, point_codes
-from replearn.hypotheses._inputs import as_rows, as_sample, distinct_rows
+from replearn.hypotheses._inputs import Floats, Integers, Labels, as_rows, as_sample, distinct_rows
 from replearn.hypotheses.rules import BLOCK_CELLS, Rules
 
 
@@ -40,9 +40,7 @@ class Cover:
     def __getitem__(self, index: int) -> Any:
         return self.rules[index]
 
-    def errors(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def errors(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         """Return the weighted error rate of each candidate on a labelled sample."""
         return self.rules.errors(X, y, sample_weight)
 
@@ -57,7 +55,7 @@ class Dichotomies(Cover):
         One line for each dichotomy, one column for each row of the pool as it was given.
     """
 
-    labels: NDArray[np.bool_]
+    labels: Labels
 
 
 class HypothesisClass(ABC):
@@ -79,17 +77,17 @@ class HypothesisClass(ABC):
         """Size of the largest set of points on which all labellings occur."""
 
     @abstractmethod
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return `vc_dimension` points on which the class realises all labellings."""
 
     @abstractmethod
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[Rules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[Rules]:
         """Yield, in canonical order and at most about `size` at a time, one rule for each
         dichotomy of distinct, lexicographically sorted points.
         """  # noqa: D205
 
     @abstractmethod
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+    def _best(self, rows: Floats, gains: Integers) -> Any:
         """Return the first hypothesis whose labels collect the largest sum of gains."""
 
     def growth_bound(self, n_points: int) -> int:
@@ -211,7 +209,7 @@ class HypothesisClass(ABC):
         """Return the class as plain JSON data: its name and its parameters."""
         return {"class": type(self).__name__, **asdict(self)}  # type: ignore[call-overload]
 
-    def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+    def _fitting(self, rows: Floats, gains: Integers) -> Any:
         """Return a hypothesis that is without error if the class has one."""
         return self._best(rows, gains)
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from replearn.hypotheses._best_box import best_box
 from replearn.hypotheses._cuts import ranks_and_cuts
+from replearn.hypotheses._inputs import Floats, Integers
 from replearn.hypotheses._tight import Side, corner_bounds, tight_boxes
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Constant, Hypothesis
@@ -41,7 +41,7 @@ class BoxFamily(HypothesisClass):
         product = 1 + prod(pairs if side == "both" else n_points for side in self._sides)
         return min(product, super().growth_bound(n_points))
 
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return one point for each free side: the only one that this side can exclude."""
         signs = {">": (-1.0,), "<=": (1.0,), "both": (-1.0, 1.0)}
         corners = [(axis, sign) for axis, side in enumerate(self._sides) for sign in signs[side]]
@@ -50,14 +50,14 @@ class BoxFamily(HypothesisClass):
             point[axis] = sign
         return points
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[BoxRules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[BoxRules]:
         nothing = np.full((1, self.n_features), np.inf)
         yield BoxRules(nothing, nothing)
         ranks, cuts = ranks_and_cuts(points)
         for corners in tight_boxes(ranks, self._sides, size):
             yield BoxRules(*corner_bounds(corners, cuts, self._sides))
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
         ranks, cuts = ranks_and_cuts(rows)
         box = best_box(ranks, gains, self._sides)
         if box is None:
@@ -65,7 +65,7 @@ class BoxFamily(HypothesisClass):
         corner = np.array(box.corner).T
         return BoxRules(*corner_bounds(corner[np.newaxis], cuts, self._sides))[0]
 
-    def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _fitting(self, rows: Floats, gains: Integers) -> Hypothesis:
         """Return the tight box around the positive rows: O(n d log n) in any dimension."""
         ranks, cuts = ranks_and_cuts(rows)
         positive = ranks[gains > 0]

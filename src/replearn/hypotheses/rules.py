@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.hypotheses._inputs import as_labels, as_rows, as_sample
+from replearn.hypotheses._inputs import Floats, Labels, as_labels, as_rows, as_sample
 from replearn.hypotheses._sums import box_sums, labelled_sums
 from replearn.hypotheses.hypothesis import Hypothesis, Predictor, make_box, make_halfspace
 
@@ -47,9 +47,9 @@ class Rules(ABC):
         return cls(*map(np.concatenate, arrays))
 
     @abstractmethod
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]: ...
+    def _labels(self, rows: Floats) -> Labels: ...
 
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return the matrix of labels: one line for each rule, one column for each row of X."""
         return self._labels(as_rows(X, self.n_features))
 
@@ -66,9 +66,7 @@ class Rules(ABC):
         ]
         return np.concatenate(parts) if parts else np.zeros((0, *values.shape[1:]), values.dtype)
 
-    def errors(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def errors(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         """Return the weighted error rate of each rule on a labelled sample.
 
         Examples
@@ -95,8 +93,8 @@ class BoxRules(Rules):
     ['0 < x0 <= 9', 'x0 > 1.5']
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
@@ -107,7 +105,7 @@ class BoxRules(Rules):
         bounds = zip(self.lower[index].tolist(), self.upper[index].tolist(), strict=True)
         return make_box((feature, lower, upper) for feature, (lower, upper) in enumerate(bounds))
 
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         inside = np.ones((len(self), len(rows)), dtype=bool)
         bounded = (self.lower > -np.inf) | (self.upper < np.inf)
         for feature in np.flatnonzero(bounded.any(axis=0)):
@@ -138,14 +136,14 @@ class HalfspaceRules(Rules):
     x0 - x1 > 0.5
     """
 
-    weights: NDArray[np.float64]
-    offset: NDArray[np.float64]
+    weights: Floats
+    offset: Floats
     n_features = 2
 
     def __getitem__(self, index: int) -> Hypothesis:
         return make_halfspace(tuple(self.weights[index].tolist()), float(self.offset[index]))
 
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         # Two products and one sum, never a matrix product: the same rounding as one Halfspace.
         scores = self.weights[:, :1] * rows[:, 0] + self.weights[:, 1:] * rows[:, 1]
         return scores > self.offset[:, None]
@@ -179,7 +177,7 @@ class ListedRules(Rules):
         listed = tuple(predictor for part in parts for predictor in part.predictors)
         return cls(listed, parts[0].n_features)
 
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         labels = np.zeros((len(self), len(rows)), dtype=bool)
         if len(rows):
             for line, predictor in enumerate(self.predictors):

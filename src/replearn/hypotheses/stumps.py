@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from replearn.hypotheses._chains import largest_shattered, shattered_by_stumps
 from replearn.hypotheses._cuts import cut_between, ranks_and_cuts
 from replearn.hypotheses._identity import first_of_each, point_codes
-from replearn.hypotheses._inputs import sums_by_place
+from replearn.hypotheses._inputs import Floats, Integers, Places, sums_by_place
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Constant, Hypothesis, make_box
 from replearn.hypotheses.rules import BoxRules
@@ -64,24 +64,18 @@ class Stumps(HypothesisClass):
         return (">", "<=") if self.direction == "both" else (self.direction,)
 
     def growth_bound(self, n_points: int) -> int:
-        """Return the smaller of Sauer's bound and 2 + directions * n_features * (n - 1).
-
-        Examples
-        --------
-        >>> Stumps(1).growth_bound(10), Stumps(30).growth_bound(1000)
-        (20, 59942)
-        """
+        """Return the smaller of Sauer's bound and 2 + directions * n_features * (n - 1)."""
         if n_points < 1:
             return 1
         counted = 2 + len(self._directions) * self.n_features * (n_points - 1)
         return min(counted, super().growth_bound(n_points))
 
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return a largest set of points on which all labellings occur."""
         points = shattered_by_stumps(self.n_features, self.direction == "both")
         return -points if self.direction == "<=" else points
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[BoxRules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[BoxRules]:
         feature, lower, upper, words = self._candidates(points)
         kept = first_of_each(words)
         for start in range(0, len(kept), size):
@@ -93,9 +87,7 @@ class Stumps(HypothesisClass):
             above[line, feature[chosen]] = upper[chosen]
             yield BoxRules(below, above)
 
-    def _candidates(
-        self, points: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
+    def _candidates(self, points: Floats) -> tuple[Places, Floats, Floats, NDArray[np.uint64]]:
         """Return feature, bounds and name of every stump, in canonical order, with repetitions."""
         codes = point_codes(len(points))
         total = codes.sum(axis=0)
@@ -115,7 +107,7 @@ class Stumps(HypothesisClass):
         features, lower, upper, words = map(np.concatenate, zip(*parts, strict=True))
         return features, lower, upper, words
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
         total = int(gains.sum())
         best_gain = max(total, 0)
         best: Hypothesis = Constant(total > 0)

@@ -14,11 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness.encoding import MISSING_CELL, encode_cell
-from replearn.randomness.kinds import BadCellError, Cell, Kind
+from replearn.randomness.kinds import BadCellError, Cell, Kind, Kinds, Words
 from replearn.randomness.times import encode_times
-
-Words = NDArray[np.uint64]
-Kinds = NDArray[np.uint8]
 
 _LARGEST_EXACT = 1 << 53
 _TEXT = int(Kind.TEXT)

@@ -28,9 +28,7 @@ _DIGESTS = {
     for kind in (Kind.TEXT, Kind.HUGE_INTEGER, Kind.BYTES)
 }
 _EPOCH = datetime.datetime(1970, 1, 1, tzinfo=datetime.UTC)
-_EPOCH_DAY = _EPOCH.date().toordinal()
 _MICROSECOND = datetime.timedelta(microseconds=1)
-_NANOSECONDS_PER_DAY = 86_400_000_000_000
 
 MISSING_CELL: Cell = (int(Kind.MISSING), 0)
 
@@ -121,8 +119,7 @@ def _integer(value: int) -> Cell:
 
 @encode_cell.register(datetime.date)
 def _date(value: datetime.date) -> Cell:
-    days = value.toordinal() - _EPOCH_DAY
-    return time_cell(days * _NANOSECONDS_PER_DAY, Kind.INSTANT, Kind.FAR_INSTANT)
+    return _instant(datetime.datetime.combine(value, datetime.time()))
 
 
 @encode_cell.register(datetime.datetime)

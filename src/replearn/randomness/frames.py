@@ -23,14 +23,7 @@ def single_column(name: Hashable, reader: Reader, n_rows: int) -> ColumnSource:
 
 
 def pandas_source(frame: Any) -> ColumnSource:
-    """Return the columns of a pandas DataFrame, or a Series, Index or array as one column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> pandas_source(pd.DataFrame({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a pandas DataFrame, or a Series, Index or array as one column."""
     if frame.ndim == 1:
         series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
@@ -62,14 +55,7 @@ def _pandas_nullable(series: Any, dtype: np.dtype[Any]) -> Nullable:
 
 
 def polars_source(frame: Any) -> ColumnSource:
-    """Return the columns of a polars DataFrame, or of a Series as one column.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> polars_source(pl.DataFrame({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a polars DataFrame, or of a Series as one column."""
     if hasattr(frame, "collect"):
         raise TypeError("a polars LazyFrame has no rows yet; call .collect() first")
     if not hasattr(frame, "columns"):
@@ -95,14 +81,7 @@ def _polars_numbers(cells: Any) -> Values:
 
 
 def arrow_source(table: Any) -> ColumnSource:
-    """Return the columns of a pyarrow Table or RecordBatch, or of an array as one column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> arrow_source(pa.table({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a pyarrow Table or RecordBatch, or of an array as one column."""
     if not hasattr(table, "column_names"):
         return single_column(None, _arrow_reader(table), len(table))
     readers = [_arrow_reader(table.column(i)) for i in range(table.num_columns)]

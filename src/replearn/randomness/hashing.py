@@ -8,20 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.kinds import Cell
+from replearn.randomness.kinds import Cell, Kinds
 from replearn.randomness.points import Points, points_of
 from replearn.randomness.siphash import LANES, OneMessage, SipState, last_word
 
 Hashes = NDArray[np.uint64]
+Packed = list[Hashes | np.uint64]
 
 _KINDS_PER_WORD = 16
 _BITS_PER_KIND = 4
 _ZERO = np.uint64(0)
 
 
-def _with_kinds(
-    packed: list[Hashes | np.uint64], column: int, kinds: NDArray[np.uint8] | np.uint8 | None
-) -> list[Hashes | np.uint64]:
+def _with_kinds(packed: Packed, column: int, kinds: Kinds | np.uint8 | None) -> Packed:
     """Return packed kinds, sixteen per word, with those of one more column.
 
     None stands for plain numbers: a word of zeros costs nothing.
@@ -34,19 +33,17 @@ def _with_kinds(
 
 
 def _absorb_cells(
-    state: SipState | OneMessage, columns: Iterator[tuple[Hashes, NDArray[np.uint8] | None]]
-) -> list[Hashes | np.uint64]:
+    state: SipState | OneMessage, columns: Iterator[tuple[Hashes, Kinds | None]]
+) -> Packed:
     """Append the words of all columns; return their packed kinds."""
-    packed: list[Hashes | np.uint64] = []
+    packed: Packed = []
     for position, (words, kinds) in enumerate(columns):
         state.absorb(words)
         packed = _with_kinds(packed, position, kinds)
     return packed
 
 
-def _absorb_kinds(
-    state: SipState | OneMessage, packed: list[Hashes | np.uint64], n_columns: int
-) -> None:
+def _absorb_kinds(state: SipState | OneMessage, packed: Packed, n_columns: int) -> None:
     """Append the packed kinds and the length mark: the message is then complete."""
     n_bytes = (n_columns + 1) // 2
     mark = last_word(8 * n_columns + n_bytes)

@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ColumnEncoder, Kinds, Values, Words
+from replearn.randomness.columns import ColumnEncoder, Values
 from replearn.randomness.frames import arrow_source, pandas_source, polars_source
-from replearn.randomness.kinds import BadCellError, BadRowError
+from replearn.randomness.kinds import BadCellError, BadRowError, Kinds, Words
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
     ColumnSource,
@@ -55,8 +55,7 @@ class _Part:
         return len(self.source) if self.rows is None else len(self.rows)
 
     def take(self, rows: NDArray[np.intp]) -> _Part:
-        taken = rows if self.rows is None else self.rows[rows]
-        return replace(self, rows=taken)
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def encode(self, run: slice, encoder: ColumnEncoder, words: Words) -> Iterator[Kinds | None]:
         """Encode a run of rows: one step per column, its words left in ``words``."""
@@ -66,14 +65,12 @@ class _Part:
                 try:
                     kinds = encoder.encode(values, words)
                 except BadCellError as error:
-                    raise self._unsupported(name, rows, error) from None
+                    row = row_number(rows, error.position)
+                    place = f"{self.parameter}, column {name!r}, row {row}"
+                    raise UnsupportedValueError(f"{place}: {error.reason}") from None
                 yield kinds
         except BadRowError as error:
             raise ValueError(f"{self.parameter}: {error}") from None
-
-    def _unsupported(self, name: Hashable, rows: Rows, error: BadCellError) -> Exception:
-        place = f"{self.parameter}, column {name!r}, row {row_number(rows, error.position)}"
-        return UnsupportedValueError(f"{place}: {error.reason}")
 
 
 class Points:

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.columns import Encoded, Kinds, Nullable, Values, Words
-from replearn.randomness.kinds import BadRowError
+from replearn.randomness.columns import Encoded, Nullable, Values
+from replearn.randomness.kinds import BadRowError, Kinds, Words
 
 Rows = slice | NDArray[np.intp]
 """Which rows: a slice, or positions."""

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.kinds import BadCellError, Cell, Kind
+from replearn.randomness.kinds import BadCellError, Cell, Kind, Kinds, Words
 
+Ticks = NDArray[np.int64]
 WORD_MASK = (1 << 64) - 1
 LARGEST_INT64 = (1 << 63) - 1
 
@@ -67,7 +68,7 @@ def _kinds_of(dtype: np.dtype[Any]) -> tuple[Kind, Kind]:
     return Kind.DURATION, Kind.LONG_DURATION
 
 
-def encode_times(values: NDArray[Any], words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+def encode_times(values: NDArray[Any], words: Words) -> Kinds:
     """Encode an array of datetime64 or timedelta64 in any unit; return the kinds.
 
     Examples
@@ -98,13 +99,7 @@ def encode_times(values: NDArray[Any], words: NDArray[np.uint64]) -> NDArray[np.
     return kinds
 
 
-def _scale_up(
-    ticks: NDArray[np.int64],
-    factor: int,
-    words: NDArray[np.uint64],
-    kinds: NDArray[np.uint8],
-    far: Kind,
-) -> None:
+def _scale_up(ticks: Ticks, factor: int, words: Words, kinds: Kinds, far: Kind) -> None:
     """Write ticks times factor nanoseconds, or microseconds for those that do not fit."""
     beyond = np.abs(ticks) > LARGEST_INT64 // factor
     # beyond 64 bits the factor only ever meets zero ticks, or ticks refused below
@@ -117,14 +112,14 @@ def _scale_up(
         kinds[beyond] = far
 
 
-def _far_word(ticks: NDArray[np.int64], tick: int, factor: int, far: Kind) -> int:
+def _far_word(ticks: Ticks, tick: int, factor: int, far: Kind) -> int:
     try:
         return time_cell(tick * factor, far, far)[1]
     except BadCellError as error:
         raise BadCellError(int(np.argmax(ticks == tick)), error.reason) from None
 
 
-def _scale_down(ticks: NDArray[np.int64], parts: int, count: int) -> NDArray[np.int64]:
+def _scale_down(ticks: Ticks, parts: int, count: int) -> Ticks:
     """Return nanoseconds for a unit finer than one, refusing what is not a whole number."""
     whole = [divmod(int(tick) * count, parts) for tick in ticks]
     for position, (_, rest) in enumerate(whole):
