@@ -116,12 +116,12 @@ def wants_heavy_stage(learner: Any) -> bool:
     """Whether a learner, fitted or not, answers points that occur often by their own labels."""
     plan = getattr(learner, "plan", None)
     if isinstance(plan, Plan):
-        return plan.design.heavy is not None
+        return plan.vote_design.heavy is not None
     return plan is not None and split_stage(plan)[1] is not None
 
 
 def stage_of(
-    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: float
+    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: Any
 ) -> HeavyStage | None:
     """Plan the heavy stage that `split_stage` split off, for a sample of these sizes."""
     if wanted is None:
@@ -173,7 +173,7 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
     else:
         sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
         plan = learner._plan_for(asked, **sizes)
-    if plan.design.heavy is not None:
+    if plan.vote_design.heavy is not None:
         _refuse_stage_of_groups(sample.unit)
     if plan.n_partitions > MOST_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")

@@ -247,8 +247,10 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
             rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self.joint_variance_ = partition_variance(self._panel, rows, plan, self.n_jobs)
-            self.heavy_ = heavy_points(sample, classes, plan, key)
+            self.joint_variance_ = partition_variance(
+                self._panel, rows, plan.vote_design, self.n_jobs
+            )
+            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base learner.
             learner, digest = describe_learner(base)
@@ -286,14 +288,16 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         check_is_fitted(self)
         key = SharedKey(self.shared_key)
-        if key.fingerprint != self.certificate_.key_fingerprint:
+        if key.fingerprint != self.certificate_.identity.key_fingerprint:
             raise ValueError(
                 "shared_key was changed after fit: the blocks were cut and trained by another key. "
                 "Fit again."
             )
+        design = self.plan_.design
+        assert design is not None
         return FittedVote(
             self._panel,
-            self.plan_,
+            design,
             key.child("vote"),
             self.classes_,
             self.heavy_,
