@@ -225,7 +225,9 @@ def test_certificates_of_other_kinds_are_told(data):
 
     X, _ = data
     contenders = {
-        "approximate": ApproximatelyReplicableClassifier(GaussianNB(), gamma=0.4, n_blocks=30),
+        "approximate": ApproximatelyReplicableClassifier(
+            GaussianNB(), gamma=0.4, n_blocks=30, plan={"n_partitions": 1}
+        ),
         "rule": RealizableReplicableClassifier(Thresholds(">")),
     }
     found = audit(contenders, X[:700, :1], X[:700, 0] > 0, n_pairs=2, design={"test_size": 50})
