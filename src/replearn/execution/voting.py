@@ -180,47 +180,6 @@ class Panel:
         return self._voters[state]
 
 
-def vote_counts(
-    estimators: Sequence[Any],
-    X: Any,
-    classes: ArrayLike,
-    *,
-    n_partitions: int = 1,
-    n_jobs: int | None = None,
-) -> NDArray[np.int32]:
-    """Count the votes of each partition; see `Panel` for the parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, vote_counts
-    >>> vote_counts([ConstantVote(0), ConstantVote(1)], np.zeros((2, 1)), [0, 1])
-    array([[1],
-           [1]], dtype=int32)
-    """
-    return Panel(estimators, classes, n_partitions).vote_counts(X, n_jobs=n_jobs)
-
-
-def soft_scores(
-    estimators: Sequence[Any],
-    X: Any,
-    classes: ArrayLike,
-    *,
-    n_partitions: int = 1,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """Average the class probabilities of each partition; see `Panel` for the parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, soft_scores
-    >>> soft_scores([ConstantVote(0), ConstantVote(1)], np.zeros((1, 1)), [0, 1])
-    array([[0.5]])
-    """
-    return Panel(estimators, classes, n_partitions).soft_scores(X, n_jobs=n_jobs)
-
-
 def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[Member]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
@@ -248,10 +207,7 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
     joblib waits for threads by sleeping 10 ms at a time, a tenth of the time of 100,000 rows.
     """
     if not compat.threads_are_configured():
-        results: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(work)(*task) for task in tasks
-        )
-        return results
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(*t) for t in tasks))
     settings = get_config()  # scikit-learn keeps them by thread
 
     def run(task: Any) -> Any:
