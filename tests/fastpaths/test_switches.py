@@ -46,7 +46,7 @@ from replearn.randomness import SharedKey
 from replearn.tables.encoder import TableEncoder
 
 KEY = SharedKey("switches")
-N, N_BLOCKS, N_PARTITIONS = 1080, 3, 2
+N, N_BLOCKS, N_PARTITIONS = 1080, 2, 2
 NUMBERS = [f"x{i}" for i in range(5)]
 
 
@@ -121,7 +121,7 @@ def fit(name, n_classes):
     kind, estimator = LEARNERS[name]
     tables, y = data(n_classes)
     X = tables[kind]
-    blocks = make_blocks(KEY, X, y, N_BLOCKS, N // 3, partition=range(N_PARTITIONS))
+    blocks = make_blocks(KEY, X, y, N_BLOCKS, 150, partition=range(N_PARTITIONS))
     keys = [KEY.child("seed", number) for number in range(len(blocks))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

@@ -41,8 +41,8 @@ class Voter:
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> Any:
-        """Return something true if the model can be in such a group."""
-        raise NotImplementedError
+        """Return something true if a model of the plug-in's types can be in such a group."""
+        return True
 
     @classmethod
     def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:

@@ -10,7 +10,7 @@ instructions. Plug-ins keep the promise in their own ways: see `replearn.executi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,23 +37,27 @@ MOST_ROWS_PER_TASK = 256 * CHUNK
 class LoopVoter(Voter):
     """The plain loop: ask the models one by one, always with the same number of rows."""
 
+    def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """Yield which rows are asked at a time, and the table of them, padded."""
+        for start, stop in row_chunks(n_rows(X), CHUNK):
+            yield slice(start, stop), pad_rows(slice_rows(X, start, stop), CHUNK)
+
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        for start, stop in row_chunks(n_rows(X), CHUNK):
-            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+        for rows, chunk in self.chunks(X):
             for member in self.members:
-                add_codes(counts[start:stop], member, predicted_codes(member, chunk))
+                add_codes(counts[rows], member, _predicted_codes(member, chunk))
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
-        for start, stop in row_chunks(n_rows(X), CHUNK):
-            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+        for rows, chunk in self.chunks(X):
+            part = totals[rows]
             for member in self.members:
-                shares = member.model.predict_proba(chunk)[: stop - start]
-                totals[start:stop, member.partition, member.codes] += shares
+                shares = member.model.predict_proba(chunk)[: len(part)]
+                part[:, member.partition, member.codes] += shares
 
 
-def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
+def _predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
     """Ask a model, and translate its labels to positions in the list of all classes."""
     labels = np.asarray(member.model.predict(X))
     codes = np.full(len(labels), -1, dtype=np.intp)
