@@ -289,9 +289,7 @@ def is_free(path, name):
 
 def is_unused(item, name):
     """Say whether nothing that this certificate of a vote promises depends on an item."""
-    if item == "max_point_mass":
-        return not name.startswith(("approximate", "accurate"))
-    return False
+    return item == "max_point_mass" and not name.startswith(("approximate", "accurate"))
 
 
 @pytest.mark.parametrize("name", NAMES)

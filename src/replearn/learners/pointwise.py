@@ -263,9 +263,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             if plan.design.assumes_point_masses:
                 assumed = plan.design.max_point_mass
                 refuted = refuted_point_mass(points, assumed, sample.groups)
-            self.certificate_ = certificate_for_masses(
-                plan, refuted, learner_digest=digest, **run
-            )
+            self.certificate_ = certificate_for_masses(plan, refuted, learner_digest=digest, **run)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
