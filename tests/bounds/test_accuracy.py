@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.bounds import arcsine_law, error_factor, optimal_law, smallest_width, table_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    error_factor,
+    optimal_law,
+    smallest_width,
+    table_law,
+    uniform_law,
+)
 
 LAWS = [
     uniform_law(1),

@@ -6,10 +6,28 @@ from math import comb, exp, log, sqrt
 import numpy as np
 import pytest
 
-from replearn.bounds.finite_class import order_error_tail, order_flip_bound, order_width, smallest_sample_order
-from replearn.bounds.realizable import best_ceiling, ceiling_flip_bound, cover_distance, realizable_flip_bound, smallest_sample_realizable
+from replearn.bounds.finite_class import (
+    order_error_tail,
+    order_flip_bound,
+    order_width,
+    smallest_sample_order,
+)
+from replearn.bounds.realizable import (
+    best_ceiling,
+    ceiling_flip_bound,
+    cover_distance,
+    realizable_flip_bound,
+    smallest_sample_realizable,
+)
 from replearn.bounds.selection import finite_randomness_flip_bound
-from replearn.bounds.thresholds import mean_cdf_distance, mean_cut_difference, smallest_sample_threshold, threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.bounds.thresholds import (
+    mean_cdf_distance,
+    mean_cut_difference,
+    smallest_sample_threshold,
+    threshold_error_tail,
+    threshold_flip_bound,
+    threshold_scale,
+)
 from replearn.bounds.vc import realizable_tail
 
 

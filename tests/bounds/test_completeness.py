@@ -5,7 +5,12 @@ import pytest
 from scipy import stats
 
 from replearn.bounds import MembershipLaw
-from replearn.bounds.completeness import false_member_bound, missed_point_bound, some_false_member_bound, some_missed_point_bound
+from replearn.bounds.completeness import (
+    false_member_bound,
+    missed_point_bound,
+    some_false_member_bound,
+    some_missed_point_bound,
+)
 
 LAWS = [MembershipLaw.standard(0.02), MembershipLaw.paper(0.01)]
 

@@ -8,7 +8,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, table_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    table_law,
+    uniform_law,
+)
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.suprema import mean_difference_limit, supremum_by_cells, supremum_of_smooth_law
 

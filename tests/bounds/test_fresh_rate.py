@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_curve, flip_rate_limit, flip_supremum, table_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_curve,
+    flip_rate_limit,
+    flip_supremum,
+    table_law,
+    uniform_law,
+)
 from replearn.bounds.fresh import block_disagreement, flip_rate_majorant
 
 LAWS = [uniform_law(1), uniform_law(32), arcsine_law(64, 0.65), table_law([0, 0.5, 0.6, 0.7, 1])]

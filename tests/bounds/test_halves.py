@@ -7,7 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_supremum, halves_supremum, optimal_law, table_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_supremum,
+    halves_supremum,
+    optimal_law,
+    table_law,
+    uniform_law,
+)
 from replearn.bounds.halves import halves_curve
 
 

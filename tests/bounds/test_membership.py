@@ -7,7 +7,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from replearn.bounds import MembershipLaw, membership_flip_bound
-from replearn.bounds.membership import mean_walk_bound, root_difference_bound, smallest_sample_membership, split_differences
+from replearn.bounds.membership import (
+    mean_walk_bound,
+    root_difference_bound,
+    smallest_sample_membership,
+    split_differences,
+)
 
 
 def flips(levels, n, mass):

@@ -8,7 +8,11 @@ from scipy import stats
 
 from replearn.bounds import multiclass_flip_bound
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.multiclass import agreement_probability, mean_difference, smallest_blocks_multiclass
+from replearn.bounds.multiclass import (
+    agreement_probability,
+    mean_difference,
+    smallest_blocks_multiclass,
+)
 
 weights = st.integers(2, 6).flatmap(
     lambda k: st.tuples(*[st.lists(st.integers(0, 20), min_size=k, max_size=k).filter(any)] * 2)

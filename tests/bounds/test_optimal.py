@@ -1,7 +1,14 @@
 import numpy as np
 import pytest
 
-from replearn.bounds import ThresholdLaw, arcsine_law, flip_curve, flip_supremum, optimal_law, smallest_width
+from replearn.bounds import (
+    ThresholdLaw,
+    arcsine_law,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    smallest_width,
+)
 from replearn.bounds.optimal import tightest_law
 
 

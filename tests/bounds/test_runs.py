@@ -6,7 +6,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_bound, flip_curve, flip_supremum, optimal_law, runs_bound, table_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_curve,
+    flip_supremum,
+    optimal_law,
+    runs_bound,
+    table_law,
+    uniform_law,
+)
 
 
 @pytest.mark.parametrize("runs", [2, 3, 4])

@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 from scipy import special, stats
 
 from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.selection import _by_mean, selection_agreement, selection_error_tail_sampled, selection_flip_bound, selection_scale, stable_scale
+from replearn.bounds.selection import (
+    _by_mean,
+    selection_agreement,
+    selection_error_tail_sampled,
+    selection_flip_bound,
+    selection_scale,
+    stable_scale,
+)
 
 ERRORS = st.lists(st.floats(0, 1), min_size=1, max_size=12)
 

@@ -5,7 +5,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from replearn.bounds import arcsine_law, flip_bound, flip_supremum, make_law, optimal_law, runs_bound, smallest_blocks, smallest_width, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_bound,
+    flip_supremum,
+    make_law,
+    optimal_law,
+    runs_bound,
+    smallest_blocks,
+    smallest_width,
+    uniform_law,
+)
 from replearn.bounds.optimal import tightest_law
 
 BUILD = {"uniform": uniform_law, "arcsine": arcsine_law}

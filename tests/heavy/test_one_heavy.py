@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.heavy_sets import _relative_change, one_heavy_flip_bound, one_heavy_least_mass, one_heavy_power, smallest_sample_one
+from replearn.bounds.heavy_sets import (
+    _relative_change,
+    one_heavy_flip_bound,
+    one_heavy_least_mass,
+    one_heavy_power,
+    smallest_sample_one,
+)
 from replearn.heavy import find_one_heavy_hitter
 from replearn.primitives import agreement_of_draws
 from replearn.randomness import SharedKey

@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.domain import collision_bound, reduced_disagreement, reduced_failure, smallest_domain
+from replearn.bounds.domain import (
+    collision_bound,
+    reduced_disagreement,
+    reduced_failure,
+    smallest_domain,
+)
 from replearn.lab import LazyDomain
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import StumpLearner

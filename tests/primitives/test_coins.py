@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound, coin_law, smallest_throws
+from replearn.bounds.coins import (
+    CoinLaw,
+    coin_error_bound,
+    coin_flip_bound,
+    coin_law,
+    smallest_throws,
+)
 from replearn.primitives import decide_coin, decide_coins
 from replearn.randomness import SharedKey
 

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.finite_class import amplified_error_tail, amplified_flip_bound, order_error_tail, order_flip_bound, smallest_sample_amplified, smallest_sample_order
+from replearn.bounds.finite_class import (
+    amplified_error_tail,
+    amplified_flip_bound,
+    order_error_tail,
+    order_flip_bound,
+    smallest_sample_amplified,
+    smallest_sample_order,
+)
 from replearn.bounds.selection import smallest_sample_selection
 from replearn.primitives.amplified import block_errors, named_pair
 from replearn.primitives.candidates import sample_order

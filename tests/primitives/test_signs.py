@@ -2,7 +2,12 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
-from replearn.bounds.signs import joint_sign_flip_bound, sign_error_bound, sign_flip_bound, sign_width
+from replearn.bounds.signs import (
+    joint_sign_flip_bound,
+    sign_error_bound,
+    sign_flip_bound,
+    sign_width,
+)
 from replearn.primitives import estimate_signs
 from replearn.randomness import SharedKey
 

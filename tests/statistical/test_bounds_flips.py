@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from replearn.bounds import arcsine_law, flip_curve, flip_supremum, halves_supremum, optimal_law, uniform_law
+from replearn.bounds import (
+    arcsine_law,
+    flip_curve,
+    flip_supremum,
+    halves_supremum,
+    optimal_law,
+    uniform_law,
+)
 from replearn.bounds.flips import training_row_bound
 
 pytestmark = pytest.mark.statistical

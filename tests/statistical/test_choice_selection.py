@@ -5,7 +5,11 @@ import pytest
 from scipy.stats import binom
 
 from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
-from replearn.bounds.finite_class import amplified_flip_bound, order_flip_bound, smallest_sample_amplified
+from replearn.bounds.finite_class import (
+    amplified_flip_bound,
+    order_flip_bound,
+    smallest_sample_amplified,
+)
 from replearn.bounds.selection import selection_flip_bound
 from replearn.primitives.amplified import named_pair
 from replearn.primitives.finite_class import learn_finite_class
