@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.numeric import Floats, frozen
+from replearn.bounds.numeric import Floats
+from replearn.bounds.suprema import frozen
 from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
 from replearn.records.checks import check_choice, check_count, check_fraction
