@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.numeric import Floats, frozen
+from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
 from replearn.records.checks import check_choice, check_count, check_fraction
 
@@ -311,3 +312,31 @@ def _symmetric_table(lower: Floats, n_blocks: int) -> NDArray[np.int64]:
     if n_blocks % 2 == 0:
         table[n_blocks // 2] = ONE // 2
     return table
+
+
+@theorem("accuracy-factor")
+def error_factor(law: ThresholdLaw) -> float:
+    """Return C_G: the vote's mean error is at most this many times that of the learners.
+
+    Parameters
+    ----------
+    law : ThresholdLaw
+        Law of the shared threshold.
+
+    Returns
+    -------
+    float
+        ``max_k T max(G_k, 1 - G_{T-k}) / k``, at least 1, rounded up; attained by a vote in
+        which k learners of T are wrong.
+
+    Examples
+    --------
+    >>> from replearn.bounds import arcsine_law, uniform_law
+    >>> round(error_factor(uniform_law(32)), 6), round(error_factor(arcsine_law(32, 0.847)), 3)
+    (1.0, 1.07)
+    """
+    wrong = np.arange(1, law.n_blocks + 1)
+    # theorem: accuracy-factor
+    chance = np.maximum(law.probabilities[1:], 1.0 - law.probabilities[-2::-1])
+    factor = float(np.max(law.n_blocks * chance / wrong))
+    return factor if factor == 1.0 else float(np.nextafter(factor, np.inf))

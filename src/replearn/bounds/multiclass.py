@@ -4,7 +4,6 @@ Each run answers ``argmax_c (log p_c + Gumbel_c)`` with its own vote distributio
 Gumbels of the point, so it answers c with probability p_c, and two runs mostly agree.
 """
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -139,9 +138,7 @@ def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
 
 
 @theorem("approximate-direct")
-def class_mean_and_spread(
-    n_blocks: int, n_classes: int, *, shared_rows: bool = False
-) -> tuple[float, float]:
+def class_mean_and_spread(n_blocks: int, n_classes: int) -> tuple[float, float]:
     """Mean and spread of the expected disagreement of class votes; see `vote_mean_and_spread`.
 
     >>> mean, spread = class_mean_and_spread(230, 3)
@@ -149,14 +146,10 @@ def class_mean_and_spread(
     (0.0999, 0.0142)
     """
     tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-12)
-    centre, factor = tau, 1.0
-    if shared_rows:
-        centred = 0.5 * math.sqrt((n_classes - 1.0) / n_blocks) * (1.0 + 1e-12)
-        centre, factor = 2.0 * min(tau, centred), 2.0
     # theorem: approximate-direct (section "more than two classes")
-    # 2 tv / (1 + tv) is concave: it lies below its tangent at the centre.
-    slope = 2.0 / (1.0 + centre) ** 2
-    return 2.0 * centre / (1.0 + centre), factor * slope**2 / n_blocks
+    # 2 tv / (1 + tv) is concave: it lies below its tangent at tau.
+    slope = 2.0 / (1.0 + tau) ** 2
+    return 2.0 * tau / (1.0 + tau), slope**2 / n_blocks
 
 
 @theorem("approximate-direct")
@@ -166,7 +159,6 @@ def class_disagreement_tail(
     gamma: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
 ) -> float:
     """Probability that two models with several classes disagree on more than ``gamma``.
 
@@ -176,7 +168,7 @@ def class_disagreement_tail(
     0.00187
     """
     check_positive("gamma", gamma)
-    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes)
     return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
@@ -187,12 +179,11 @@ def class_disagreement_bound(
     rho: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
 ) -> float:
     """Mass on which two models with several classes differ, except with probability ``rho``.
 
     >>> round(class_disagreement_bound(1000, 3, 0.1), 4)
     0.1405
     """
-    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes)
     return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)
