@@ -197,7 +197,8 @@ def _design_inputs(
     single, *cores = designs
     inputs = {"k": single.k, "band": single.band, "n_points": single.most, **asked}
     law = heavy.core_law
-    for core in cores:
+    if cores and law is not None:
+        core = cores[0]
         inputs |= {"core_k": core.k, "core_band": core.band, "core_points": core.most}
         inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
     return inputs

@@ -120,7 +120,8 @@ def _amplified(
     if width is None:
         alpha, beta = asked["alpha"], asked["beta"]
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
-    shared = {"width": float(width), "n_strings": design.n_strings, "kappa": design.kappa}
+    shared: dict[str, Any] = {"width": float(width), "n_strings": design.n_strings}
+    shared["kappa"] = design.kappa
     _, index, _ = named_pair(errors, points, key, **shared)
     certificate = certify(
         "finite class, amplified",
