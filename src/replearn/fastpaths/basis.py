@@ -21,11 +21,11 @@ from replearn.tables import is_frame, is_sparse, n_rows
 from replearn.tables.columns import (
     clip_for_trees,
     count_words,
+    is_nan,
     numbers_of,
     parts_of_dates,
     texts_of,
 )
-from replearn.tables.missing import is_nan
 
 
 class Of(Enum):
