@@ -252,16 +252,6 @@ def test_a_plan_depends_on_its_parameters_only():
         ({"n": 100, "unit": "cows"}, "unit=.* must be one of"),
         ({"n": 100, "law": "optimal", "vote": "soft"}, "continuous law"),
         ({"n": 100, "rho": 0.3, "law": "optimal", "runs": 3}, "two runs"),
-        (
-            {
-                "task": "approximate",
-                "n": 10**6,
-                "rho": 0.3,
-                "heavy": HeavyStage(low=0.002, high=0.05, n_labels=60, band=0.9),
-                "shared_rows": False,
-            },
-            "shared_rows=False",
-        ),
         ({"n": 100, "law": uniform_law(4), "n_blocks": 5}, "made for 4 blocks"),
         ({"n": 100, "classes": ["a", "a"]}, "different"),
         ({"n": 100, "classes": ["a", "b"], "n_classes": 3}, "does not match"),

@@ -95,6 +95,7 @@ class PlannedVote:
         n_available: int | None = None,
         classes: Any = None,
         unit: str | None = None,
+        max_point_mass: float | None = None,
     ) -> Certificate:
         """Issue the certificate of one run of blocks that vote.
 
@@ -112,11 +113,14 @@ class PlannedVote:
             Classes of this run, in order; None: those of the plan.
         unit : {"rows", "groups"} or None
             What n counts in this run; None: as planned.
+        max_point_mass : float or None
+            Bound on the sum of squared probabilities of single points, where the sample refutes the
+            planned one; None: as planned.
 
         Returns
         -------
         Certificate
-            With the plan's promise.
+            With the plan's promise, or what is left of it.
 
         Examples
         --------
@@ -133,6 +137,7 @@ class PlannedVote:
             self.classes if labels is None else labels,
             self.vote_design.n if n_available is None else n_available,
         )
-        if unit in (None, self.unit):
-            return Certificate.issue(self.task, self.inputs, identity, self._derived)
-        return Certificate.issue(self.task, {**self.inputs, "unit": unit}, identity)
+        given = {"unit": unit, "max_point_mass": max_point_mass}
+        inputs = self.inputs | {name: item for name, item in given.items() if item is not None}
+        derived = self._derived if inputs == self.inputs else None
+        return Certificate.issue(self.task, inputs, identity, derived)

@@ -15,6 +15,7 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import HeavyStage, Plan, heavy_stage
 from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.primitives import sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -199,6 +200,22 @@ def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[A
             f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class which "
             "a sample misses is known."
         )
+
+
+def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
+    """Return the key by which rows are left out, cut into blocks and trained on.
+
+    A promise about whole models counts on blocks that are independent of those of the other run,
+    also where both samples contain equal rows, and on seeds that are independent as well: their key
+    belongs to the sample (theorem: approximate-direct, section "blocks"). A pointwise promise
+    holds with one key for all samples, which keeps samples with many rows in common alike.
+    """
+    if plan.task == "pointwise":
+        return key
+    points = as_points(sample.X)
+    if sample.groups is not None:
+        points = points.beside(as_points(sample.groups))
+    return sample_key(key, points, sample.codes)
 
 
 # -- the rows that count ---------------------------------------------------------------------------

@@ -33,6 +33,7 @@ from replearn.learners.inputs import (
 from replearn.learners.planning import (
     FREE,
     check_sample,
+    key_of_blocks,
     plan_arguments,
     plan_in_force,
     planned_rows,
@@ -40,6 +41,7 @@ from replearn.learners.planning import (
     split_stage,
     stage_of,
 )
+from replearn.learners.point_masses import certificate_for_masses, refuted_point_mass
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
@@ -227,17 +229,18 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, asked, given, classes)
-            sample = planned_rows(key, given, plan)
+            own = key_of_blocks(key, given, plan)
+            sample = planned_rows(own, given, plan)
 
             # Cut: disjoint blocks of equal size, by key and content of the rows.
             # theorem: content-keyed-partition
             points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
-            cut = (key, points, sample.codes, plan.n_blocks, plan.block_size)
-            blocks = [b for j in cuts for b in make_blocks(*cut, partition=j, groups=sample.groups)]
+            cut = (own, points, sample.codes, plan.n_blocks, plan.block_size)
+            blocks = make_blocks(*cut, partition=cuts, groups=sample.groups)
 
             # Train: one base learner on each block, with a seed of its own.
             places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
-            seeds = [key.child("seed", *place) for place in places]
+            seeds = [own.child("seed", *place) for place in places]
             names = [f"block {t} of partition {j}" for j, t in places]
             work = (sample.X, sample.codes, blocks, seeds)
             models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -255,9 +258,12 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Certify: the promise of the plan, for this key and this base learner.
             learner, digest = describe_learner(base)
             run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
-            self.certificate_ = plan.certificate(
-                key_fingerprint=key.fingerprint, learner=learner, learner_digest=digest, **run
-            )
+            run |= {"key_fingerprint": key.fingerprint, "learner": learner}
+            refuted = None
+            if plan.design.assumes_point_masses:
+                assumed = plan.design.max_point_mass
+                refuted = refuted_point_mass(points, assumed, sample.groups)
+            self.certificate_ = certificate_for_masses(plan, refuted, learner_digest=digest, **run)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
