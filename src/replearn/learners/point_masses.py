@@ -76,8 +76,10 @@ def count_equal_pairs(points: Points) -> int:
     return sum(int(count) * (int(count) - 1) // 2 for count in counts[counts > 1])
 
 
-def certificate_for_masses(plan: Plan, refuted: str | None, **run: Any) -> Certificate:
-    """Issue the certificate of a plan; where its point masses are refuted, without assuming them.
+def certificate_for_points(
+    plan: Plan, points: Points, groups: NDArray[Any] | None, **run: Any
+) -> Certificate:
+    """Issue the certificate of a plan; where the points refute its masses, without assuming any.
 
     What is left is mostly Markov's bound, which holds whatever the masses are.
 
@@ -85,11 +87,15 @@ def certificate_for_masses(plan: Plan, refuted: str | None, **run: Any) -> Certi
     ----------
     plan : Plan
         The plan in force.
-    refuted : str or None
-        From `refuted_point_mass`.
+    points, groups
+        The sample, as for `refuted_point_mass`.
     **run
         Arguments of ``plan.certificate``.
     """
+    design = plan.vote_design
+    refuted = None
+    if design.assumes_point_masses:
+        refuted = refuted_point_mass(points, design.max_point_mass, groups)
     if refuted is None:
         return plan.certificate(**run)
     # theorem: approximate-markov (the sum of squares is at most 1, whatever the population)

@@ -41,7 +41,7 @@ from replearn.learners.planning import (
     split_stage,
     stage_of,
 )
-from replearn.learners.point_masses import certificate_for_masses, refuted_point_mass
+from replearn.learners.point_masses import certificate_for_points
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
@@ -255,15 +255,14 @@ class PointwiseReplicableClassifier(VotePredictions):
             )
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
-            # Certify: the promise of the plan, for this key and this base learner.
+            # Certify: the promise of the plan, for this key and this base learner; less of it if
+            # equal rows refute what it assumes about single points.
             learner, digest = describe_learner(base)
             run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
             run |= {"key_fingerprint": key.fingerprint, "learner": learner}
-            refuted = None
-            if plan.design.assumes_point_masses:
-                assumed = plan.design.max_point_mass
-                refuted = refuted_point_mass(points, assumed, sample.groups)
-            self.certificate_ = certificate_for_masses(plan, refuted, learner_digest=digest, **run)
+            self.certificate_ = certificate_for_points(
+                plan, points, sample.groups, learner_digest=digest, **run
+            )
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
