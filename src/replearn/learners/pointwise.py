@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees import Plan
+from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
 from replearn.learners.diagnostics import PROBES, warn_if_constant, warn_if_preprocessed
 from replearn.learners.inputs import (
@@ -41,7 +41,7 @@ from replearn.learners.planning import (
     split_stage,
     stage_of,
 )
-from replearn.learners.point_masses import certificate_for_masses, refuted_point_mass
+from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
@@ -255,15 +255,16 @@ class PointwiseReplicableClassifier(VotePredictions):
             )
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
-            # Certify: the promise of the plan, for this key and this base learner.
-            learner, digest = describe_learner(base)
-            run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
-            run |= {"key_fingerprint": key.fingerprint, "learner": learner}
+            # Certify: the promise of the plan, for this key and this base learner; less of it if
+            # equal rows refute what it assumes about single points.
+            run = Identity(key.fingerprint, *describe_learner(base), classes, given.n)
             refuted = None
-            if plan.design.assumes_point_masses:
-                assumed = plan.design.max_point_mass
-                refuted = refuted_point_mass(points, assumed, sample.groups)
-            self.certificate_ = certificate_for_masses(plan, refuted, learner_digest=digest, **run)
+            if plan.vote_design.assumes_point_masses:
+                refuted = refuted_point_mass(points, plan.vote_design.max_point_mass, sample.groups)
+            if refuted is None:
+                self.certificate_ = plan.certificate(run, unit=given.unit)
+            else:
+                self.certificate_ = without_masses(plan, refuted, run, unit=given.unit)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
