@@ -73,12 +73,10 @@ def test_no_promise_below_the_mean():
 
 @pytest.mark.parametrize("rho", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("gamma", [0.1, 0.3, 1.0])
-@pytest.mark.parametrize("law", ["uniform", "arcsine"])
-def test_smallest_blocks_passes_and_the_one_before_fails(rho, gamma, law):
-    build = uniform_law if law == "uniform" else arcsine_law
-    n_blocks = smallest_blocks_approximate(rho, gamma, law=law, width=0.8)
-    assert disagreement_tail(build(n_blocks, 0.8), gamma) <= rho
-    assert n_blocks == 1 or disagreement_tail(build(n_blocks - 1, 0.8), gamma) > rho
+def test_smallest_blocks_passes_and_the_one_before_fails(rho, gamma):
+    n_blocks = smallest_blocks_approximate(rho, gamma)
+    assert disagreement_tail(uniform_law(n_blocks), gamma) <= rho
+    assert n_blocks == 1 or disagreement_tail(uniform_law(n_blocks - 1), gamma) > rho
 
 
 @given(st.floats(1e-12, 1), st.floats(1e-6, 1))
@@ -111,7 +109,7 @@ def test_soft_votes_are_not_better_than_hard_ones():
         (lambda: disagreement_bound(uniform_law(4), 0.0), "rho"),
         (lambda: disagreement_bound(uniform_law(4), 0.1, max_point_mass=2.0), "max_point_mass"),
         (lambda: markov_gamma(0.1, 0.0), "rho"),
-        (lambda: smallest_blocks_approximate(0.1, 0.1, law="optimal"), "law"),
+        (lambda: smallest_blocks_approximate(0.1, 0.0), "gamma"),
     ],
 )
 def test_bad_arguments_are_named(call, name):

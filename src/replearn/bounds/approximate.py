@@ -7,10 +7,10 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 import math
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_fraction, check_positive
+from replearn.records.checks import check_fraction, check_fractions, check_positive
 from replearn.records.search import require_integer
 
 
@@ -111,21 +111,9 @@ def point_mass_spread(max_point_mass: float) -> float:
 def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[float, float]:
     """Mean and spread of the expected disagreement of the votes of two models.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    vote : {"hard", "soft"}
-        Votes of the blocks.
+    ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
+    disagreement over the thresholds. Arguments as for `disagreement_tail`.
 
-    Returns
-    -------
-    mean, spread : float
-        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
-        disagreement over the thresholds.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> mean, spread = vote_mean_and_spread(uniform_law(100))
     >>> round(mean, 4), round(spread, 6)
@@ -136,47 +124,17 @@ def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[floa
     return flip_bound(law, vote), law.n_blocks * law.largest_step**2
 
 
-def smallest_blocks_approximate(
-    rho: float,
-    gamma: float,
-    *,
-    law: str = "uniform",
-    width: float = 1.0,
-) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route, for continuous data.
+def smallest_blocks_approximate(rho: float, gamma: float) -> int:
+    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
 
-    Parameters
-    ----------
-    rho : float
-        Failure probability in (0, 1].
-    gamma : float
-        Mass on which the models may differ, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
-    width : float
-        Its half-width in (0, 1].
-
-    Returns
-    -------
-    int
-        T passes and T - 1 fails.
-
-    Examples
-    --------
     >>> smallest_blocks_approximate(0.05, 0.1)
     527
     """
-    check_fraction("rho", rho)
-    check_fraction("gamma", gamma)
-    check_fraction("width", width)
-    check_choice("law", law, ("uniform", "arcsine"))
-    build = uniform_law if law == "uniform" else arcsine_law
-
-    def passes(n_blocks: int) -> bool:
-        return disagreement_tail(build(n_blocks, width), gamma) <= rho
-
+    check_fractions(rho=rho, gamma=gamma)
     return require_integer(
-        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+        lambda n: disagreement_tail(uniform_law(n), gamma) <= rho,
+        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
+        limit=MOST_BLOCKS,
     )
 
 
@@ -184,20 +142,8 @@ def smallest_blocks_approximate(
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    rho : float
-        Failure probability in (0, 1].
+    Returns ``pointwise / rho``, rounded up.
 
-    Returns
-    -------
-    float
-        ``pointwise / rho``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_gamma(0.01, 0.1), 6)
     0.1
     """
@@ -211,20 +157,8 @@ def markov_gamma(pointwise: float, rho: float) -> float:
 def markov_rho(pointwise: float, gamma: float) -> float:
     """Probability that two pointwise replicable models differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    gamma : float
-        Mass on which the models may differ, positive.
+    Returns ``min(1, pointwise / gamma)``, rounded up.
 
-    Returns
-    -------
-    float
-        ``min(1, pointwise / gamma)``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_rho(0.01, 0.05), 6)
     0.2
     """

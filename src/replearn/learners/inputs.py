@@ -20,7 +20,7 @@ from replearn.compat import validate_data
 from replearn.exceptions import PreprocessingWarning
 from replearn.learners.diagnostics import float_columns, warn_user
 from replearn.randomness import Points, as_points
-from replearn.tables.missing import is_nan
+from replearn.tables.columns import is_nan
 
 # Objects without a repr of their own print an address, which differs between processes.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

@@ -236,7 +236,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             # theorem: content-keyed-partition
             points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
             cut = (own, points, sample.codes, plan.n_blocks, plan.block_size)
-            blocks = [b for j in cuts for b in make_blocks(*cut, partition=j, groups=sample.groups)]
+            blocks = make_blocks(*cut, partition=cuts, groups=sample.groups)
 
             # Train: one base learner on each block, with a seed of its own.
             places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
