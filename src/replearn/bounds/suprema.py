@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
 
-from replearn.bounds.laws import ROUNDING, SCALES
+from replearn.bounds.laws import ROUNDING, SCALES, frozen
 from replearn.bounds.numeric import Floats
 
 # Mass that may lie outside a window, on each side.
@@ -40,12 +40,6 @@ LARGEST_BATCH = 400_000
 
 # Most entries of a matrix of levels.
 MATRIX_SIZE = 4_000_000
-
-
-def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array itself, made read-only."""
-    values.flags.writeable = False
-    return values
 
 
 def window_radius(n_blocks: int) -> int:
