@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn._version import __version__
-from replearn.guarantees.design import Label, plain_labels
+from replearn.guarantees.design import plain_labels
 from replearn.records.json import Reader, digest_of
 
 
