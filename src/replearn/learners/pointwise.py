@@ -32,16 +32,14 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.planning import (
     FREE,
+    certify_plan,
     check_sample,
     key_of_blocks,
     plan_arguments,
     plan_in_force,
     planned_rows,
     refuse_planned,
-    split_stage,
-    stage_of,
 )
-from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
@@ -250,22 +248,15 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
-            rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self.joint_variance_ = partition_variance(
-                self._panel, rows, plan.vote_design, self.n_jobs
-            )
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
+            probes = take_rows(sample.X, np.concatenate(first)[:PROBES])
+            self.joint_variance_ = partition_variance(
+                self._panel, probes, plan.vote_design, self.n_jobs
+            )
 
-            # Certify: the promise of the plan, for this key and this base learner; less of it if
-            # equal rows refute what it assumes about single points.
+            # Certify: the promise of the plan, for this key and this base learner.
             run = Identity(key.fingerprint, *describe_learner(base), classes, given.n)
-            refuted = None
-            if plan.vote_design.assumes_point_masses:
-                refuted = refuted_point_mass(points, plan.vote_design.max_point_mass, sample.groups)
-            if refuted is None:
-                self.certificate_ = plan.certificate(run, unit=given.unit)
-            else:
-                self.certificate_ = without_masses(plan, refuted, run, unit=given.unit)
+            self.certificate_ = certify_plan(plan, run, points, sample)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
@@ -316,9 +307,7 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         """Make the plan from what was asked and the numbers of rows and classes."""
-        arguments, stage = split_stage(asked)
-        heavy = stage_of(stage, sizes, rho=arguments["rho"])
-        return make_plan("pointwise", **sizes, **arguments, heavy=heavy)
+        return make_plan("pointwise", **sizes, **asked)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
