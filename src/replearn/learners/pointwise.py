@@ -119,7 +119,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     (``"heavy": "paper"``); ``"label_noise": False`` if every point has one label only. Without
     ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
 
-    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, with
+    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho`` or its equal
+    rows refute the ``max_point_mass`` that accuracy with ``d`` assumes, with
     `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
     `ConstantBlocksWarning` if the blocks have too few rows for the base learner to tell rows apart.
 
