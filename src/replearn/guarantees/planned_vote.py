@@ -94,6 +94,7 @@ class PlannedVote:
         n_available: int | None = None,
         classes: Any = None,
         unit: str | None = None,
+        bound: dict[str, Any] | None = None,
     ) -> Certificate:
         """Issue the certificate of one run of blocks that vote.
 
@@ -111,6 +112,8 @@ class PlannedVote:
             Classes of this run, in order; None: those of the plan.
         unit : {"rows", "groups"} or None
             What n counts in this run; None: as planned.
+        bound : dict or None
+            Other fields of `Identity`: versions, schema of the points, failed conditions.
 
         Returns
         -------
@@ -131,6 +134,7 @@ class PlannedVote:
             digest_of(learner) if learner_digest is None else learner_digest,
             self.classes if labels is None else labels,
             self._vote.n if n_available is None else n_available,
+            **(bound or {}),
         )
         if unit in (None, self.unit):
             return Certificate.issue(self.task, self.inputs, identity, self._derived)
