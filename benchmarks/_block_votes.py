@@ -8,7 +8,7 @@ from _data import disjoint_samples
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, optimal_law, smallest_width, uniform_law
-from replearn.execution import soft_scores, vote_counts
+from replearn.execution import Panel
 
 
 def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=False):
@@ -23,11 +23,10 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=Fa
             shared_key=f"frontier {pair}",
             verbose=-1,
         ).fit(table.X[rows], table.y[rows])
-        asked = learner.estimators_, table.X[table.test], [0, 1]
-        found["votes"].append(vote_counts(*asked, n_partitions=n_partitions).tolist())
+        panel, X = Panel(learner.estimators_, [0, 1], n_partitions), table.X[table.test]
+        found["votes"].append(panel.vote_counts(X).tolist())
         if with_soft:
-            soft = soft_scores(*asked, n_partitions=n_partitions)
-            found["soft"].append(np.round(soft, 5).tolist())
+            found["soft"].append(np.round(panel.soft_scores(X), 5).tolist())
     return found
 
 

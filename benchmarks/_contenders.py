@@ -20,7 +20,7 @@ from sklearn.ensemble import BaggingClassifier
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, plan
 from replearn.bounds import halves_supremum
-from replearn.execution import vote_counts
+from replearn.execution import Panel
 
 FEW = 5
 LITERAL_BLOCKS = 32
@@ -90,7 +90,7 @@ def defaults_and_majority(base: Any, half: Half) -> dict[str, Outcome]:
     model = PointwiseReplicableClassifier(base, shared_key=half.key, verbose=-1)
     ours = _replicable(model, half)
     made = model.plan_
-    votes = vote_counts(model.estimators_, half.X_test, [0, 1], n_partitions=made.n_partitions)
+    votes = Panel(model.estimators_, [0, 1], made.n_partitions).vote_counts(half.X_test)
     one = votes[:, 0] > made.n_blocks / 2
     all_of_them = votes.mean(axis=1) > made.n_blocks / 2
     share = ours.seconds / made.n_partitions

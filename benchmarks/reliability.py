@@ -37,7 +37,7 @@ from _data import (
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import ThresholdLaw, flip_estimate
-from replearn.execution import vote_counts
+from replearn.execution import Panel
 
 ENOUGH_ROWS = 1800
 """Smaller samples than this are not made by cutting the file into more than two."""
@@ -65,7 +65,7 @@ def fit_samples(table, model, n_samples, draw, **settings):
         learner = fit(table, model, rows, draw, **settings)
         made = learner.plan_
         votes.append(
-            vote_counts(learner.estimators_, table.X[test], [0, 1], n_partitions=made.n_partitions)
+            Panel(learner.estimators_, [0, 1], made.n_partitions).vote_counts(table.X[test])
         )
         joint.append(learner.joint_variance_)
         _check_against_learner(learner, table.X[test[:50]], votes[-1][:50])

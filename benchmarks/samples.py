@@ -105,8 +105,6 @@ def whole_models(nu, rho, alpha, beta):
     name = f"whole models (gamma = {gamma:g})"
     yield f"{name}: blocks, Markov", smallest_blocks(rho * gamma), 200 / (rho * gamma) ** 2, "proof"
     yield f"{name}: blocks, direct", smallest_blocks_approximate(rho, gamma), 1 / gamma**2, "rate"
-    shared = smallest_blocks_approximate(rho, gamma, shared_rows=True)
-    yield "  the same, rows may repeat", shared, 1 / gamma**2, "rate"
 
     def direct(n):
         flip = quick_membership_bound(n, law)

@@ -1,8 +1,7 @@
 """Private code of other packages has one door, and may be missing behind it."""
 
 import ast
-import contextlib
-import io
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -20,44 +19,82 @@ from replearn.persistence import _trust
 
 SOURCE = Path(replearn.__file__).parent
 
-FIT_CONTEXT = "import sklearn.base; del sklearn.base._fit_context"
-PRIVATE_MODULES = """
-for name in (
+PROCESS = """
+import contextlib, json, pathlib, sys, tempfile, warnings
+import sklearn.base, sklearn.ensemble, sklearn.linear_model, sklearn.model_selection
+import sklearn.multiclass, sklearn.naive_bayes, sklearn.pipeline, sklearn.preprocessing
+import sklearn.tree, sklearn.compose, sklearn.dummy, sklearn.impute, sklearn.decomposition
+import sklearn.datasets, sklearn.feature_extraction, sklearn.metrics, skops.io
+from unittest import mock
+
+X, y = sklearn.datasets.make_classification(1200, random_state=0)
+tree = sklearn.tree.DecisionTreeClassifier(max_depth=3)
+modules = (
     "joblib._parallel_backends",
     "sklearn._loss.loss",
     "sklearn.ensemble._forest",
     "sklearn.ensemble._gb",
     "sklearn.ensemble._hist_gradient_boosting.gradient_boosting",
     "sklearn.utils._param_validation",
-):
-    sys.modules[name] = None
-"""
-ABSENT = {"one name": FIT_CONTEXT, "every module": PRIVATE_MODULES}
-"""What is taken away, after scikit-learn has loaded and before replearn does."""
+)
 
-RUN = """
-import sys, pathlib, warnings
-import numpy as np
-import sklearn.ensemble, sklearn.linear_model, sklearn.model_selection, sklearn.multiclass
-import sklearn.naive_bayes, sklearn.pipeline, sklearn.preprocessing, sklearn.tree, skops.io
-import sklearn.compose, sklearn.dummy, sklearn.impute, sklearn.decomposition, sklearn.datasets
-import sklearn.feature_extraction, sklearn.metrics
-{absent}
-from replearn import PointwiseReplicableClassifier, load, save
-warnings.simplefilter("ignore")
-X, y = sklearn.datasets.make_classification(1200, random_state=0)
-tree = sklearn.tree.DecisionTreeClassifier(max_depth=3)
-model = PointwiseReplicableClassifier(tree, n_blocks=18, shared_key="k").fit(X, y)
-save(model, sys.argv[1])
-assert (load(sys.argv[1], shared_key="k").predict(X) == model.predict(X)).all()
-for wrong in ({{"rho": 2.0}}, {{"n_blocks": -1}}, {{"vote": "loud"}}):
+@contextlib.contextmanager
+def without_fit_context():
+    context = sklearn.base._fit_context
+    del sklearn.base._fit_context
     try:
-        PointwiseReplicableClassifier(tree, **wrong).fit(X, y)
-    except ValueError:
-        continue
-    raise AssertionError(wrong)
-print(model.predict(X).tolist(), model.certificate_.to_json())
+        yield
+    finally:
+        sklearn.base._fit_context = context
+
+def run(path):
+    for name in [name for name in sys.modules if name.split(".")[0] == "replearn"]:
+        del sys.modules[name]  # loaded anew, with what is there now
+    from replearn import PointwiseReplicableClassifier, load, save
+    model = PointwiseReplicableClassifier(tree, n_blocks=18, shared_key="k").fit(X, y)
+    save(model, path)
+    assert (load(path, shared_key="k").predict(X) == model.predict(X)).all()
+    for wrong in ({"rho": 2.0}, {"n_blocks": -1}, {"vote": "loud"}):
+        try:
+            PointwiseReplicableClassifier(tree, **wrong).fit(X, y)
+        except ValueError:
+            continue
+        raise AssertionError(wrong)
+    compat = sys.modules["replearn.compat"]
+    usual = getattr(sklearn.base, "_fit_context", None)
+    doors = [compat.fit_context is usual, compat.LokyBackend is not None]
+    with mock.patch.dict(sys.modules, {"skops": None}):
+        try:
+            save(model, path)
+        except ModuleNotFoundError as error:
+            message = str(error)
+    return {
+        "doors": doors,
+        "results": [model.predict(X).tolist(), model.certificate_.to_json()],
+        "without skops": message,
+    }
+
+warnings.simplefilter("ignore")
+results = {}
+with tempfile.TemporaryDirectory() as folder:
+    path = pathlib.Path(folder) / "m.replearn"
+    results["nothing"] = run(path)
+    with without_fit_context():
+        results["one name"] = run(path)
+    with mock.patch.dict(sys.modules, dict.fromkeys(modules)):
+        results["every module"] = run(path)
+print(json.dumps(results))
 """
+"""What is taken away is missing when replearn is loaded; scikit-learn has been loaded before."""
+
+
+@pytest.fixture(scope="module")
+def results():
+    """Return what the same program prints, by what is missing; one process for all."""
+    command = [sys.executable, "-c", PROCESS]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
 
 
 def private_imports(path):
@@ -83,30 +120,17 @@ def test_only_compat_imports_private_code_of_other_packages():
     assert [line for path in others for line in private_imports(path)] == []
 
 
-@pytest.mark.parametrize("absent", ABSENT.values(), ids=ABSENT)
-def test_results_do_not_depend_on_private_code(absent, tmp_path, monkeypatch):
-    path = str(tmp_path / "m.replearn")
-    command = [sys.executable, "-c", RUN.format(absent=absent), path]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    monkeypatch.setattr(sys, "argv", ["", path])
-    with contextlib.redirect_stdout(io.StringIO()) as usual:
-        exec(RUN.format(absent=""), {})
-    assert done.stdout == usual.getvalue()
+@pytest.mark.parametrize(
+    ("absent", "doors"), [("one name", [False, True]), ("every module", [False, False])]
+)
+def test_results_do_not_depend_on_private_code(results, absent, doors):
+    assert results["nothing"]["doors"] == [True, True]
+    assert results[absent]["doors"] == doors, "nothing was taken away"
+    assert results[absent]["results"] == results["nothing"]["results"]
 
 
-def test_without_skops_the_extra_is_named(tmp_path):
-    code = (
-        "import sys; sys.modules['skops'] = None\n"
-        "from sklearn.datasets import make_classification\n"
-        "from replearn import PointwiseReplicableClassifier, save\n"
-        "X, y = make_classification(1200, random_state=0)\n"
-        "save(PointwiseReplicableClassifier(n_blocks=18).fit(X, y), sys.argv[1])\n"
-    )
-    command = [sys.executable, "-c", code, str(tmp_path / "m.replearn")]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode != 0
-    assert "pip install 'replicable-learn[files]'" in done.stderr
+def test_without_skops_the_extra_is_named(results):
+    assert "pip install 'replicable-learn[files]'" in results["nothing"]["without skops"]
 
 
 def test_every_estimator_with_trees_is_recognised():

@@ -1,14 +1,25 @@
-"""Code in the guides runs as it stands, and links lead somewhere."""
+"""Code in the guides runs as it stands; links, files and names that pages mention exist."""
 
 import doctest
+import importlib
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
+HOUSE = ROOT / "src" / "replearn"
 PAGES = sorted(ROOT.glob("docs/**/*.md"))
 GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
+ALL_PAGES = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md"]
+every_page = pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
+
+PATH = re.compile(r"(?<![\w/.<>*-])((?:[\w-]+/)+(?:[\w-]+\.(?:py|md|json|toml))?)(?![\w/<>*])")
+DOTTED = re.compile(r"(?<![\w/.])replearn(?:\.\w+)+")
+BARE = re.compile(r"(?<![\w/.<>*-])(\w+\.py)\b")
+NAMES_IN_FILE = re.compile(r"((?:`\w+`(?:, | and )?)+) \(`([\w/]+\.py)`\)")
+SNAKE = re.compile(r"(?<![\w./-])_?[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w./-])")
 
 
 def run_code(text, name):
@@ -47,3 +58,88 @@ def test_a_guide_that_warns_fails(prompt):
 def test_links_lead_somewhere(page):
     links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
     assert [link for link in links if not (page.parent / link).exists()] == []
+
+
+def spans(page):
+    """Return what stands between single backticks."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    return re.findall(r"`([^`]+)`", text)
+
+
+def exists(path):
+    """Paths start at the root of the repository, or inside the package."""
+    return any((place / path).exists() for place in (ROOT, ROOT / "src", HOUSE, ROOT / "docs"))
+
+
+def resolves(dotted):
+    """Import the longest module and follow the rest as attributes."""
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            if not hasattr(value, name):
+                return False
+            value = getattr(value, name)
+        return True
+    return False
+
+
+@cache
+def words_of_code():
+    """Return every word of the sources, tests and benchmarks."""
+    files = [
+        path for room in ("src", "tests", "benchmarks") for path in ROOT.glob(f"{room}/**/*.py")
+    ]
+    words = {word for path in files for word in re.findall(r"\w+", path.read_text("utf-8"))}
+    return words | {"roc_auc", "check_estimator"}  # scikit-learn's
+
+
+@every_page
+def test_files_that_are_named_exist(page):
+    named = [path for span in spans(page) for path in PATH.findall(span)]
+    assert [path for path in named if not exists(path)] == []
+    bare = [name for span in spans(page) for name in BARE.findall(span)]
+    assert [name for name in bare if not list(ROOT.glob(f"[!.]*/**/{name}"))] == []
+
+
+@every_page
+def test_functions_stand_in_the_files_named_beside_them(page):
+    for names, path in NAMES_IN_FILE.findall(page.read_text()):
+        files = [ROOT / path, HOUSE / path, *HOUSE.glob(f"*/{path}")]
+        text = next(file for file in files if file.exists()).read_text("utf-8")
+        missing = [
+            n for n in re.findall(r"\w+", names) if not re.search(rf"\b(def|class) {n}\b", text)
+        ]
+        assert missing == [], path
+
+
+@every_page
+def test_names_of_the_package_exist(page):
+    named = DOTTED.findall(page.read_text())
+    assert [name for name in named if not resolves(name)] == []
+
+
+@every_page
+def test_functions_and_parameters_that_are_named_exist(page):
+    named = [name for span in spans(page) for name in SNAKE.findall(span)]
+    assert [name for name in named if name not in words_of_code()] == []
+
+
+def test_missing_files_and_names_are_noticed(tmp_path):
+    page = tmp_path / "page.md"
+    absent = "_".join(["no", "such", "function"])
+    page.write_text(f"`bounds/nothing.py` and `{absent}(x)`, but `bounds/flips.py`")
+    assert [exists(path) for span in spans(page) for path in PATH.findall(span)] == [False, True]
+    assert SNAKE.findall(spans(page)[1]) == [absent]
+    assert absent not in words_of_code()
+    assert resolves("replearn.bounds.flip_bound")
+    assert not resolves("replearn.bounds.flip_bounds")
+
+
+def test_the_picture_shows_every_room():
+    picture = (ROOT / "docs" / "images" / "house.svg").read_text("utf-8")
+    rooms = {path.parent.name for path in HOUSE.glob("*/__init__.py")}
+    assert set(re.findall(r">(\w+)/", picture)) == rooms

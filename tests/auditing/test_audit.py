@@ -1,4 +1,5 @@
 import inspect
+import json
 import os
 import signal
 import subprocess
@@ -224,7 +225,9 @@ def test_certificates_of_other_kinds_are_told(data):
 
     X, _ = data
     contenders = {
-        "approximate": ApproximatelyReplicableClassifier(GaussianNB(), gamma=0.4, n_blocks=30),
+        "approximate": ApproximatelyReplicableClassifier(
+            GaussianNB(), gamma=0.4, n_blocks=30, plan={"n_partitions": 1}
+        ),
         "rule": RealizableReplicableClassifier(Thresholds(">")),
     }
     found = audit(contenders, X[:700, :1], X[:700, 0] > 0, n_pairs=2, design={"test_size": 50})
@@ -276,7 +279,7 @@ def test_jobs_do_not_change_a_byte(data, result):
 
 def test_a_time_budget_keeps_whole_pairs(data):
     contenders = {"a": GaussianNB(), "b": ConstantLearner()}
-    found = audit(contenders, *data, n_pairs=50, design={"test_size": 200, "time_budget": 0})
+    found = audit(contenders, *data, n_pairs=50, design={"test_size": 200, "time_budget": 1e-9})
     assert found.design.n_pairs == 2
     assert found.pairs_wanted == 50
     assert [len(c.predictions) for c in found.contenders] == [2, 2]
@@ -313,6 +316,11 @@ def test_the_folder_of_another_audit_is_refused(data, tmp_path):
         audit({"nb": GaussianNB()}, X + 1, y, resume=tmp_path, **OPTIONS)
     more = audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS | {"n_pairs": 4})
     assert more.design.n_pairs == 4
+    manifest = tmp_path / "audit.json"
+    old = json.loads(manifest.read_text("utf-8")) | {"version": 1}
+    manifest.write_text(json.dumps(old), "utf-8")
+    with pytest.raises(ValueError, match="not the same version"):
+        audit({"nb": GaussianNB()}, X, y, resume=tmp_path, **OPTIONS)
 
 
 class Slow(GaussianNB):
@@ -368,11 +376,19 @@ def test_an_error_names_contender_and_pair(data):
         ({"groups": [1, 2]}, "groups"),
         ({"design": {"test_sise": 3}}, "'test_sise'"),
         ({"design": 3}, "design=3"),
+        ({"design": {"time_budget": 0}}, "time_budget=0"),
+        ({"design": {"time_budget": float("nan")}}, "time_budget=nan"),
+        ({"design": {"sample": "jackknife"}}, "sample='jackknife'"),
     ],
 )
 def test_bad_arguments_are_named(data, arguments, message):
     with pytest.raises(ValueError, match=message):
         audit({"nb": GaussianNB()}, *data, **arguments)
+
+
+def test_a_time_budget_is_a_number(data):
+    with pytest.raises(TypeError, match="time_budget must be a number, got '60'"):
+        audit({"nb": GaussianNB()}, *data, design={"time_budget": "60"})
 
 
 def test_settings_of_the_report_need_no_second_run(data, result):

@@ -69,7 +69,6 @@ def test_groups_stay_together():
         ({"test_size": 999}, "test_size=999"),
         ({"train_size": 451}, "train_size=451.* 450 rows"),
         ({"n_pairs": 1}, "n_pairs=1"),
-        ({"sample": "jackknife"}, "sample='jackknife'"),
     ],
 )
 def test_impossible_sizes_are_named(arguments, message):

@@ -124,10 +124,10 @@ def test_rpl006_runs_with_different_plans():
     X, y = noise()
     rare = y.copy()
     rare[[1, 2]] = 2
-    different = run(ours(GaussianNB()), X, rare)
+    different = run(ours(GaussianNB()), X, rare, n_pairs=4)
     assert status(different, "RPL006") == "found"
     assert "classes" in words(different, "RPL006")
-    fixed = run(ours(GaussianNB(), classes=[0, 1, 2]), X, rare)
+    fixed = run(ours(GaussianNB(), classes=[0, 1, 2]), X, rare, n_pairs=4)
     assert status(fixed, "RPL006") == "passed"
 
 

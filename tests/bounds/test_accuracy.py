@@ -13,7 +13,6 @@ from replearn.bounds import (
     table_law,
     uniform_law,
 )
-from replearn.bounds.accuracy import vote_error_bound
 
 LAWS = [
     uniform_law(1),
@@ -95,18 +94,7 @@ def test_beyond_an_angle_of_1_108_the_arcsine_law_costs_more():
     assert error_factor(arcsine_law(4000, 1.0)) > 1.2
 
 
-def test_the_agnostic_bound_pays_for_the_excess_over_bayes_only():
-    law = arcsine_law(64, 0.651)
-    factor = error_factor(law)
-    assert vote_error_bound(law, 0.15) == pytest.approx(factor * 0.15)
-    opt_plus_alpha, bayes = 0.15, 0.14
-    expected = opt_plus_alpha + (factor - 1) * (opt_plus_alpha - bayes)
-    assert vote_error_bound(law, opt_plus_alpha, bayes_risk=bayes) == pytest.approx(expected)
-    assert vote_error_bound(uniform_law(32), 0.15) == pytest.approx(0.15)
-    assert vote_error_bound(uniform_law(32, 0.01), 0.9) == 1.0
-
-
-def test_the_agnostic_bound_holds_for_random_votes_and_noisy_labels():
+def test_only_the_excess_over_bayes_is_multiplied_for_random_votes_and_noisy_labels():
     rng = np.random.default_rng(0)
     law = arcsine_law(20, 0.9)
     one = rng.random(500)  # P(y = 1 | x)
@@ -115,11 +103,4 @@ def test_the_agnostic_bound_holds_for_random_votes_and_noisy_labels():
     learners = (votes / 20 * (1 - one) + (1 - votes / 20) * one).mean()
     height = law.probabilities[votes]
     error = (height * (1 - one) + (1 - height) * one).mean()
-    assert error <= vote_error_bound(law, learners, bayes_risk=bayes)
-
-
-def test_wrong_values_are_named():
-    with pytest.raises(ValueError, match="learner_error"):
-        vote_error_bound(uniform_law(4), 1.2)
-    with pytest.raises(ValueError, match="bayes_risk"):
-        vote_error_bound(uniform_law(4), 0.1, bayes_risk=0.2)
+    assert error <= bayes + error_factor(law) * (learners - bayes)

@@ -45,19 +45,14 @@ def test_the_mean_alone_does_not_bound_the_disagreement():
     st.integers(1, 300),
     st.floats(1e-6, 0.999),
     st.floats(0.0, 0.05),
-    st.booleans(),
 )
-def test_tail_and_bound_are_inverse(n_blocks, rho, max_point_mass, shared_rows):
+def test_tail_and_bound_are_inverse(n_blocks, rho, max_point_mass):
     law = uniform_law(n_blocks)
-    gamma = disagreement_bound(law, rho, max_point_mass=max_point_mass, shared_rows=shared_rows)
-    assert (
-        disagreement_tail(law, gamma, max_point_mass=max_point_mass, shared_rows=shared_rows) <= rho
-    )
+    gamma = disagreement_bound(law, rho, max_point_mass=max_point_mass)
+    assert disagreement_tail(law, gamma, max_point_mass=max_point_mass) <= rho
     slightly_less = gamma * (1 - 1e-6)
     if rho < 1:
-        tail = disagreement_tail(
-            law, slightly_less, max_point_mass=max_point_mass, shared_rows=shared_rows
-        )
+        tail = disagreement_tail(law, slightly_less, max_point_mass=max_point_mass)
         assert tail > rho
 
 
@@ -68,21 +63,6 @@ def test_formulas_of_the_uniform_law():
     assert disagreement_bound(law, 0.05, max_point_mass=0.01) == pytest.approx(
         mean + math.sqrt(math.log(20) * (1 / 500 + 0.005)), 1e-5
     )
-    # shared rows: twice the mean deviation from the centre, about sqrt(2) times the mean
-    half = stats.binom.pmf(np.arange(501), 500, 0.5) @ np.abs(np.arange(501) / 500 - 0.5)
-    assert disagreement_bound(law, 0.05, shared_rows=True) == pytest.approx(
-        2 * half + math.sqrt(math.log(20) * 2 / 500), 1e-3
-    )
-    assert 2 * half < 1.42 * mean
-
-
-@pytest.mark.parametrize("n_blocks", [1, 2, 3, 7, 40, 101])
-def test_largest_mean_deviation_is_the_largest(n_blocks):
-    from replearn.bounds.approximate import largest_mean_deviation
-
-    counts, q = np.arange(n_blocks + 1), np.linspace(0, 1, 2001)[:, None]
-    means = (stats.binom.pmf(counts, n_blocks, q) * np.abs(counts / n_blocks - q)).sum(axis=1)
-    assert means.max() <= largest_mean_deviation(n_blocks) <= means.max() * 1.001
 
 
 def test_no_promise_below_the_mean():
@@ -93,12 +73,10 @@ def test_no_promise_below_the_mean():
 
 @pytest.mark.parametrize("rho", [0.01, 0.5, 1.0])
 @pytest.mark.parametrize("gamma", [0.1, 0.3, 1.0])
-@pytest.mark.parametrize("law", ["uniform", "arcsine"])
-def test_smallest_blocks_passes_and_the_one_before_fails(rho, gamma, law):
-    build = uniform_law if law == "uniform" else arcsine_law
-    n_blocks = smallest_blocks_approximate(rho, gamma, law=law, width=0.8)
-    assert disagreement_tail(build(n_blocks, 0.8), gamma) <= rho
-    assert n_blocks == 1 or disagreement_tail(build(n_blocks - 1, 0.8), gamma) > rho
+def test_smallest_blocks_passes_and_the_one_before_fails(rho, gamma):
+    n_blocks = smallest_blocks_approximate(rho, gamma)
+    assert disagreement_tail(uniform_law(n_blocks), gamma) <= rho
+    assert n_blocks == 1 or disagreement_tail(uniform_law(n_blocks - 1), gamma) > rho
 
 
 @given(st.floats(1e-12, 1), st.floats(1e-6, 1))
@@ -131,7 +109,7 @@ def test_soft_votes_are_not_better_than_hard_ones():
         (lambda: disagreement_bound(uniform_law(4), 0.0), "rho"),
         (lambda: disagreement_bound(uniform_law(4), 0.1, max_point_mass=2.0), "max_point_mass"),
         (lambda: markov_gamma(0.1, 0.0), "rho"),
-        (lambda: smallest_blocks_approximate(0.1, 0.1, law="optimal"), "law"),
+        (lambda: smallest_blocks_approximate(0.1, 0.0), "gamma"),
     ],
 )
 def test_bad_arguments_are_named(call, name):

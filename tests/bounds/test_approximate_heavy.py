@@ -114,7 +114,7 @@ HEAVY = {
 
 
 def test_bound_and_tail_of_models_are_inverse():
-    votes = vote_mean_and_spread(uniform_law(2000), shared_rows=True)
+    votes = vote_mean_and_spread(uniform_law(2000))
     for gamma in (0.15, 0.2, 0.4):
         rho = heavy_disagreement_tail(votes, gamma, **HEAVY)
         assert heavy_disagreement_bound(votes, rho, **HEAVY) <= gamma
@@ -123,9 +123,9 @@ def test_bound_and_tail_of_models_are_inverse():
 
 
 def test_every_part_counts():
-    votes = vote_mean_and_spread(uniform_law(2000), shared_rows=True)
+    votes = vote_mean_and_spread(uniform_law(2000))
     base = heavy_disagreement_bound(votes, 0.1, **HEAVY)
-    more_votes = vote_mean_and_spread(uniform_law(500), shared_rows=True)
+    more_votes = vote_mean_and_spread(uniform_law(500))
     assert heavy_disagreement_bound(more_votes, 0.1, **HEAVY) > base
     for name in ("membership_flip", "label_flip"):
         assert heavy_disagreement_bound(votes, 0.1, **HEAVY | {name: 2 * HEAVY[name]}) > base
@@ -137,8 +137,7 @@ def test_every_part_counts():
 
 # -- several classes -------------------------------------------------------------------------------
 @pytest.mark.parametrize("n_classes", [3, 5])
-@pytest.mark.parametrize("shared", [False, True])
-def test_class_votes_that_are_the_same_everywhere(n_classes, shared):
+def test_class_votes_that_are_the_same_everywhere(n_classes):
     """All points share every vote: Z = 1 - agreement of two multinomial votes."""
     n_blocks, n_pairs = 60, 4000
     rng = np.random.default_rng(1)
@@ -146,7 +145,7 @@ def test_class_votes_that_are_the_same_everywhere(n_classes, shared):
     p, q = rng.multinomial(n_blocks, even, (2, n_pairs)).astype(float)
     z = 1.0 - agreement_probability(p, q)
     for gamma in (0.2, 0.3, 0.4, 0.5):
-        tail = class_disagreement_tail(n_blocks, n_classes, gamma, shared_rows=shared)
+        tail = class_disagreement_tail(n_blocks, n_classes, gamma)
         assert (z > gamma).sum() <= stats.binom.isf(1e-8, n_pairs, tail)
     # the mean alone does not bound it
     assert (z > z.mean()).mean() > 0.3
@@ -155,10 +154,10 @@ def test_class_votes_that_are_the_same_everywhere(n_classes, shared):
 
 
 @settings(max_examples=30, deadline=None)
-@given(st.integers(2, 500), st.integers(3, 8), st.floats(1e-6, 0.999), st.booleans())
-def test_class_tail_and_bound_are_inverse(n_blocks, n_classes, rho, shared):
-    gamma = class_disagreement_bound(n_blocks, n_classes, rho, shared_rows=shared)
-    tail = class_disagreement_tail(n_blocks, n_classes, gamma, shared_rows=shared)
+@given(st.integers(2, 500), st.integers(3, 8), st.floats(1e-6, 0.999))
+def test_class_tail_and_bound_are_inverse(n_blocks, n_classes, rho):
+    gamma = class_disagreement_bound(n_blocks, n_classes, rho)
+    tail = class_disagreement_tail(n_blocks, n_classes, gamma)
     assert tail <= rho * (1 + 1e-9)
 
 

@@ -12,7 +12,6 @@ from replearn.bounds.finite_class import (
     order_width,
     smallest_sample_order,
 )
-from replearn.bounds.finite_randomness import finite_randomness_flip_bound
 from replearn.bounds.realizable import (
     best_ceiling,
     ceiling_flip_bound,
@@ -20,6 +19,7 @@ from replearn.bounds.realizable import (
     realizable_flip_bound,
     smallest_sample_realizable,
 )
+from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.bounds.thresholds import (
     mean_cdf_distance,
     mean_cut_difference,

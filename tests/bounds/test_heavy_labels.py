@@ -10,13 +10,11 @@ from replearn.bounds import flip_curve
 from replearn.bounds.signs import label_error_bound, label_flip_bound, label_law, smallest_labels
 
 
-@pytest.mark.parametrize("kind", ["uniform", "arcsine"])
 @pytest.mark.parametrize(("k", "a"), [(1, 1.0), (7, 0.5), (100, 0.3), (1000, 0.15), (1000, 1.0)])
-def test_flips_stay_below_the_bound_and_come_close(kind, k, a):
-    # An even grid would miss the peak of the arcsine law, which is near q = 1/k.
+def test_flips_stay_below_the_bound_and_come_close(k, a):
     q = np.sin(np.linspace(0, np.pi / 2, 801)) ** 2
-    curve = flip_curve(label_law(k, a, kind), q)
-    bound = label_flip_bound(k, a, kind)
+    curve = flip_curve(label_law(k, a), q)
+    bound = label_flip_bound(k, a)
     assert curve.max() <= bound + 1e-12
     if a * np.sqrt(k) > 3:
         assert curve.max() >= 0.97 * bound
@@ -50,7 +48,7 @@ def test_unanimous_labels_are_never_overruled():
 
 
 @pytest.mark.parametrize("rho", [0.02, 0.1, 0.5])
-@pytest.mark.parametrize("alpha", [0.1, 0.5, 1.0])
+@pytest.mark.parametrize("alpha", [0.2, 0.5, 1.0])
 @pytest.mark.parametrize("n_points", [1, 1000])
 def test_planned_labels_pass_and_one_fewer_fails(rho, alpha, n_points):
     beta = 0.05
@@ -79,7 +77,6 @@ def test_a_full_budget_allows_any_width():
     [
         (lambda: label_flip_bound(0, 0.5), "k=.* must"),
         (lambda: label_flip_bound(5, 0.0), "a="),
-        (lambda: label_law(5, 0.5, "optimal"), "law"),
         (lambda: label_error_bound(5, 0.0, 0.5), "alpha"),
         (lambda: smallest_labels(0.0, 0.1, 0.1), "rho"),
         (lambda: smallest_labels(0.1, 0.1, 0.1, n_points=0), "n_points"),

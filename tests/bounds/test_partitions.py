@@ -19,22 +19,19 @@ def content_keyed_votes(learner, block_size=2, n_blocks=2):
     the key by the order of the 2 n items that can occur.
     """
     n = block_size * n_blocks
-    items = [(value, place) for value in (0, 1) for place in range(n)]
+    orders = np.array(list(itertools.permutations(range(2 * n))))
+    value, place = orders // n, orders % n
     votes = []
-    for order in itertools.permutations(items):
-        row = []
-        for ones in range(n + 1):
-            present = [v for v, place in order if place < (ones if v else n - ones)]
-            blocks = [present[i * block_size : (i + 1) * block_size] for i in range(n_blocks)]
-            row.append(sum(learner(*block) for block in blocks))
-        votes.append(row)
-    return np.array(votes)
+    for ones in range(n + 1):
+        present = value[place < np.where(value, ones, n - ones)].reshape(-1, n_blocks, block_size)
+        votes.append(learner(present[:, :, 0], present[:, :, 1]).sum(axis=1))
+    return np.stack(votes, axis=1)
 
 
 LEARNERS = {
     "first row": lambda a, b: a,
     "or": lambda a, b: a | b,
-    "rises": lambda a, b: int(a < b),  # depends on the order within the block
+    "rises": lambda a, b: 1 * (a < b),  # depends on the order within the block
 }
 
 

@@ -13,7 +13,6 @@ from replearn.bounds import selection_flip_bound_sampled, smallest_sample_select
 from replearn.bounds.selection import (
     _by_mean,
     selection_agreement,
-    selection_error_tail,
     selection_error_tail_sampled,
     selection_flip_bound,
     selection_scale,
@@ -79,24 +78,26 @@ def test_many_candidates_do_not_overflow():
 def test_sampled_flip_bound_by_enumeration(n_hypotheses, m):
     """All pairs of samples of m rows, every row a pattern of errors, hypotheses independent."""
     patterns = list(itertools.product([0, 1], repeat=n_hypotheses))
-    for rate, t in itertools.product([0.5, 0.2], [0.5, 2.0]):
-        weight = [math.prod(rate if e else 1 - rate for e in row) for row in patterns]
-        vectors: dict[tuple[float, ...], float] = {}
-        for rows in itertools.product(range(len(patterns)), repeat=m):
-            errors = tuple(np.mean([patterns[r] for r in rows], axis=0).round(9).tolist())
-            mass = math.prod(weight[r] for r in rows)
-            vectors[errors] = vectors.get(errors, 0.0) + mass
-        exact = sum(
-            a * b * (1 - selection_agreement(t, e, f))
-            for (e, a), (f, b) in itertools.product(vectors.items(), repeat=2)
-        )
-        assert exact <= selection_flip_bound_sampled(t, n_hypotheses, m)
+    samples = list(itertools.product(range(len(patterns)), repeat=m))
+    counts = np.array(patterns)[np.array(samples)].sum(axis=1)
+    vectors, place = np.unique(counts, axis=0, return_inverse=True)
+    masses = []
+    for rate in (0.5, 0.2):
+        weight = np.array([math.prod(rate if e else 1 - rate for e in row) for row in patterns])
+        masses.append(np.bincount(place.ravel(), weight[np.array(samples)].prod(axis=1)))
+    for t in (0.5, 2.0):
+        differ = np.zeros((len(vectors), len(vectors)))
+        for i, j in itertools.combinations(range(len(vectors)), 2):
+            differ[i, j] = 2 * (1 - selection_agreement(t, vectors[i] / m, vectors[j] / m))
+        for mass in masses:
+            assert mass.sum() == pytest.approx(1.0)
+            assert mass @ differ @ mass <= selection_flip_bound_sampled(t, n_hypotheses, m)
 
 
 def test_one_hypothesis_never_differs():
     assert selection_flip_bound_sampled(100.0, 1, 1) == 0.0
     assert selection_agreement(3.0, [0.2], [0.9]) == 1.0
-    assert selection_error_tail(0.0, 1, 0.1) == 0.0
+    assert selection_error_tail_sampled(0.0, 1, 0.1, 1) == 0.0
     m, t = smallest_sample_selection(0.1, 0.1, 0.1, 1)
     assert (m, t) == (1, 0.0)
 
@@ -105,13 +106,14 @@ def test_one_hypothesis_never_differs():
 def test_error_tail_bounds_the_exponential_mechanism(errors, t, alpha):
     chosen = special.softmax(-t * np.array(errors))
     bad = chosen[np.array(errors) > min(errors) + alpha].sum()
-    assert bad <= selection_error_tail(t, len(errors), alpha) + 1e-12
+    assert bad <= selection_error_tail_sampled(t, len(errors), alpha, 10**12) + 1e-12
 
 
 def test_error_tail_is_attained():
     errors = np.array([0.1, *[0.3 + 1e-9] * 9])
     bad = special.softmax(-20 * errors)[1:].sum()
-    assert bad == pytest.approx(selection_error_tail(20, 10, 0.2), rel=1e-6)
+    tail = selection_error_tail_sampled(20, 10, 0.2, 10**12)
+    assert bad == pytest.approx(tail / (1 + tail), rel=1e-6)
 
 
 @pytest.mark.parametrize("m", [10, 100])
@@ -158,7 +160,7 @@ def test_drift_is_paid_for():
     [
         (lambda: selection_flip_bound(-1.0, 0.1), "sharpness="),
         (lambda: selection_flip_bound(1.0, -0.1), "deviation"),
-        (lambda: selection_error_tail(1.0, 0, 0.1), "n_hypotheses"),
+        (lambda: selection_error_tail_sampled(1.0, 0, 0.1, 5), "n_hypotheses"),
         (lambda: selection_agreement(1.0, [0.1], [0.1, 0.2]), "errors"),
         (lambda: smallest_sample_selection(0.0, 0.1, 0.1, 5), "rho"),
     ],

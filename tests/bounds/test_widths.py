@@ -179,10 +179,11 @@ def test_soft_votes_find_a_width_wherever_there_is_one(law, runs, n_blocks):
     rho = 0.1 if runs == 2 else 0.25
     build = BUILD[law]
     widths = np.arange(0.2, 1.00001, 0.001).round(4)
-    scan = [w for w in widths if runs_bound(build(n_blocks, w), runs, "soft") <= rho]
+    passes = (w for w in widths if runs_bound(build(n_blocks, w), runs, "soft") <= rho)
+    first = next(passes, None)
     found = smallest_width(rho, n_blocks, law=law, vote="soft", runs=runs)
-    if scan:
+    if first is not None:
         assert found is not None
-        assert found <= scan[0]
+        assert found <= first
     if found is not None:
         assert runs_bound(build(n_blocks, found), runs, "soft") <= rho

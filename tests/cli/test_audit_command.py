@@ -61,7 +61,7 @@ def test_the_gate_can_judge_the_upper_limit(call, shop, audited):
     assert "for the upper limit" in err
     code, _, err = call(*arguments, "--fail-above-limit", 2)
     assert code == 2
-    assert "--fail-above-limit 2.0 must lie in [0, 1]" in err
+    assert "--fail-above-limit=2.0 must lie in [0, 1]" in err
 
 
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):

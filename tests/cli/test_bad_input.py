@@ -39,6 +39,8 @@ def test_files(call, shop, tmp_path, command, content, message):
     code, out, err = call(command, tmp_path / "data.csv", "--target", "churn", *more)
     assert code == 2
     assert message in err
+    assert err.startswith("replearn: error: ")
+    assert err.count("\n") == 1
     assert out == ""
     assert not (tmp_path / "m").exists()
 

@@ -32,7 +32,7 @@ def test_help_lists_every_command(call):
 
 
 def test_plan_prints_and_saves(call, tmp_path):
-    code, out, _ = call("plan", "--n", 50000, "--rho", 0.1, "--paper")
+    code, out, _ = call("plan", "--n", 50000, "--rho", 0.1)
     assert code == 0
     assert "certified" in out
     assert "paper, read literally" not in out

@@ -6,8 +6,7 @@ import warnings
 import pytest
 
 import replearn.cli
-from replearn.cli import main
-from replearn.cli._console import plain_warnings
+from replearn.cli import main, plain_warnings
 from replearn.exceptions import NotCertifiedWarning
 
 

@@ -5,8 +5,8 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from replearn.execution import make_blocks, make_partitions
-from replearn.randomness import SharedKey, as_points
+from replearn.execution import make_blocks
+from replearn.randomness import SharedKey, as_points, frames
 
 KEY = SharedKey("partition tests")
 RNG = np.random.default_rng(3)
@@ -112,15 +112,19 @@ def test_several_partitions_at_once_are_those_made_one_by_one(name, decimals):
     points = as_points(TABLES[name], decimals=decimals).take(np.arange(103)[::-1])
     groups = np.arange(103) // 2
     for options in ({}, {"groups": groups}):
-        together = make_partitions(KEY, points, Y, 5, 6, n_partitions=3, **options)
+        together = make_blocks(KEY, points, Y, 5, 6, partition=range(3), **options)
         alone = [make_blocks(KEY, points, Y, 5, 6, partition=j, **options) for j in range(3)]
         expected = [block.tolist() for blocks in alone for block in blocks]
         assert [block.tolist() for block in together] == expected
 
 
 def test_cells_are_encoded_once_for_all_partitions(monkeypatch):
-    source = as_points(FRAME)._parts[0].source
-    calls, read = [], type(source).columns
-    monkeypatch.setattr(type(source), "columns", lambda *args: calls.append(1) or read(*args))
-    make_partitions(KEY, FRAME, Y, 5, 6, n_partitions=4)
-    assert len(calls) == 1
+    calls, reader_of = [], frames._pandas_reader
+
+    def counting(series):
+        read = reader_of(series)
+        return lambda rows: calls.append(series.name) or read(rows)
+
+    monkeypatch.setattr(frames, "_pandas_reader", counting)
+    make_blocks(KEY, FRAME, Y, 5, 6, partition=range(4))
+    assert sorted(calls) == sorted(FRAME.columns)

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import ConstantVote, Panel, one_thread, soft_scores, vote_counts, voting
+from replearn.execution import ConstantVote, Panel, one_thread, voting
 
 N_TRAIN, N_TEST = 90, 1500
 
@@ -55,6 +55,14 @@ def fitted(make, n_classes, n_models=4):
         X, y = draw(N_TRAIN, n_classes, seed)
         models.append(make().fit(X, y))
     return models
+
+
+def vote_counts(models, X, classes, n_partitions=1):
+    return Panel(models, classes, n_partitions).vote_counts(X)
+
+
+def soft_scores(models, X, classes):
+    return Panel(models, classes).soft_scores(X)
 
 
 def own_counts(models, X, n_classes):

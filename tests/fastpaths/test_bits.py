@@ -29,7 +29,7 @@ from replearn.randomness import SharedKey
 from replearn.tables import slice_rows, take_rows
 
 KEY = SharedKey("bits")
-N, N_BLOCKS, N_PARTITIONS = 1300, 4, 2
+N, N_BLOCKS, N_PARTITIONS = 1100, 2, 2
 
 
 def tables():
@@ -74,7 +74,7 @@ def fit(name, order=None, n_jobs=None):
         X, y = take_rows(X, order), y[order]
     blocks, keys = [], []
     for partition in range(N_PARTITIONS):
-        blocks += make_blocks(KEY, X, y, N_BLOCKS, N // N_BLOCKS, partition=partition)
+        blocks += make_blocks(KEY, X, y, N_BLOCKS, 250, partition=partition)
         keys += [KEY.child("seed", partition, block) for block in range(N_BLOCKS)]
     models = fit_blocks(estimator, X, y, blocks, keys, n_jobs=n_jobs)
     return Panel(models, [0, 1], N_PARTITIONS)
@@ -118,7 +118,7 @@ def test_order_of_the_rows_to_predict(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_size_of_the_batches(name, size):
     X = tables()[0][FAMILIES[name][0]]
-    starts = range(0, N, size) if size > 7 else range(600, 600 + 5 * size, size)
+    starts = range(0, N, size) if size > 7 else range(600, 600 + 3 * size, size)
     for start in starts:
         stop = min(start + size, N)
         found = answers(fitted(name), slice_rows(X, start, stop))

@@ -10,7 +10,7 @@ def test_boosting_adds_a_last_single_row_like_all_others():
     rng = np.random.default_rng(5)
     X = rng.normal(size=(400, 4))
     y = (X[:, 0] + rng.normal(size=400) > 0).astype(int)
-    model = HistGradientBoostingClassifier(max_iter=40, min_samples_leaf=5).fit(X, y)
+    model = HistGradientBoostingClassifier(max_iter=30, min_samples_leaf=5).fit(X, y)
     nodes = join_tables(node_tables(model))
     inner = nodes[nodes["is_leaf"] == 0]
     points = [np.unique(inner["num_threshold"][inner["feature_idx"] == f]) for f in range(4)]

@@ -24,7 +24,7 @@ from replearn.fastpaths import pipelines
 from replearn.fastpaths.pipelines import EncodedVoter, FoldedVoter, PipelineVoter
 from replearn.tables import slice_rows
 
-N, BLOCKS = 400, 5
+N, BLOCKS = 240, 3
 CODES = OrdinalEncoder(handle_unknown="use_encoded_value", unknown_value=-1)
 LEVELS = OneHotEncoder(handle_unknown="ignore")
 FILLED = SimpleImputer(strategy="most_frequent")

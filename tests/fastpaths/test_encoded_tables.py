@@ -24,7 +24,7 @@ from replearn.fastpaths.pipelines import EncodedVoter, PipelineVoter
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
-N, BLOCKS = 480, 6
+N, BLOCKS = 240, 3
 COLUMNS = {
     "age": "number",
     "pay": "number",
@@ -126,7 +126,7 @@ def test_votes_and_probabilities_are_those_of_the_pipelines_one_by_one(last, pol
     one_by_one = np.zeros((N, 1, 2))
     PipelineVoter(members(models), [], True).add_probabilities(X, one_by_one)
     votes = sum(model.predict(X) for model in models)
-    for rows, cells in ((6144, 2**18), (100, 1), (7, 500)):
+    for rows, cells in ((6144, 2**18), (100, 1), (50, 500)):
         monkeypatch.setattr(pipelines, "ROWS_PER_CHUNK", rows)
         monkeypatch.setattr(pipelines, "CELLS_AT_ONCE", cells)
         panel = Panel(models, [0, 1])
@@ -140,9 +140,10 @@ def test_votes_and_probabilities_are_those_of_the_pipelines_one_by_one(last, pol
 
 
 @pytest.mark.parametrize("last", ["tree", "boosting"])
-def test_workers_change_no_bit(last):
+def test_workers_change_no_bit(last, monkeypatch):
+    monkeypatch.setattr("replearn.execution.voting.FEWEST_ROWS_PER_TASK", 1)
     models = fit(last)
-    X = pd.concat([strange()] * 13, ignore_index=True)  # more than one worker is given at a time
+    X = pd.concat([strange()] * 5, ignore_index=True)  # more than one worker is given at a time
     panel = Panel(models, [0, 1])
     votes = sum(model.predict(X) for model in models)
     np.testing.assert_array_equal(panel.vote_counts(X, n_jobs=2)[:, 0], votes)

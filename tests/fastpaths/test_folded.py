@@ -34,7 +34,7 @@ from replearn.fastpaths.pipelines import FoldedVoter, PipelineVoter
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
-N, BLOCKS = 480, 6
+N, BLOCKS = 240, 3
 ROUNDING = 1e-9
 
 
@@ -234,7 +234,7 @@ def test_an_array_in_the_order_of_the_frame():
 
 
 @pytest.mark.parametrize("name", ["fill, scale", "columns by name", "table", "one hot", "sparse"])
-@pytest.mark.parametrize("size", [1, 7, 100])
+@pytest.mark.parametrize("size", [1, 7, 60])
 def test_a_row_has_the_same_bits_in_any_batch(name, size):
     models, X = fit(name)
     panel = Panel(models, [0, 1])

@@ -34,19 +34,19 @@ from replearn.execution import (
     ConstantVote,
     Panel,
     fit_blocks,
-    make_partitions,
+    make_blocks,
     plain_loop,
     plugins,
     use_fastpaths,
 )
-from replearn.execution.plugins import Plugin, active, plugin_names, register
+from replearn.execution.plugins import Plugin, active, register
 from replearn.execution.voting import LoopVoter
 from replearn.fastpaths import PLUGINS
 from replearn.randomness import SharedKey
 from replearn.tables.encoder import TableEncoder
 
 KEY = SharedKey("switches")
-N, N_BLOCKS, N_PARTITIONS = 1080, 3, 2
+N, N_BLOCKS, N_PARTITIONS = 1080, 2, 2
 NUMBERS = [f"x{i}" for i in range(5)]
 
 
@@ -121,7 +121,7 @@ def fit(name, n_classes):
     kind, estimator = LEARNERS[name]
     tables, y = data(n_classes)
     X = tables[kind]
-    blocks = make_partitions(KEY, X, y, N_BLOCKS, N // 3, n_partitions=N_PARTITIONS)
+    blocks = make_blocks(KEY, X, y, N_BLOCKS, 150, partition=range(N_PARTITIONS))
     keys = [KEY.child("seed", number) for number in range(len(blocks))]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -200,7 +200,7 @@ def test_without_plug_ins_there_is_the_plain_loop_only(name):
 
 
 def test_switches():
-    everything = plugin_names()
+    everything = [plugin.name for plugin in active()]
     assert everything == [plugin.name for plugin in PLUGINS]
     try:
         use_fastpaths(False)
@@ -238,8 +238,8 @@ def test_the_environment_switches_all_off():
 
 
 def test_worker_processes_have_the_plug_ins():
-    names = Parallel(n_jobs=2, backend="loky")(delayed(plugin_names)() for _ in range(2))
-    assert names == [plugin_names()] * 2
+    found = Parallel(n_jobs=2, backend="loky")(delayed(active)() for _ in range(2))
+    assert found == [list(PLUGINS)] * 2
 
 
 def test_a_plug_in_of_ones_own_is_asked_and_can_decline():

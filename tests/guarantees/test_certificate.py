@@ -289,9 +289,7 @@ def is_free(path, name):
 
 def is_unused(item, name):
     """Say whether nothing that this certificate of a vote promises depends on an item."""
-    if item == "max_point_mass":
-        return not name.startswith(("approximate", "accurate"))
-    return item == "shared_rows" and not name.startswith("approximate")
+    return item == "max_point_mass" and not name.startswith(("approximate", "accurate"))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -547,7 +545,9 @@ def test_assumptions_of_the_design_are_listed(issued):
     assert "classes-agree" in codes["literal"]
     assert "classes-agree" not in codes["default"]
     assert "label-rule" in codes["three classes"]
-    assert "no-shared-rows" in codes["approximate"]
+    assert "rolling-windows" in codes["three classes"]
+    for name in ("approximate", "twelve runs", "heavy stage"):
+        assert "rolling-windows" not in codes[name]
     assert "base-learner" in codes["accurate"]
     used = {code for listed in codes.values() for code in listed}
     assert used == set(ASSUMPTIONS)

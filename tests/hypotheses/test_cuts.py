@@ -8,13 +8,14 @@ from replearn.hypotheses._inputs import as_weights
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(max_examples=300, deadline=None, derandomize=True)
-@given(finite, finite)
-def test_a_cut_lies_between(first, second):
-    low, high = sorted([first, second])
-    if low < high:
-        cut = float(cut_between(low, high))
-        assert low <= cut < high
+@settings(max_examples=30, deadline=None, derandomize=True)
+@given(st.lists(finite, min_size=10, max_size=20))
+def test_a_cut_lies_between(values):
+    values = np.unique(values)
+    low, high = (one.ravel() for one in np.meshgrid(values, values))
+    low, high = low[low < high], high[low < high]  # all pairs: hundreds for each list
+    cuts = cut_between(low, high)
+    assert ((low <= cuts) & (cuts < high)).all()
 
 
 @settings(max_examples=100, deadline=None, derandomize=True)

@@ -73,9 +73,17 @@ def all_of(family: HypothesisClass, pool, **options):
 @every_class
 @quick
 @given(data=st.data())
-def test_each_dichotomy_once_with_its_representative(family, data):
-    pool, _, _ = data.draw(samples(family.n_features))
-    labels, rules, identity = all_of(family, pool)
+def test_dichotomies_blocks_and_cover(family, data):
+    pool, y, weight = data.draw(samples(family.n_features))
+    everything = all_of(family, pool)
+    check_each_once_with_its_representative(family, pool, *everything)
+    order = data.draw(st.permutations(range(len(pool))))
+    check_the_order_of_rows_does_not_matter(family, pool, order, *everything)
+    check_small_blocks_are_the_same_list(family, pool, *everything)
+    check_the_cover_is_the_same_list(family, (pool, y, weight), *everything)
+
+
+def check_each_once_with_its_representative(family, pool, labels, rules, identity):
     assert labels.shape == (len(rules), len(pool))
     assert len({line.tobytes() for line in labels}) == len(labels)
     assert len({line.tobytes() for line in identity}) == len(labels)
@@ -86,13 +94,7 @@ def test_each_dichotomy_once_with_its_representative(family, data):
     assert family.growth_bound(n_distinct) <= sauer_bound(n_distinct, family.vc_dimension)
 
 
-@every_class
-@quick
-@given(data=st.data())
-def test_order_and_identity_do_not_depend_on_rows(family, data):
-    pool, _, _ = data.draw(samples(family.n_features))
-    labels, rules, identity = all_of(family, pool)
-    order = data.draw(st.permutations(range(len(pool))))
+def check_the_order_of_rows_does_not_matter(family, pool, order, labels, rules, identity):
     doubled = np.concatenate([pool[order], pool[:1]]).reshape(-1, family.n_features)
     other_labels, other_rules, other_identity = all_of(family, doubled)
     assert other_rules == rules
@@ -100,16 +102,15 @@ def test_order_and_identity_do_not_depend_on_rows(family, data):
     np.testing.assert_array_equal(other_labels[:, : len(pool)], labels[:, order])
 
 
-@every_class
-@quick
-@given(data=st.data())
-def test_blocks_and_cover_are_the_same_list(family, data):
-    pool, y, weight = data.draw(samples(family.n_features))
-    labels, rules, identity = all_of(family, pool)
+def check_small_blocks_are_the_same_list(family, pool, labels, rules, identity):
     small_labels, small_rules, small_identity = all_of(family, pool, max_cells=7)
     assert small_rules == rules
     np.testing.assert_array_equal(small_labels, labels)
     np.testing.assert_array_equal(small_identity, identity)
+
+
+def check_the_cover_is_the_same_list(family, sample, labels, rules, identity):
+    pool, y, weight = sample
     cover = family.cover(pool)
     assert list(cover.rules) == rules
     assert cover[0] == rules[0]
@@ -173,8 +174,7 @@ def test_no_larger_set_is_shattered(family):
     size = family.vc_dimension + 1
     for _ in range(25):
         points = rng.normal(size=(size, family.n_features))
-        labels, _, _ = all_of(family, points)
-        assert len(labels) < 2**size
+        assert sum(len(block) for block in family.dichotomies(points)) < 2**size
         assert not family.shatters(points)
 
 

@@ -207,7 +207,7 @@ def test_heavy_stage_of_whole_models():
     }
     codes = {item.code for item in certificate.assumptions}
     assert "point-masses" not in codes
-    assert "no-shared-rows" not in codes
+    assert "rolling-windows" not in codes
     listed = dict(zip(model.heavy_.points[:, 0].tolist(), model.heavy_.labels, strict=True))
     assert listed[0.0] == 1
     assert listed[1.0] == 0
@@ -231,7 +231,6 @@ def test_routes_of_the_heavy_stage():
     assert direct.high < markov.high
     made = plan("approximate", n=n, rho=0.3, gamma=0.9, heavy=direct, block_size=5)
     assert made.certified, made.reason
-    assert made.design.shared_rows
     few = plan("approximate", n=200, rho=0.01, gamma=0.02, heavy=direct)
     assert not few.certified
 

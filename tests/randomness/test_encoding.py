@@ -171,7 +171,7 @@ def test_float32_columns_hold_the_values_they_hold(values):
 
 
 @pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "uint8", "uint32", "uint64"])
-@containers
+@settings(containers, max_examples=10)  # for each type; the limits have a test of their own
 @given(data=st.data())
 def test_integer_columns(name, data):
     limits = np.iinfo(name)

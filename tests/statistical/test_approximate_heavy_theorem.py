@@ -128,7 +128,7 @@ def simulate(rng, masses, n_pairs):
 def test_direct_bound_holds_where_it_says_something(masses):
     rng, masses, n_pairs = np.random.default_rng(0), np.asarray(masses), 800
     found = simulate(rng, masses, n_pairs)
-    votes = vote_mean_and_spread(uniform_law(N_BLOCKS), shared_rows=True)
+    votes = vote_mean_and_spread(uniform_law(N_BLOCKS))
     flips = {
         "membership_flip": membership_flip_bound(N, LAW),
         "label_flip": label_flip_bound(N_LABELS, 1.0),
@@ -156,7 +156,7 @@ def test_fixed_thresholds_and_places_in_a_stream_break_it():
         streams = [rng.permutation(u) for _ in range(2)]
         answers = [s < labels[o] for s, o in zip(streams, ones, strict=True)]
         bad["stream"] += masses[answers[0] != answers[1]].sum() > gamma
-    votes = vote_mean_and_spread(uniform_law(N_BLOCKS), shared_rows=True)
+    votes = vote_mean_and_spread(uniform_law(N_BLOCKS))
     flips = {
         "membership_flip": membership_flip_bound(N, LAW),
         "label_flip": label_flip_bound(N_LABELS, 1.0),

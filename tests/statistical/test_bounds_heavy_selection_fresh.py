@@ -107,19 +107,19 @@ def test_disagreement_with_atoms_and_blocks_that_agree_on_all_points(n_atoms):
         assert (distance > bare).mean() > rho
 
 
-def test_disagreement_of_content_keyed_partitions():
-    """Six possible rows, blocks of two: equal rows go to equal places in both runs."""
+def test_disagreement_of_samples_with_equal_rows():
+    """Six possible rows, blocks of two: each sample is cut by a key of its own."""
     rng = np.random.default_rng(10)
     n_blocks, runs, rho = 40, 4000, 0.1
     law = uniform_law(n_blocks)
-    gamma = disagreement_bound(law, rho, shared_rows=True)
+    gamma = disagreement_bound(law, rho)
     points = np.linspace(0, 1, 50)
     exceeded = 0
     for _ in range(runs):
-        # A row's place is a keyed hash of its content and how many equal ones came before.
-        key = rng.random((6, 2 * n_blocks))
         scores = []
         for _ in range(2):
+            # A row's place is a keyed hash of its content and how many equal ones came before.
+            key = rng.random((6, 2 * n_blocks))
             counts = rng.multinomial(2 * n_blocks, np.full(6, 1 / 6))
             rows = np.repeat(np.arange(6), counts)
             place = np.concatenate([key[v, : counts[v]] for v in range(6)])

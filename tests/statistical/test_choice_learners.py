@@ -9,12 +9,12 @@ from sklearn.base import clone
 
 from replearn import NotCertifiedWarning
 from replearn.bounds import smallest_sample_selection
-from replearn.bounds.finite_randomness import finite_randomness_flip_bound
 from replearn.bounds.realizable import (
     cover_distance,
     realizable_flip_bound,
     smallest_sample_realizable,
 )
+from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.hypotheses import Boxes, Stumps, Thresholds
 from replearn.learners import (
     RealizableReplicableClassifier,

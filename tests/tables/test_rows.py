@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import sparse
 
-from replearn.tables import feature_names, is_frame, n_rows, pad_rows, slice_rows, take_rows
+from replearn.tables import is_frame, n_rows, pad_rows, slice_rows, take_rows
 
 ARRAY = np.arange(12.0).reshape(6, 2)
 ROWS = np.array([4, 0, 4])
@@ -70,12 +70,10 @@ def test_pandas_index_and_dtypes():
     assert taken.dtypes.equals(frame.dtypes)
 
 
-def test_names_and_frames():
-    assert feature_names(CONTAINERS["pandas"]) == ["a", "b"]
-    assert feature_names(CONTAINERS["polars"]) == ["a", "b"]
-    assert feature_names(pd.DataFrame(ARRAY)) is None
-    assert feature_names(ARRAY) is None
+def test_frames():
+    assert is_frame(CONTAINERS["pandas"])
     assert is_frame(CONTAINERS["polars"])
+    assert not is_frame(ARRAY)
     assert not is_frame(CONTAINERS["pandas"]["a"])
 
 

@@ -21,16 +21,15 @@ from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._findings import Finding, checked_codes, find
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._runs import Store, Task, run_pairs
-from replearn.learners.inputs import (
-    check_groups,
-    check_labels,
-    describe_learner,
-)
+from replearn.learners.inputs import check_groups, check_labels, describe_learner
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.tables import data_digest, n_rows
+
+MANIFEST_VERSION = 2
+"""Raised when kept pairs are written in another way: folders of other versions are refused."""
 
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
@@ -158,7 +157,7 @@ def _manifest(task: Task, digest: str) -> dict[str, Any]:
     if not task.design.independent_pairs:
         del design["n_pairs"]
     return {
-        "version": 1,
+        "version": MANIFEST_VERSION,
         "contenders": [[c.name, *describe_learner(c.estimator)] for c in task.contenders],
         "data": digest,
         "classes": [str(label) for label in task.classes.tolist()],
@@ -226,8 +225,14 @@ class AuditResult(Measurement):
         dict
             See the page on the schema.
         """
-        items = self._values if timings else _summary.without_timings(self._values)
-        return copy.deepcopy(items if values else _summary.without_values(items))
+        items = copy.deepcopy(self._values)
+        if not timings:
+            del items["timings"]
+        if not values:
+            items["columns"] = []
+            for row in items["least_stable_rows"]:
+                row["cells"] = []
+        return items
 
     def to_json(self, *, timings: bool = True, values: bool = True) -> str:
         """Return everything as JSON text; parameters as in `to_dict`."""

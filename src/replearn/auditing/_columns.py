@@ -39,13 +39,7 @@ MOST_DISTINCT_LEVELS = 200
 
 
 def columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
-    """Yield name and values of the columns of a frame or of a dense array.
-
-    Examples
-    --------
-    >>> [name for name, _ in columns(np.zeros((2, 3)))]
-    ['column 0', 'column 1', 'column 2']
-    """
+    """Yield name and values of the columns of a frame or of a dense array."""
     if is_frame(X):
         for name in list(X.columns)[:MOST_COLUMNS]:
             yield str(name), np.asarray(X[name])
@@ -61,14 +55,7 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
-    """Return the distinct values as text, and the place of each row's value among them.
-
-    Examples
-    --------
-    >>> names, places = levels(np.array(["b", None, "b"], dtype=object))
-    >>> names, places.tolist()
-    (['None', 'b'], [1, 0, 1])
-    """
+    """Return the distinct values as text, and the place of each row's value among them."""
     names, places = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
     return names.tolist(), places
 
@@ -88,13 +75,7 @@ def as_text(value: Any) -> str:
 
 
 def cells(X: Any, rows: NDArray[np.intp]) -> tuple[list[str], list[list[str]]]:
-    """Return column names and the cells of some rows as text.
-
-    Examples
-    --------
-    >>> cells(np.array([[1.0, 2.0], [3.0, 4.0]]), np.array([1]))
-    (['column 0', 'column 1'], [['3', '4']])
-    """
+    """Return column names and the cells of some rows as text."""
     some = take_rows(X, rows)
     named = list(columns(some))
     if not named:
@@ -110,21 +91,7 @@ Subgroups = dict[str, tuple[list[str], NDArray[np.intp]]]
 
 
 def make_subgroups(X: Any, wanted: Any, test: NDArray[np.intp]) -> Subgroups:
-    """Find the subgroups of the test rows.
-
-    Parameters
-    ----------
-    X : container of rows
-        The whole file.
-    wanted : "auto", None, list of column names, or dict of name to one label per row
-        "auto" takes columns of texts or booleans with at most 12 values.
-    test : ndarray of int
-        Positions of the test rows.
-
-    Returns
-    -------
-    dict
-        Name to (names of the levels, level of each test row).
+    """Find the subgroups of the test rows: name to (levels, level of each test row).
 
     Examples
     --------
@@ -170,31 +137,14 @@ def _automatic(X: Any, test: NDArray[np.intp]) -> Subgroups:
 
 @dataclass(frozen=True)
 class DataFacts:
-    """What the rows show about the assumptions of audits and certificates.
+    """What the rows show about the assumptions of audits and certificates."""
 
-    Parameters
-    ----------
-    repeated_test_share : float
-        Share of test rows whose features occur again among the other rows.
-    largest_point_share : float
-        Share of the file that one single point holds.
-    id_columns : tuple of (str, int, float)
-        Columns named like ids whose values repeat: name, distinct values, mean rows per value.
-    drift : tuple of (str, float)
-        Columns whose distribution differs between the first and the last third of the file:
-        name, distance between the two distributions.
-    neighbours : tuple of (str, float)
-        Columns in which neighbouring rows are alike: name, correlation.
-    has_named_columns : bool
-        Whether ids could have been recognised at all.
-    """
-
-    repeated_test_share: float
-    largest_point_share: float
-    id_columns: tuple[tuple[str, int, float], ...]
-    drift: tuple[tuple[str, float], ...]
-    neighbours: tuple[tuple[str, float], ...]
-    has_named_columns: bool
+    repeated_test_share: float  # test rows whose features occur again among the other rows
+    largest_point_share: float  # share of the file that one single point holds
+    id_columns: tuple[tuple[str, int, float], ...]  # name, distinct values, mean rows per value
+    drift: tuple[tuple[str, float], ...]  # distance between the first and the last third
+    neighbours: tuple[tuple[str, float], ...]  # correlation of neighbouring rows
+    has_named_columns: bool  # whether ids could have been recognised at all
 
 
 def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataFacts:
@@ -209,9 +159,8 @@ def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataF
     repeated, largest = _repeats(X, test)
     named = dict(columns(X))
     watched = {**named, "the label": codes.astype(object)}
-    n = len(codes)
-    third = slice(0, n // 3), slice(n - n // 3, n)
-    drift = [(name, _drift(v[third[0]], v[third[1]], len(watched))) for name, v in watched.items()]
+    n, third = len(codes), len(codes) // 3
+    drift = [(name, _drift(v[:third], v[n - third :], len(watched))) for name, v in watched.items()]
     alike = [(name, _likeness(v)) for name, v in {**named, "the label": codes}.items()]
     return DataFacts(
         repeated_test_share=repeated,
@@ -232,14 +181,10 @@ def _repeats(X: Any, test: NDArray[np.intp]) -> tuple[float, float]:
 
 
 def _id_columns(named: dict[str, NDArray[Any]]) -> list[tuple[str, int, float]]:
-    ids = []
-    for name, values in named.items():
-        if not ID_NAME.search(name):
-            continue
-        distinct = len(set(values.tolist()))
-        if LEAST_GROUPS <= distinct <= len(values) / 2:
-            ids.append((name, distinct, len(values) / distinct))
-    return ids
+    """Columns named like ids whose values repeat."""
+    ids = {name: values for name, values in named.items() if ID_NAME.search(name)}
+    counts = [(name, len(set(values.tolist())), len(values)) for name, values in ids.items()]
+    return [(name, k, n / k) for name, k, n in counts if LEAST_GROUPS <= k <= n / 2]
 
 
 def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:

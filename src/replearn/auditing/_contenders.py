@@ -31,17 +31,7 @@ several-partitions) and make real flips more frequent than with the learner's ow
 
 @dataclass(frozen=True, eq=False)
 class Contender:
-    """One estimator of an audit.
-
-    Parameters
-    ----------
-    name : str
-        How the report calls it.
-    estimator : classifier
-        Not fitted; cloned for every run.
-    remark : str
-        What a reader of the report should know about it.
-    """
+    """One estimator of an audit, not fitted, and a remark for readers of the report."""
 
     name: str
     estimator: Any
@@ -156,14 +146,6 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
     replicable learner keeps its own key where its thresholds are integrated out; otherwise (inside
     a pipeline) its key changes from pair to pair, because its guarantee is an average over keys.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> tree = Contender("tree", DecisionTreeClassifier())
-    >>> one, two = (prepare(tree, SharedKey("audit"), 3).random_state for _ in range(2))
-    >>> one == two
-    True
     """
     model = clone(contender.estimator)
     pair_key = key.child("seed", pair)
@@ -189,15 +171,6 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Majority of a few models, each trained on a bootstrap resample: the usual remedy.
 
     scikit-learn's bagging turns frames into arrays; this one hands the rows on as they are.
-
-    Parameters
-    ----------
-    estimator : classifier
-        The base learner.
-    n_estimators : int, default=5
-        Number of resamples.
-    random_state : int, default=None
-        Seed of the resamples.
     """
 
     def __init__(self, estimator: Any, *, n_estimators: int = 5, random_state: int | None = None):

@@ -9,13 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness import SharedKey
+from replearn.records.checks import (
+    check_choice,
+    check_count,
+    check_fraction,
+    check_positive,
+    if_given,
+)
 
 SAMPLES = ("disjoint", "bootstrap")
 LARGEST_TEST_SHARE = 0.3
@@ -113,7 +120,10 @@ def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
     given = {} if design is None else design
     if not isinstance(given, Mapping) or not set(given) <= set(DEFAULTS):
         raise ValueError(f"design={design!r} must be a dict with items among {list(DEFAULTS)}.")
-    return {**DEFAULTS, **given}
+    options = {**DEFAULTS, **given}
+    if_given(check_positive, "time_budget", options["time_budget"])
+    check_choice("sample", options["sample"], SAMPLES)
+    return options
 
 
 def draw_rows(
@@ -150,14 +160,10 @@ def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
     """
     if test_size is None:
         wanted = min(DEFAULT_TEST_ROWS, int(LARGEST_TEST_SHARE * n_rows))
-    elif isinstance(test_size, Integral) and not isinstance(test_size, bool):
-        wanted = int(test_size)
-    elif isinstance(test_size, Real) and 0 < test_size < 1:
-        wanted = round(float(test_size) * n_rows)
+    elif isinstance(test_size, Integral):
+        wanted = check_count("test_size", test_size, least=0)
     else:
-        raise ValueError(
-            f"test_size={test_size!r} must be a number of rows or a share between 0 and 1."
-        )
+        wanted = round(check_fraction("test_size", test_size, one=False) * n_rows)
     if not 1 <= wanted <= n_rows - 2 * SMALLEST_SAMPLE:
         raise ValueError(
             f"test_size={test_size!r} gives {wanted} test rows of {n_rows}: at least 1 is needed, "
@@ -179,17 +185,10 @@ def make_design(
 
     Examples
     --------
-    >>> rows = draw_rows(100, 20, None, SharedKey("audit"))
-    >>> make = lambda **sizes: make_design(100, rows, sample="disjoint", key=SharedKey(0), **sizes)
-    >>> make(n_pairs=20, train_size=None).train_size
+    >>> rows, key = draw_rows(100, 20, None, SharedKey("audit")), SharedKey(0)
+    >>> make_design(100, rows, n_pairs=20, sample="disjoint", train_size=None, key=key).train_size
     40
-    >>> make(n_pairs=2, train_size=20).independent_pairs
-    True
     """
-    if sample not in SAMPLES:
-        raise ValueError(f"sample={sample!r} must be one of {SAMPLES}.")
-    if not isinstance(n_pairs, Integral) or n_pairs < 2:
-        raise ValueError(f"n_pairs={n_pairs!r} must be an integer of at least 2.")
     pool = len(rows.pool_units)
     unit = "rows" if rows.unit_of_row is None else "groups"
     largest = pool // 2 if sample == "disjoint" else pool
@@ -202,7 +201,7 @@ def make_design(
     return AuditDesign(
         n_rows=n_rows,
         n_test=len(rows.test),
-        n_pairs=int(n_pairs),
+        n_pairs=check_count("n_pairs", n_pairs, least=2),
         train_size=int(size),
         sample=sample,
         unit=unit,
@@ -218,15 +217,6 @@ def draw_pair(
 
     Where all pairs fit side by side, they are cut from one shuffle and share no row. Otherwise
     the pool is shuffled anew for each pair: given the file, pairs are then independent draws.
-
-    Examples
-    --------
-    >>> key = SharedKey("audit")
-    >>> rows = draw_rows(100, 20, None, key)
-    >>> design = make_design(100, rows, n_pairs=3, sample="disjoint", train_size=None, key=key)
-    >>> one, two = draw_pair(design, rows, key, 0)
-    >>> len(one), len(two), len(set(one) & set(two))
-    (40, 40, 0)
     """
     size = design.train_size
     if design.sample == "bootstrap":

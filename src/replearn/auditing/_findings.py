@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from replearn.auditing._certificates import shortfall
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, percent, row_limits
+from replearn.guarantees import Certificate, plan
 
 DOCS = "docs/guide/findings.md"
 HIGH_FLIP_RATE = 0.02
@@ -86,8 +86,7 @@ class Finding:
         return {**asdict(self), "explanations": list(self.explanations)}
 
     def __str__(self) -> str:
-        passed = f"passed. {self.not_proved}"
-        outcome = passed if self.status == "passed" else self.status
+        outcome = f"passed. {self.not_proved}" if self.status == "passed" else self.status
         return f"{self.code} {self.title}: {' '.join(self.explanations) or outcome}"
 
 
@@ -105,16 +104,9 @@ def _run(check: Check, result: Measurement) -> Finding:
             status = "found" if explanations else "passed"
         except NotApplicable as reason:
             status, explanations = "not applicable", (str(reason),)
-    return Finding(
-        code=check.code,
-        title=check.title,
-        severity=check.severity,
-        status=status,
-        explanations=explanations,
-        remedy=check.remedy,
-        not_proved=check.not_proved,
-        docs=f"{DOCS}#{check.code.lower()}",
-    )
+    copied = {name: getattr(check, name) for name in check.__match_args__ if name != "look"}
+    docs = f"{DOCS}#{check.code.lower()}"
+    return Finding(**copied, status=status, explanations=explanations, docs=docs)
 
 
 CHECKS: list[Check] = []
@@ -234,7 +226,18 @@ def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
 def _not_certified(result: Measurement) -> Iterable[str]:
     for c in _certified(result):
         if c.certificate is not None and not c.certificate.certified:
-            yield f"{c.name}: {shortfall(c.certificate)}."
+            yield f"{c.name}: {_shortfall(c.certificate)}."
+
+
+def _shortfall(certificate: Certificate) -> str:
+    """Say why a request is not certified, and where possible which n would do."""
+    vote = certificate.design
+    if certificate.task != "pointwise" or vote is None:
+        return certificate.reason
+    planned = plan(
+        n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
+    )
+    return planned.reason or f"{certificate.reason}; the planner's own choice of blocks would do"
 
 
 @_check(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -9,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._certificates import differences, read_certificate, row_limit
 from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contenders import Contender
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
+from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
 from replearn.learners.inputs import describe_learner
@@ -91,9 +92,9 @@ class ContenderResult:
             truth=truth,
             **arrays,
             seconds=np.array([outcome.seconds for outcome in outcomes]),
-            certificate=read_certificate(certificates[0][0]) if certificates else None,
+            certificate=Certificate.from_json(certificates[0][0]) if certificates else None,
             promises=outcomes[0].promises,
-            incomparable=differences(certificates),
+            incomparable=_differences(certificates),
             in_front=contender.learned_in_front,
             default_key=contender.has_default_key,
             remark=contender.remark,
@@ -146,8 +147,32 @@ class ContenderResult:
         return self.flips.mean(axis=0)
 
     def promise(self, design: AuditDesign) -> float | None:
-        """Largest flip probability of a row that the certificate allows for such pairs."""
-        return row_limit(self.certificate, design)
+        """Largest flip probability of a row that the certificate allows for such pairs.
+
+        Two random halves of one file are not independent: their limit is a little larger than rho
+        (theorem: halves-of-one-file).
+        """
+        certificate = self.certificate
+        vote = None if certificate is None else certificate.design
+        if certificate is None or vote is None or certificate.task != "pointwise":
+            return None
+        if vote.request.runs != 2:
+            return None
+        if design.sample == "bootstrap" or design.independent_pairs:
+            return certificate.rho
+        if vote.law is None or vote.heavy is not None:
+            return None  # halves of one file: no limit is known
+        return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
+
+
+def _differences(pairs: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    """Return why the runs of some pair are not comparable, each reason once."""
+    reasons: dict[str, None] = {}
+    for one, two in pairs:
+        if one != two:
+            verdict = Certificate.from_json(one).comparable(Certificate.from_json(two))
+            reasons.update(dict.fromkeys(verdict.differences))
+    return tuple(reasons)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -205,10 +230,10 @@ class Measurement:
     ignore: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> ContenderResult:
-        for contender in self.contenders:
-            if contender.name == name:
-                return contender
-        raise KeyError(f"no contender {name!r}; there are {[c.name for c in self.contenders]}")
+        contenders = {contender.name: contender for contender in self.contenders}
+        if name not in contenders:
+            raise KeyError(f"no contender {name!r}; there are {list(contenders)}")
+        return contenders[name]
 
     def flip_rate(self, name: str) -> Estimate:
         """Mean flip rate of a contender with limits over pairs and rows."""

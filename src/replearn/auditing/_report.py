@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from importlib import resources
 from typing import Any
 
@@ -114,7 +115,7 @@ def to_notebook(summary: dict[str, Any]) -> str:
 def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
     lines = overview(summary)
-    table = ["| " + " | ".join(map(markdown_text, line)) + " |" for line in (lines[0], *lines[1:])]
+    table = ["| " + " | ".join(map(markdown_text, line)) + " |" for line in lines]
     table.insert(1, "|---|" + "---:|" * (len(HEADER) - 1))
     parts = [
         "# Audit: how often retraining changes a prediction",
@@ -132,14 +133,16 @@ def to_markdown(summary: dict[str, Any]) -> str:
 
 
 def _markdown_findings(summary: dict[str, Any]) -> list[str]:
-    parts = []
-    for f in findings_of(summary):
-        why = markdown_text(" ".join(f["explanations"]))
-        parts.append(f"- **{f['code']} {f['title']}** ({f['severity']}). {why} {f['remedy']}")
-    passed = ", ".join(f["code"] for f in findings_of(summary, "passed"))
-    others = ", ".join(f["code"] for f in findings_of(summary, "not applicable"))
-    parts.append(f"Passed: {passed or 'none'}. Not applicable: {others or 'none'}.")
-    return parts
+    parts = [
+        f"- **{f['code']} {f['title']}** ({f['severity']}). "
+        f"{markdown_text(' '.join(f['explanations']))} {f['remedy']}"
+        for f in findings_of(summary)
+    ]
+    passed, others = (
+        ", ".join(f["code"] for f in findings_of(summary, status)) or "none"
+        for status in ("passed", "not applicable")
+    )
+    return [*parts, f"Passed: {passed}. Not applicable: {others}."]
 
 
 def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
@@ -162,9 +165,7 @@ def markdown_text(text: str) -> str:
     >>> markdown_text("a|b <script>")
     'a\\|b &lt;script&gt;'
     """
-    escaped = text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    for sign in ("\\", "|", "*", "_", "`", "[", "]", "#"):
-        escaped = escaped.replace(sign, "\\" + sign)
+    escaped = re.sub(r"([\\|*_`\[\]#])", r"\\\1", html.escape(text, quote=False))
     return " ".join(escaped.split())
 
 
@@ -181,20 +182,7 @@ def script_json(value: Any) -> str:
 
 
 def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
-    """Write the audit as one self-contained HTML page.
-
-    Parameters
-    ----------
-    summary : dict
-        From ``AuditResult.to_dict()``.
-    values : bool, default=True
-        Whether the features of the least stable rows are shown.
-
-    Returns
-    -------
-    str
-        The page.
-    """
+    """Write the audit as one self-contained HTML page, with or without the rows' features."""
     try:
         import jinja2
         import markupsafe
@@ -205,9 +193,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         ) from error
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
     environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
-    environment.filters["unbroken"] = _unbroken
-    environment.filters["points"] = points
-    environment.filters["short"] = _short
+    environment.filters.update(unbroken=_unbroken, points=points, short=_short)
     template = environment.from_string(_asset("report.html"))
     plots = {name: summary[name] for name in ("design", "contenders")}
     return template.render(
@@ -223,13 +209,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
 
 
 def columns_that_fit(summary: dict[str, Any]) -> int:
-    """Count the columns that the page can show for all its rows within its budget.
-
-    Examples
-    --------
-    >>> columns_that_fit({"columns": ["a", "b"], "least_stable_rows": [{"cells": ["1", "2"]}]})
-    2
-    """
+    """Count the columns that the page can show for all its rows within its budget."""
     used = 0
     for place, name in enumerate(summary["columns"]):
         cells = [_short(row["cells"][place]) for row in summary["least_stable_rows"]]

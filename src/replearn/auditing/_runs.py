@@ -17,11 +17,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.auditing._certificates import certificate_of
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Progress, one_thread
+from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
 from replearn.records.files import claim_folder, write_bytes_atomically
 from replearn.records.json import digest_of
@@ -51,52 +51,21 @@ class Task:
 
 @dataclass(frozen=True, eq=False)
 class PairOutcome:
-    """What two runs predicted for the test rows; the first axis of the arrays is the run.
+    """What two runs predicted for the test rows; the first axis of the arrays is the run."""
 
-    Parameters
-    ----------
-    predictions : ndarray of int, shape (2, rows)
-        Places in the list of classes.
-    law : ndarray or None, shape (2, rows)
-        Replicable learner, two classes: probability over thresholds of the second class.
-    votes : ndarray or None, shape (2, rows, classes)
-        Replicable learner, more classes: vote shares.
-    probabilities : ndarray or None, shape (2, rows, classes)
-        Predicted probabilities (vote shares for a replicable learner).
-    thresholds : ndarray or None, shape (rows,)
-        The rows' own thresholds under the contender's key.
-    predicted_flips : ndarray or None, shape (2, rows)
-        What each run, alone, estimated of the other.
-    seconds : tuple of float
-        Processor seconds of fit and prediction.
-    certificates : tuple of str or None
-        JSON of both certificates, where there are any.
-    promises : tuple of str
-        Sentences of a certificate of another kind.
-    notes : tuple of str
-        Warnings that the runs raised, each once.
-    """
-
-    predictions: NDArray[np.int32]
-    law: NDArray[np.float64] | None = None
-    votes: NDArray[np.float64] | None = None
+    predictions: NDArray[np.int32]  # places in the list of classes
+    law: NDArray[np.float64] | None = None  # two classes: probability of the second one
+    votes: NDArray[np.float64] | None = None  # more classes: vote shares
     probabilities: NDArray[np.float64] | None = None
-    thresholds: NDArray[np.float64] | None = None
-    predicted_flips: NDArray[np.float64] | None = None
-    seconds: tuple[float, ...] = ()
-    certificates: tuple[str, ...] | None = None
-    promises: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
+    thresholds: NDArray[np.float64] | None = None  # the rows' own, under the contender's key
+    predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
+    seconds: tuple[float, ...] = ()  # processor seconds of fit and prediction
+    certificates: tuple[str, ...] | None = None  # JSON of both
+    promises: tuple[str, ...] = ()  # sentences of a certificate of another task
+    notes: tuple[str, ...] = ()  # warnings, each once
 
     def to_bytes(self) -> bytes:
-        """Return the bytes of an npz file.
-
-        Examples
-        --------
-        >>> outcome = PairOutcome(np.zeros((2, 3), dtype=np.int32), seconds=(0.5, 0.25))
-        >>> PairOutcome.from_bytes(outcome.to_bytes()).seconds
-        (0.5, 0.25)
-        """
+        """Return the bytes of an npz file."""
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
         texts = ("seconds", "certificates", "promises", "notes")
         words = json.dumps({name: getattr(self, name) for name in texts})
@@ -115,41 +84,35 @@ class PairOutcome:
 
 
 class Store:
-    """A folder with one file per finished pair, so that an audit can continue; or memory.
+    """Finished pairs in memory, and in a folder if there is one, so that an audit can continue.
 
-    Parameters
-    ----------
-    folder : path or None
-        Where finished pairs are kept; each file is written whole or not at all.
-    manifest : dict
-        What identifies the audit: equal manifests give equal results. A folder of another audit
-        is refused.
+    A folder of another audit (another manifest) is refused.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, manifest: dict[str, Any]) -> None:
         self._folder = None if folder is None else Path(folder)
         self._tag = digest_of(manifest)[:12]
-        self._memory: dict[tuple[int, int], PairOutcome] = {}
+        self.finished: dict[tuple[int, int], PairOutcome] = {}
         if self._folder is not None:
             claim_folder(self._folder, MANIFEST, {"format": FORMAT, **manifest}, "audit")
 
-    def get(self, contender: int, pair: int) -> PairOutcome | None:
-        """Return a finished pair, or None."""
-        place = (contender, pair)
-        if place not in self._memory and self._folder is not None:
-            path = self._folder / self._name(*place)
-            if path.exists():
-                self._memory[place] = PairOutcome.from_bytes(path.read_bytes())
-        return self._memory.get(place)
+    def has(self, contender: int, pair: int) -> bool:
+        """Tell whether a pair is finished; then it is in `finished`."""
+        path = self._path(contender, pair)
+        if (contender, pair) not in self.finished and path is not None and path.exists():
+            self.finished[contender, pair] = PairOutcome.from_bytes(path.read_bytes())
+        return (contender, pair) in self.finished
 
     def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
         """Keep a finished pair."""
-        self._memory[contender, pair] = outcome
-        if self._folder is not None:
-            write_bytes_atomically(self._folder / self._name(contender, pair), outcome.to_bytes())
+        self.finished[contender, pair] = outcome
+        path = self._path(contender, pair)
+        if path is not None:
+            write_bytes_atomically(path, outcome.to_bytes())
 
-    def _name(self, contender: int, pair: int) -> str:
-        return f"{self._tag}-{contender:02d}-{pair:04d}.npz"
+    def _path(self, contender: int, pair: int) -> Path | None:
+        name = f"{self._tag}-{contender:02d}-{pair:04d}.npz"
+        return None if self._folder is None else self._folder / name
 
 
 def run_pairs(
@@ -160,8 +123,7 @@ def run_pairs(
     Each new pair is stored as soon as it is done. No pair is started after ``time_budget``
     seconds; pairs that were started are finished, for all contenders.
     """
-    n_contenders = len(task.contenders)
-    progress = Progress(n_contenders * task.design.n_pairs, "pairs", verbose=verbose)
+    progress = Progress(len(task.contenders) * task.design.n_pairs, "pairs", verbose=verbose)
     started: list[int] = []
     missing = _missing(task, store, time_budget, started, progress)
     jobs = (delayed(_run_one)(task, contender, pair) for contender, pair in missing)
@@ -172,7 +134,7 @@ def run_pairs(
             progress.advance()
     finally:
         progress.close()
-    return [[_finished(store, c, pair) for pair in started] for c in range(n_contenders)]
+    return [[store.finished[c, pair] for pair in started] for c in range(len(task.contenders))]
 
 
 def _missing(
@@ -186,16 +148,10 @@ def _missing(
             return
         started.append(pair)
         for contender in range(len(task.contenders)):
-            if store.get(contender, pair) is None:
-                yield contender, pair
-            else:
+            if store.has(contender, pair):
                 progress.advance()
-
-
-def _finished(store: Store, contender: int, pair: int) -> PairOutcome:
-    outcome = store.get(contender, pair)
-    assert outcome is not None, "every pair that was started is finished"
-    return outcome
+            else:
+                yield contender, pair
 
 
 def _run_one(task: Task, contender: int, pair: int) -> tuple[int, int, PairOutcome]:
@@ -251,8 +207,17 @@ def _run(
     predict = _predict_replicable if contender.is_replicable else _predict
     outcome = predict(model, task.classes, points)
     seconds = time.process_time() - start
-    certificate, promises = certificate_of(model)
-    return {**outcome, "seconds": seconds, "certificate": certificate, "promises": promises}
+    return {**outcome, "seconds": seconds, **_certificate_of(model)}
+
+
+def _certificate_of(model: Any) -> dict[str, Any]:
+    """Return a fitted vote's certificate as JSON; of other tasks only the promises."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    certificate = getattr(last, "certificate_", None)
+    if isinstance(certificate, Certificate) and certificate.design is not None:
+        return {"certificate": certificate.to_json(), "promises": ()}
+    promises = tuple(map(str, getattr(certificate, "promises", ())))
+    return {"certificate": None, "promises": promises}
 
 
 def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.auditing._certificates import certificate_items
 from replearn.auditing._findings import Finding
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import (
     LEAST_GROUP_ROWS,
+    Estimate,
     quantile_limits,
     reliability,
     row_limits,
@@ -31,24 +31,12 @@ NEAR_THRESHOLD = 0.2
 """Under one key, rows that flip in at least this share of pairs are listed."""
 
 HISTOGRAM_EDGES = tuple(round(0.05 * i, 2) for i in range(21))
+VOTE_ITEMS = ("n", "unit", "n_blocks", "block_size", "n_partitions")
 Levels = tuple[list[str], NDArray[np.intp]]
 
 
 def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any]:
-    """Turn an audit into JSON values.
-
-    Parameters
-    ----------
-    result : Measurement
-        The numbers.
-    findings : iterable of Finding
-        From :func:`find`.
-
-    Returns
-    -------
-    dict
-        Documented on the page of the schema; seconds only below ``timings``.
-    """
+    """Turn an audit into JSON values, as the page on the schema says; seconds in ``timings``."""
     return {
         "format": FORMAT,
         "version": VERSION,
@@ -64,17 +52,6 @@ def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any
             "seconds_per_run": {c.name: float(c.seconds.mean()) for c in result.contenders},
         },
     }
-
-
-def without_timings(summary: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what differs between two equal audits."""
-    return {name: value for name, value in summary.items() if name != "timings"}
-
-
-def without_values(summary: dict[str, Any]) -> dict[str, Any]:
-    """Leave out the features of single rows, for files that are passed on."""
-    rows = [{**row, "cells": []} for row in summary["least_stable_rows"]]
-    return {**summary, "least_stable_rows": rows, "columns": []}
 
 
 def contender_lines(summary: dict[str, Any]) -> list[dict[str, Any]]:
@@ -121,14 +98,15 @@ def _rows(result: Measurement) -> list[dict[str, Any]]:
         {
             "row": int(result.test[i]),
             "label": str(result.classes[result.contenders[0].truth[i]]),
-            "flips": {
-                name: {"estimate": float(f[i]), "lower": float(lo[i]), "upper": float(up[i])}
-                for name, (f, lo, up) in limits.items()
-            },
+            "flips": {name: _of_row(limit, i) for name, limit in limits.items()},
             "cells": list(result.cells[place]),
         }
         for place, i in enumerate(result.shown_rows)
     ]
+
+
+def _of_row(limits: tuple[NDArray[np.float64], ...], row: int) -> dict[str, float]:
+    return Estimate(*(float(values[row]) for values in limits)).to_dict()
 
 
 def _json_label(label: Any) -> Any:
@@ -273,9 +251,20 @@ def _reliability(c: ContenderResult) -> list[dict[str, Any]] | None:
 def _certificate(result: Measurement, c: ContenderResult) -> dict[str, Any] | None:
     if c.certificate is None:
         return None
+    certificate, vote = c.certificate, c.certificate.design
+    assert vote is not None, "only certificates of votes are kept"
     in_front = [f"{name} in front of the replicable learner" for name in c.in_front]
     return {
-        **certificate_items(c.certificate),
+        "certified": certificate.certified,
+        "reason": certificate.reason,
+        "promise": certificate.promises[0],
+        "notion": certificate.task,
+        "rho": certificate.rho,
+        "gamma": certificate.gamma,
+        **{name: getattr(vote, name) for name in VOTE_ITEMS},
+        "key_fingerprint": certificate.key_fingerprint,
+        "digest": certificate.digest,
+        "assumptions": [item.text for item in certificate.assumptions],
         "limit_for_these_pairs": c.promise(result.design),
         "void_because": [*c.incomparable, *in_front],
     }

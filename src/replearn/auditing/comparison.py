@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 
-from replearn.auditing._certificates import comparability
 from replearn.auditing._columns import make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._statistics import Estimate
@@ -141,7 +140,7 @@ def compare(
     """
     predictions_a, predictions_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
     differ = predictions_a != predictions_b
-    verdict, same = comparability(model_a, model_b)
+    verdict, same = _comparability(model_a, model_b)
     return ModelComparison(
         predictions_a=predictions_a,
         predictions_b=predictions_b,
@@ -152,6 +151,14 @@ def compare(
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
         delta=delta,
     )
+
+
+def _comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:
+    """Tell, in words and as a truth value, whether two fitted models are comparable runs."""
+    if not (hasattr(model_a, "certificate_") and hasattr(model_b, "certificate_")):
+        return "unknown: not both models have a certificate", False
+    verdict = model_a.certificate_.comparable(model_b.certificate_)
+    return str(verdict), bool(verdict)
 
 
 def _share(which: NDArray[np.bool_], delta: float) -> Estimate:

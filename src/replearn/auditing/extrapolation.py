@@ -52,15 +52,10 @@ class Extrapolation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        return {
-            "contender": self.contender,
-            "extrapolation": True,
-            "n": self.n,
-            "sizes": list(self.sizes),
-            "measured": list(self.measured),
-            "exponent": self.exponent,
-            "rate": None if self.rate is None else self.rate.to_dict(),
-        }
+        rate = None if self.rate is None else self.rate.to_dict()
+        lists = {"sizes": list(self.sizes), "measured": list(self.measured)}
+        first = {"contender": self.contender, "extrapolation": True}
+        return {**first, **vars(self), **lists, "rate": rate}
 
 
 def extrapolate(

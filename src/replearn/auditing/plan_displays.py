@@ -51,14 +51,7 @@ class FlipCurveDisplay(Display):
 
     @classmethod
     def from_law(cls, law: ThresholdLaw, *, rho: float | None = None) -> FlipCurveDisplay:
-        """Compute the curves of a law; ``rho`` draws the budget line.
-
-        Examples
-        --------
-        >>> from replearn.bounds import arcsine_law
-        >>> FlipCurveDisplay.from_law(arcsine_law(64, 0.66)).budget is None
-        True
-        """
+        """Compute the curves of a law; ``rho`` draws the budget line."""
         q = np.linspace(0.0, 1.0, CURVE_POINTS)
         return cls(
             share=np.arange(law.n_blocks + 1) / law.n_blocks,
@@ -71,13 +64,7 @@ class FlipCurveDisplay(Display):
 
     @classmethod
     def from_plan(cls, planned: Plan) -> FlipCurveDisplay:
-        """Compute the curves of a plan's law.
-
-        Examples
-        --------
-        >>> FlipCurveDisplay.from_plan(plan(n=3200, rho=0.1)).budget
-        0.1
-        """
+        """Compute the curves of a plan's law."""
         vote = planned.design
         if vote is None:
             raise ValueError(f"a plan of the task {planned.task!r} has no blocks that vote")
@@ -124,20 +111,13 @@ class BlocksDisplay(Display):
     def from_blocks(
         cls, n_blocks: Sequence[int], *, laws: Sequence[str] = ("uniform", "arcsine")
     ) -> BlocksDisplay:
-        """Compute the smallest rho for each number of blocks and each law.
+        """Compute the smallest rho for each number of blocks and each law."""
+        counts = np.asarray(n_blocks, dtype=np.int64)
 
-        Examples
-        --------
-        >>> BlocksDisplay.from_blocks([18], laws=("arcsine",)).rho["arcsine"].round(3).tolist()
-        [0.099]
-        """
-        rho = {
-            law: np.array(
-                [plan(n=int(count), n_blocks=int(count), law=law).rho for count in n_blocks]
-            )
-            for law in laws
-        }
-        return cls(np.asarray(n_blocks, dtype=np.int64), rho)
+        def smallest(law: str) -> Floats:
+            return np.array([plan(n=k, n_blocks=k, law=law).rho for k in counts.tolist()])
+
+        return cls(counts, {law: smallest(law) for law in laws})
 
     def _columns(self) -> dict[str, Any]:
         return {"n_blocks": self.n_blocks, **self.rho}
@@ -175,13 +155,7 @@ class PromiseDisplay(Display):
     def from_sizes(
         cls, n: Sequence[int], *, min_block: int = 25, law: str = "arcsine"
     ) -> PromiseDisplay:
-        """Compute the smallest rho for each sample size.
-
-        Examples
-        --------
-        >>> PromiseDisplay.from_sizes([1000], min_block=100).rho.round(3).tolist()
-        [0.138]
-        """
+        """Compute the smallest rho for each sample size."""
         rho = [plan(n=int(size), law=law, min_block=min_block).rho for size in n]
         return cls(np.asarray(n, dtype=np.int64), np.array(rho), min_block)
 

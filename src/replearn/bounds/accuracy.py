@@ -8,79 +8,17 @@ total mass s cost at most ``clear * s`` and light points of total mass 1 - s dev
 
 import math
 
-from replearn.bounds.laws import ThresholdLaw, error_factor
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_positive
-
-
-def vote_error_bound(law: ThresholdLaw, learner_error: float, *, bayes_risk: float = 0.0) -> float:
-    """Return a bound of the vote's mean error over thresholds, given that of its learners.
-
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-    learner_error : float
-        Mean error of the learners, or a bound of it such as OPT + alpha, in (0, 1].
-    bayes_risk : float, default=0.0
-        A lower bound of the error that no classifier can avoid, at most ``learner_error``.
-
-    Returns
-    -------
-    float
-        ``bayes_risk + C_G (learner_error - bayes_risk)``, at most 1.
-
-    Examples
-    --------
-    >>> from replearn.bounds import arcsine_law
-    >>> round(vote_error_bound(arcsine_law(64, 0.651), 0.15, bayes_risk=0.14), 4)
-    0.1521
-    """
-    learner_error = check_fraction("learner_error", learner_error)
-    if not 0.0 <= bayes_risk <= learner_error:
-        raise ValueError(f"bayes_risk must be in [0, learner_error], got {bayes_risk!r}")
-    # theorem: accuracy-factor
-    bound = bayes_risk + error_factor(law) * (learner_error - bayes_risk)
-    return min(bound * (1.0 + 1e-15), 1.0)
-
-
-def light_point_tail(excess: float, max_point_mass: float) -> float:
-    """Probability that the error exceeds its mean over the thresholds by more than ``excess``.
-
-    ``exp(-2 excess^2 / max_point_mass)``, rounded up.
-
-    Examples
-    --------
-    >>> round(light_point_tail(0.1, 0.005), 6), light_point_tail(0.1, 0.0)
-    (0.018316, 0.0)
-    """
-    check_positive("excess", excess)
-    check_fraction("max_point_mass", max_point_mass, zero=True)
-    if max_point_mass == 0.0:
-        return 0.0
-    # theorem: light-point-deviation
-    return upper_probability(math.exp(-2.0 * excess * excess / max_point_mass))
+from replearn.records.checks import check_fraction, check_fractions
 
 
 @theorem("light-point-deviation")
 def light_point_slack(beta: float, max_point_mass: float) -> float:
     """Excess of the error over its mean, except with probability ``beta``.
 
-    Parameters
-    ----------
-    beta : float
-        Failure probability, in (0, 1].
-    max_point_mass : float
-        Sum of squared masses of the light points, in [0, 1].
+    Returns ``sqrt(max_point_mass ln(1/beta) / 2)``, rounded up.
 
-    Returns
-    -------
-    float
-        ``sqrt(max_point_mass ln(1/beta) / 2)``, rounded up.
-
-    Examples
-    --------
     >>> round(light_point_slack(0.05, 0.005), 5)
     0.08654
     """
@@ -95,14 +33,11 @@ def light_allowance(alpha: float, clear: float) -> float:
 
     0 if the heavy labels alone may cost more than alpha.
 
-    Examples
-    --------
     >>> round(light_allowance(0.1, 0.075), 4), light_allowance(0.1, 1.0), light_allowance(0.1, 0.2)
     (0.0866, 0.1, 0.0)
     """
-    check_fraction("alpha", alpha)
-    check_fraction("clear", clear)
-    cost = 0.0 if clear >= 1.0 else clear
+    check_fractions(alpha=alpha, clear=clear)
+    cost = 0.0 if clear >= 1.0 else clear  # 1: every point has one label only
     if cost >= alpha:
         return 0.0
     return alpha if cost <= alpha / 2.0 else 2.0 * math.sqrt(cost * (alpha - cost))
@@ -112,22 +47,8 @@ def light_allowance(alpha: float, clear: float) -> float:
 def heavy_light_tail(alpha: float, clear: float, mass: float) -> float:
     """Probability that light points exceed their allowance, if none is heavier than ``mass``.
 
-    Parameters
-    ----------
-    alpha : float
-        Excess error allowed, in (0, 1].
-    clear : float
-        Heavy labels cost at most this per unit of mass; 1: realizable.
-    mass : float
-        Largest mass of a light point, in (0, 1].
+    Returns ``exp(-2 B^2 / mass)``, rounded up; see `light_allowance`.
 
-    Returns
-    -------
-    float
-        ``exp(-2 B^2 / mass)``, rounded up; see `light_allowance`.
-
-    Examples
-    --------
     >>> round(heavy_light_tail(0.1, 0.075, 0.004), 4)
     0.0235
     """
@@ -139,22 +60,6 @@ def heavy_light_tail(alpha: float, clear: float, mass: float) -> float:
 def light_mass(alpha: float, clear: float, beta: float) -> float:
     """Largest mass of light points for which `heavy_light_tail` is at most ``beta``.
 
-    Parameters
-    ----------
-    alpha : float
-        Excess error allowed, in (0, 1].
-    clear : float
-        Heavy labels cost at most this per unit of mass; 1: realizable.
-    beta : float
-        Failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        At most 1.
-
-    Examples
-    --------
     >>> heavy_light_tail(0.1, 0.075, light_mass(0.1, 0.075, 0.025)) <= 0.025
     True
     """

@@ -5,16 +5,12 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 """
 
 import math
-from functools import lru_cache
-
-import numpy as np
-from scipy import special
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction, check_positive
+from replearn.records.checks import check_fraction, check_fractions, check_positive
 from replearn.records.search import require_integer
 
 
@@ -24,7 +20,6 @@ def disagreement_tail(
     gamma: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
     vote: str = "hard",
 ) -> float:
     """Probability that two models disagree on more than ``gamma`` of the mass.
@@ -37,8 +32,6 @@ def disagreement_tail(
         Mass on which the models may differ.
     max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
     vote : {"hard", "soft"}
         Votes of the blocks.
 
@@ -54,7 +47,7 @@ def disagreement_tail(
     0.0611
     """
     check_positive("gamma", gamma)
-    mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
+    mean, spread = vote_mean_and_spread(law, vote=vote)
     return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
@@ -71,7 +64,6 @@ def disagreement_bound(
     rho: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
     vote: str = "hard",
 ) -> float:
     """Mass on which two models differ, except with probability ``rho``.
@@ -84,8 +76,6 @@ def disagreement_bound(
         Failure probability in (0, 1].
     max_point_mass : float
         Sum of squared masses of the points that are decided by votes; 0 for continuous data.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
     vote : {"hard", "soft"}
         Votes of the blocks.
 
@@ -100,7 +90,7 @@ def disagreement_bound(
     >>> round(disagreement_bound(uniform_law(500), 0.05), 4)
     0.1026
     """
-    mean, spread = vote_mean_and_spread(law, shared_rows=shared_rows, vote=vote)
+    mean, spread = vote_mean_and_spread(law, vote=vote)
     return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)
 
 
@@ -118,92 +108,33 @@ def point_mass_spread(max_point_mass: float) -> float:
 
 
 @theorem("approximate-direct")
-def vote_mean_and_spread(
-    law: ThresholdLaw, *, shared_rows: bool = False, vote: str = "hard"
-) -> tuple[float, float]:
+def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[float, float]:
     """Mean and spread of the expected disagreement of the votes of two models.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-    vote : {"hard", "soft"}
-        Votes of the blocks.
+    ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
+    disagreement over the thresholds. Arguments as for `disagreement_tail`.
 
-    Returns
-    -------
-    mean, spread : float
-        ``E exp(s Z) <= exp(s mean + s^2 spread / 4)`` for every s >= 0, where Z is the expected
-        disagreement over the thresholds.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> mean, spread = vote_mean_and_spread(uniform_law(100))
     >>> round(mean, 4), round(spread, 6)
     (0.0563, 0.01)
     """
-    pointwise = flip_bound(law, vote)
     # One block moves every score by one step at most; for soft votes too, since a continuous law
     # joins the levels by straight lines.
-    blocks = law.n_blocks * law.largest_step**2
-    if not shared_rows:
-        return pointwise, blocks
-    centred = pointwise
-    if law.is_continuous:
-        # theorem: approximate-direct (section "content keys")
-        steep = law.n_blocks * law.largest_step
-        centred = min(centred, round_up(steep * largest_mean_deviation(law.n_blocks)))
-    return 2.0 * centred, 2.0 * blocks
+    return flip_bound(law, vote), law.n_blocks * law.largest_step**2
 
 
-def smallest_blocks_approximate(
-    rho: float,
-    gamma: float,
-    *,
-    law: str = "uniform",
-    width: float = 1.0,
-    shared_rows: bool = False,
-) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route, for continuous data.
+def smallest_blocks_approximate(rho: float, gamma: float) -> int:
+    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
 
-    Parameters
-    ----------
-    rho : float
-        Failure probability in (0, 1].
-    gamma : float
-        Mass on which the models may differ, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
-    width : float
-        Its half-width in (0, 1].
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-
-    Returns
-    -------
-    int
-        T passes and T - 1 fails.
-
-    Examples
-    --------
     >>> smallest_blocks_approximate(0.05, 0.1)
     527
     """
-    check_fraction("rho", rho)
-    check_fraction("gamma", gamma)
-    check_fraction("width", width)
-    check_choice("law", law, ("uniform", "arcsine"))
-    build = uniform_law if law == "uniform" else arcsine_law
-
-    def passes(n_blocks: int) -> bool:
-        tail = disagreement_tail(build(n_blocks, width), gamma, shared_rows=shared_rows)
-        return tail <= rho
-
+    check_fractions(rho=rho, gamma=gamma)
     return require_integer(
-        passes, f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks", limit=MOST_BLOCKS
+        lambda n: disagreement_tail(uniform_law(n), gamma) <= rho,
+        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
+        limit=MOST_BLOCKS,
     )
 
 
@@ -211,20 +142,8 @@ def smallest_blocks_approximate(
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    rho : float
-        Failure probability in (0, 1].
+    Returns ``pointwise / rho``, rounded up.
 
-    Returns
-    -------
-    float
-        ``pointwise / rho``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_gamma(0.01, 0.1), 6)
     0.1
     """
@@ -238,20 +157,8 @@ def markov_gamma(pointwise: float, rho: float) -> float:
 def markov_rho(pointwise: float, gamma: float) -> float:
     """Probability that two pointwise replicable models differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    pointwise : float
-        Pointwise flip bound.
-    gamma : float
-        Mass on which the models may differ, positive.
+    Returns ``min(1, pointwise / gamma)``, rounded up.
 
-    Returns
-    -------
-    float
-        ``min(1, pointwise / gamma)``, rounded up.
-
-    Examples
-    --------
     >>> round(markov_rho(0.01, 0.05), 6)
     0.2
     """
@@ -259,31 +166,3 @@ def markov_rho(pointwise: float, gamma: float) -> float:
     check_positive("gamma", gamma)
     # theorem: approximate-markov
     return upper_probability(pointwise / gamma)
-
-
-@lru_cache(maxsize=1024)
-def largest_mean_deviation(n_blocks: int) -> float:
-    """Return the largest ``E|B/T - q|`` over q, B ~ Bin(T, q), rounded up.
-
-    De Moivre: ``E|B - Tq| = 2 i C(T, i) q^i (1-q)^(T-i+1)`` with i = floor(Tq) + 1. On each piece
-    that is largest at q = i/(T+1), which leaves T values to look at.
-
-    Examples
-    --------
-    >>> round(largest_mean_deviation(1), 6), round(largest_mean_deviation(100) * 10, 4)
-    (0.5, 0.3999)
-    """
-    size = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
-    i = np.arange(1.0, size + 1.0)
-    rest = size + 1.0 - i
-    logs = (
-        np.log(2.0 * i / size)
-        + special.gammaln(size + 1.0)
-        - special.gammaln(i + 1.0)
-        - special.gammaln(size - i + 1.0)
-        + i * np.log(i)
-        + rest * np.log(rest)
-        - (size + 1.0) * np.log(size + 1.0)
-    )
-    # sums of logarithms of up to 1e8 lose eight digits at most
-    return float(np.exp(logs.max()) * (1.0 + 1e-9 + 1e-15 * size * np.log(size + 1.0)))

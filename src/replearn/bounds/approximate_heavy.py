@@ -34,14 +34,11 @@ def crowd_bound(mean: float, spread: float, mass: float, rho: float) -> float:
     ``min over l of (ln(1/rho) + s mean + s^2 spread/4) / l``, ``s = (e^(l mass) - 1)/mass``,
     and at most Markov's ``mean / rho``, rounded up.
 
-    Examples
-    --------
     >>> round(crowd_bound(0.01, 0.0, 0.001, 0.1), 4), round(crowd_bound(0.01, 0.0, 1.0, 0.1), 4)
     (0.0175, 0.1)
     """
-    _check(mean, spread, mass)
+    exponents, slopes = _exponents(mean, spread, mass)
     check_fraction("rho", rho)
-    exponents, slopes = _exponents(mass, mean)
     # theorem: approximate-heavy
     logs = -math.log(rho) + 1e-11 + slopes * mean + slopes * slopes * spread / 4.0
     return round_up(round_up(min(float((logs / exponents).min()), mean / rho)))
@@ -52,31 +49,24 @@ def crowd_tail(mean: float, spread: float, mass: float, gamma: float) -> float:
 
     Rounded up, at most 1.
 
-    Examples
-    --------
     >>> round(crowd_tail(0.01, 0.0, 0.001, 0.02), 4), round(crowd_tail(0.01, 0.0, 1.0, 0.02), 4)
     (0.021, 0.5)
     """
-    _check(mean, spread, mass)
+    exponents, slopes = _exponents(mean, spread, mass)
     check_positive("gamma", gamma)
-    exponents, slopes = _exponents(mass, mean)
     # theorem: approximate-heavy
     logs = slopes * mean + slopes * slopes * spread / 4.0 - exponents * gamma
     return upper_probability(min(math.exp(min(0.0, float(logs.min()))), mean / gamma))
 
 
-def _check(mean: float, spread: float, mass: float) -> None:
-    check_positive("mean", mean, zero=True)
-    check_positive("spread", spread, zero=True)
-    check_fraction("mass", mass, zero=True)
-
-
-def _exponents(mass: float, mean: float) -> tuple[Floats, Floats]:
+def _exponents(mean: float, spread: float, mass: float) -> tuple[Floats, Floats]:
     """Exponents l and slopes (e^(l mass) - 1)/mass, from far too small to far too large.
 
     Every exponent gives a valid bound, so a grid is as good as the exact minimum.
     """
-    size = max(mass, 1e-12)
+    check_positive("mean", mean, zero=True)
+    check_positive("spread", spread, zero=True)
+    size = max(check_fraction("mass", mass, zero=True), 1e-12)
     exponents = np.geomspace(0.01, 60.0 / max(size, min(mean, 1e-3), 1e-9), _EXPONENTS)
     return exponents, np.expm1(exponents * size) / size * (1.0 + 1e-12)
 
@@ -84,22 +74,8 @@ def _exponents(mass: float, mean: float) -> tuple[Floats, Floats]:
 def membership_spread(n: int, law: MembershipLaw, mass: float) -> float:
     """Spread of the expected mass whose membership differs, over the rows of both samples.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : MembershipLaw
-        Law of membership.
-    mass : float
-        Largest mass of a point that is not a member for certain.
+    Returns ``n (2 mass g)^2``, g the largest step of the law from one count to the next.
 
-    Returns
-    -------
-    float
-        ``n (2 mass g)^2``, g the largest step of the law from one count to the next.
-
-    Examples
-    --------
     >>> round(membership_spread(1_000_000, MembershipLaw.standard(0.01), 0.01) * 1e6, 2)
     28.44
     """
@@ -130,26 +106,9 @@ def heavy_disagreement_bound(
 ) -> float:
     """Mass on which two models with a heavy stage differ, except with probability ``rho``.
 
-    Parameters
-    ----------
-    votes : pair of float
-        Mean and spread of the expected disagreement of the votes, see `vote_mean_and_spread`.
-    rho : float
-        Failure probability in (0, 1].
-    n : int
-        Rows of each sample.
-    law : MembershipLaw
-        Law of membership.
-    membership_flip, label_flip : float
-        Pointwise bounds for membership and for the label of a heavy point.
+    ``votes`` are mean and spread of the votes (see `vote_mean_and_spread`), ``n`` the rows of each
+    sample; ``membership_flip`` and ``label_flip`` hold for one point. 1 promises nothing.
 
-    Returns
-    -------
-    float
-        gamma; may exceed 1, and then promises nothing.
-
-    Examples
-    --------
     >>> from replearn.bounds import membership_flip_bound, uniform_law
     >>> from replearn.bounds.approximate import vote_mean_and_spread
     >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
@@ -186,20 +145,8 @@ def heavy_disagreement_tail(
 ) -> float:
     """Probability that two models with a heavy stage differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    votes, n, law, membership_flip, label_flip
-        As for `heavy_disagreement_bound`.
-    gamma : float
-        Mass on which the models may differ.
+    The smallest rho for which `heavy_disagreement_bound` is at most gamma, to six digits.
 
-    Returns
-    -------
-    float
-        The smallest rho for which `heavy_disagreement_bound` is at most gamma, to six digits.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> from replearn.bounds.approximate import vote_mean_and_spread
     >>> law, votes = MembershipLaw("sqrt", 0.002, 0.004), vote_mean_and_spread(uniform_law(2000))
@@ -224,58 +171,26 @@ def membership_disagreement_tail(
 ) -> float:
     """Probability that two heavy sets differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : MembershipLaw
-        Law of membership, each point with a threshold of its own.
-    membership_flip : float
-        Pointwise bound.
-    gamma : float
-        Mass on which the sets may differ.
+    ``membership_flip`` holds for one point; each point has a threshold of its own.
 
-    Returns
-    -------
-    float
-        The best of several limits for the mass of undecided points.
-
-    Examples
-    --------
     >>> law = MembershipLaw.standard(0.01)
     >>> round(membership_disagreement_tail(100_000, law, 0.024, 0.1), 4)
     0.0305
     """
     check_positive("gamma", gamma)
-    return _best_tail(
-        n,
-        law,
-        lambda mass: crowd_tail(membership_flip, membership_spread(n, law, mass), mass, gamma),
-    )
+
+    def tail(mass: float) -> float:
+        return crowd_tail(membership_flip, membership_spread(n, law, mass), mass, gamma)
+
+    return _best_tail(n, law, tail)
 
 
 @theorem("approximate-heavy")
 def label_disagreement_tail(n: int, core: MembershipLaw, label_flip: float, gamma: float) -> float:
     """Probability that labels of heavy points outside a core differ on more than ``gamma``.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    core : MembershipLaw
-        Law of the core.
-    label_flip : float
-        Pointwise bound for the label of a heavy point outside the core.
-    gamma : float
-        Mass on which the labels may differ.
+    Points outside both cores are light, except those that the core missed.
 
-    Returns
-    -------
-    float
-        Points outside both cores are light, except those that the core missed.
-
-    Examples
-    --------
     >>> core = MembershipLaw("sqrt", 0.01, 0.02)
     >>> round(label_disagreement_tail(100_000, core, 0.01, 0.1), 4)
     0.0017
@@ -300,22 +215,9 @@ def _best_tail(n: int, law: MembershipLaw, tail: Callable[[float], float]) -> fl
 def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
     """Pointwise flip bound of a learner with a heavy stage that uses its sample three times.
 
-    Parameters
-    ----------
-    membership : float
-        Bound of P(the point is heavy in one run only).
-    labels : float
-        Bound of P(its labels differ), for a point that is heavy in both runs.
-    votes : float
-        Bound of P(its votes decide differently), as if there were no heavy stage.
+    Returns ``membership + max(labels, votes)``, cut at 1 and rounded up: bounds of P(heavy in one
+    run only), of P(labels differ) if heavy in both, of P(votes differ) without a heavy stage.
 
-    Returns
-    -------
-    float
-        ``membership + max(labels, votes)``, cut at 1 and rounded up.
-
-    Examples
-    --------
     >>> round(reuse_flip_bound(0.02, 0.05, 0.08), 6)
     0.1
     """

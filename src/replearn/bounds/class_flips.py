@@ -17,25 +17,12 @@ _DRAWS = 1000
 _SEED = 20260101
 _CELLS = 2_000_000
 # Exponents of Chernoff's inequality that are tried; every one gives a valid bound.
-_EXPONENTS = np.concatenate([np.geomspace(1e-3, 30.0, 90)])
+_EXPONENTS = np.geomspace(1e-3, 30.0, 90)
 
 
 def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
-    """Return the class that each point's votes and Gumbels name.
+    """Return the class that each point's votes (or shares) and shared Gumbels name.
 
-    Parameters
-    ----------
-    weights : array-like of shape (n, n_classes)
-        Votes or shares, nonnegative.
-    gumbels : array-like of shape (n, n_classes)
-        Shared Gumbels.
-
-    Returns
-    -------
-    ndarray of int
-
-    Examples
-    --------
     >>> class_answers([[0.0, 3.0, 1.0]], [[9.0, 0.1, 0.2]]).tolist()
     [1]
     """
@@ -48,18 +35,8 @@ def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
 def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
     """Estimate the probability that a fresh sample answers differently under the same key.
 
-    Parameters
-    ----------
-    shares, n_blocks, gumbels
-        As for `class_answer_chances`.
+    Chance of all classes but the one that is named now; see `class_answer_chances`.
 
-    Returns
-    -------
-    ndarray of shape (n,)
-        Chance of all classes but the one that is named now.
-
-    Examples
-    --------
     >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
     [0.0]
     """
@@ -73,24 +50,9 @@ def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) ->
 def class_answer_chances(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
     """Estimate how likely a fresh sample names each class under the same key.
 
-    Parameters
-    ----------
-    shares : array-like of shape (n, n_classes) or (n, n_partitions, n_classes)
-        Vote shares of the partitions.
-    n_blocks : int
-        Blocks of one partition, T.
-    gumbels : array-like of shape (n, n_classes)
-        Shared Gumbels of the points.
+    ``shares`` are vote shares of shape (points, [partitions,] classes). The same 1000 predictive
+    vote vectors (Jeffreys' prior) serve every call: the estimate is a function of its arguments.
 
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-        Shares of 1000 predictive vote vectors (Jeffreys' prior). The same draws serve every call,
-        so the estimate is a function of its arguments. Several partitions count as many votes as
-        their spread says they are worth, between T and all.
-
-    Examples
-    --------
     >>> class_answer_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
     [[1.0, 0.0, 0.0]]
     """
@@ -105,23 +67,8 @@ def label_answer_chances(
 ) -> Floats:
     """Estimate how likely fresh labels of a heavy point name each class under the same key.
 
-    Parameters
-    ----------
-    tallies : array-like of shape (n, n_classes)
-        Labels of each class among the k that were used.
-    n_labels : int
-        k.
-    band : float
-        Scale of the Gumbels on the shares of the labels.
-    gumbels : array-like of shape (n, n_classes)
-        Shared Gumbels.
+    ``tallies`` count the classes among ``n_labels`` labels; ``band`` is the scale of the Gumbels.
 
-    Returns
-    -------
-    ndarray of shape (n, n_classes)
-
-    Examples
-    --------
     >>> bool(label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
     True
     """
@@ -182,27 +129,10 @@ def class_flip_limits(
 ) -> tuple[Floats, Floats]:
     """Limits of the probability that a fresh sample answers differently under the same key.
 
-    Parameters
-    ----------
-    shares : array-like of shape (n, n_classes)
-        Vote shares, the mean over partitions where there are several.
-    n_blocks : int
-        Blocks of one partition, T.
-    gumbels : array-like of shape (n, n_classes)
-        Shared Gumbels of the points.
-    delta : float, default=0.05
-        Failure probability for each point.
-    counted : bool, default=True
-        Whether the shares are counts of one partition over T (then exact binomial limits are
-        used); otherwise averages of partitions or of scores.
+    Both hold at once except with probability ``delta``, for each point. ``counted`` shares are
+    counts of one partition over T and have exact binomial limits; others average partitions or
+    scores.
 
-    Returns
-    -------
-    lower, upper : ndarray of shape (n,)
-        Both hold at once except with probability ``delta``, for each point.
-
-    Examples
-    --------
     >>> lower, upper = class_flip_limits([[0.9, 0.1, 0.0]], 64, [[1.0, 0.0, 0.0]])
     >>> float(lower[0]), bool(upper[0] < 1e-6)
     (0.0, True)
@@ -227,10 +157,10 @@ def _share_limits(
     mean: Floats, n_blocks: int, delta: float, counted: bool
 ) -> tuple[Floats, Floats]:
     if counted:
-        low, high = binomial_limits(np.rint(mean * n_blocks), n_blocks, delta)
-        return low, high
-    low = np.maximum(kl_lower(np.clip(mean, 0.0, 1.0), n_blocks, delta / 2.0), 0.0)
-    return low, kl_upper(np.clip(mean, 0.0, 1.0), n_blocks, delta / 2.0)
+        return binomial_limits(np.rint(mean * n_blocks), n_blocks, delta)
+    mean = np.clip(mean, 0.0, 1.0)
+    low = np.maximum(kl_lower(mean, n_blocks, delta / 2.0), 0.0)
+    return low, kl_upper(mean, n_blocks, delta / 2.0)
 
 
 def _duel_bound(rises: Floats, falls: Floats, log_ratio: Floats, n_blocks: int) -> Floats:

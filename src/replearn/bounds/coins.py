@@ -5,21 +5,21 @@ G rises evenly in the arcsine scale between two shares inside the gap: that scal
 variance of a share, so skewed coins pay for their own small variance only.
 """
 
-import hashlib
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.flips import central_binomial, flip_supremum
-from replearn.bounds.laws import LAW_BITS, ROUNDING, ThresholdLaw, portable_arcsine
+from replearn.bounds.laws import ROUNDING, ThresholdLaw, portable_arcsine
 from replearn.bounds.membership import MembershipLaw, largest_mean_difference, root_difference_bound
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
+from replearn.records.checks import check_choice, check_count, check_fraction, check_fractions
 from replearn.records.search import require_integer, smallest_integer
 
 # Up to here the supremum over biases is computed exactly; beyond, closed formulas are as good.
@@ -35,21 +35,17 @@ _WIDEST = (256, 252, 248, 244)
 class CoinLaw(MembershipLaw):
     """Law of the threshold on a coin's share of heads, even in the arcsine scale.
 
-    Parameters
-    ----------
-    kind : {"arcsine"}
-        The scale.
-    low, high : float
-        Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
+    Below ``low`` the coin is never called +1, from ``high`` on always; 0 <= low < high <= 1.
 
-    Examples
-    --------
     >>> CoinLaw("arcsine", 0.25, 0.75).probabilities([0, 5, 10], 10).tolist()
     [0.0, 0.5, 1.0]
     """
 
+    kinds: ClassVar[tuple[str, ...]] = ("arcsine",)
+    version: ClassVar[str] = "replearn-coin-1"
+
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("arcsine",))
+        check_choice("kind", self.kind, self.kinds)
         if not 0.0 <= self.low < self.low + 1e-9 < self.high <= 1.0:
             raise ValueError(
                 f"low={self.low!r} and high={self.high!r} must satisfy 0 <= low < high <= 1."
@@ -61,14 +57,12 @@ class CoinLaw(MembershipLaw):
         first, last = _angle(np.array([self.low, self.high]))
         return float(first), float(last)
 
-    def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
-        """G(count / n) in units of 2**-30: the same bits on every machine."""
+    def exact_values(self, share: Floats) -> Floats:
+        """G(share) before it is rounded to 30 bits."""
         first, last = self.angles
-        share = np.asarray(counts, float) / n
         values = np.clip((_angle(share) - first) / (last - first), 0.0, 1.0)
         # The ends are exact, whatever the arcsine rounds to.
-        values = np.where(share <= self.low, 0.0, np.where(share >= self.high, 1.0, values))
-        return np.asarray(np.rint(values * 2.0**LAW_BITS), np.int64)
+        return np.where(share <= self.low, 0.0, np.where(share >= self.high, 1.0, values))
 
     def frequency(self, level: ArrayLike) -> Floats:
         """Share of heads at which G has this value."""
@@ -78,12 +72,6 @@ class CoinLaw(MembershipLaw):
     def mirrored(self) -> "CoinLaw":
         """Return the law of the tails."""
         return CoinLaw(self.kind, 1.0 - self.high, 1.0 - self.low)
-
-    @property
-    def digest(self) -> str:
-        """SHA-256 of version and parameters: equal for equal laws only."""
-        text = f"replearn-coin-1:{self.kind}:{self.low.hex()}:{self.high.hex()}"
-        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _angle(share: Floats) -> Floats:
@@ -96,22 +84,8 @@ def _angle(share: Floats) -> Floats:
 @theorem("coin-testing")
 @lru_cache(maxsize=1024)
 def coin_flip_bound(n: int, law: CoinLaw) -> float:
-    """Probability that two runs call a coin differently, for every bias it may have.
+    """Probability that two runs of n throws call a coin differently, whatever its bias.
 
-    Parameters
-    ----------
-    n : int
-        Throws in each run.
-    law : CoinLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    float
-        Rigorous supremum over the bias, rounded up.
-
-    Examples
-    --------
     >>> round(coin_flip_bound(100, CoinLaw("arcsine", 0.0, 1.0)), 4)
     0.0443
     """
@@ -153,22 +127,9 @@ def _skewed(n: int, low: float, high: float, law: CoinLaw) -> float:
 def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
     """Probability that a coin of bias at most p0 is called +1, or one of at least q0 is called -1.
 
-    Parameters
-    ----------
-    n : int
-        Throws.
-    law : CoinLaw
-        Law of the threshold.
-    p0, q0 : float
-        Ends of the gap, mean values of a coin that shows -1 or +1.
+    The larger of the two, averaged over thresholds; p0 and q0 are means of a coin that shows -1
+    or +1.
 
-    Returns
-    -------
-    float
-        The larger of the two, averaged over thresholds.
-
-    Examples
-    --------
     >>> coin_error_bound(100, CoinLaw("arcsine", 0.0, 1.0), -1.0, 1.0)
     0.0
     """
@@ -182,22 +143,8 @@ def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
 def coin_law(n: int, p0: float, q0: float, rho: float) -> CoinLaw:
     """Return the narrowest law inside the gap that keeps the flip budget, else the widest.
 
-    Parameters
-    ----------
-    n : int
-        Throws.
-    p0, q0 : float
-        Ends of the gap, -1 <= p0 < q0 <= 1.
-    rho : float
-        Flip budget, in (0, 1].
+    A function of these numbers only, the same on every machine; -1 <= p0 < q0 <= 1.
 
-    Returns
-    -------
-    CoinLaw
-        A function of these numbers only.
-
-    Examples
-    --------
     >>> law = coin_law(1000, -0.2, 0.2, 0.1)
     >>> 0.4 < law.low < 0.5 < law.high < 0.6
     True
@@ -230,27 +177,13 @@ def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
 def smallest_throws(rho: float, beta: float, p0: float, q0: float) -> int:
     """Return how many throws a decision needs.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs call the coin differently, in (0, 1].
-    beta : float
-        Probability of a wrong call outside the gap, in (0, 1].
-    p0, q0 : float
-        Ends of the gap, -1 <= p0 < q0 <= 1.
+    Two runs differ with probability rho at most, a coin outside the gap is called wrongly with
+    probability beta at most; n passes and n - 1 fails.
 
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_throws(0.1, 0.05, -1.0, 1.0)
     19
     """
-    check_fraction("rho", rho)
-    check_fraction("beta", beta)
+    check_fractions(rho=rho, beta=beta)
 
     def passes(n: int) -> bool:
         law = coin_law(n, p0, q0, rho)

@@ -1,6 +1,7 @@
 """Which points the heavy set may miss, and which it may contain by mistake."""
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,22 +23,8 @@ _PRECISION = 1.0 - 1.0 / 1.001
 def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that a point of at least this mass is not a member.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    mass : float
-        The point's mass, in (0, 1].
+    Returns ``E[1 - M(c / n)]`` for ``c ~ Bin(n, mass)``, rounded up.
 
-    Returns
-    -------
-    float
-        ``E[1 - M(c / n)]`` for ``c ~ Bin(n, mass)``, rounded up.
-
-    Examples
-    --------
     >>> from replearn.bounds import MembershipLaw
     >>> missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-12
     True
@@ -60,22 +47,8 @@ def missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
 def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that any point of at least this mass is not a member.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    mass : float
-        Least mass, in (0, 1]; there are at most ``1 / mass`` such points.
+    A union bound: there are at most ``1 / mass`` such points.
 
-    Returns
-    -------
-    float
-        Union bound, rounded up.
-
-    Examples
-    --------
     >>> from replearn.bounds import MembershipLaw
     >>> some_missed_point_bound(10_000, MembershipLaw.standard(0.01), 0.02) < 1e-10
     True
@@ -88,22 +61,8 @@ def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
 def false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
     """Probability that a point of at most this mass is a member.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    mass : float
-        The point's mass, in [0, 1].
+    Upper bound of ``E M(c / n)`` for ``c ~ Bin(n, mass)``.
 
-    Returns
-    -------
-    float
-        Upper bound of ``E M(c / n)`` for ``c ~ Bin(n, mass)``.
-
-    Examples
-    --------
     >>> from replearn.bounds import MembershipLaw
     >>> false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-9
     True
@@ -124,8 +83,6 @@ def some_false_member_bound(n: int, law: MembershipLaw, mass: float) -> float:
 
     ``P(1 + Bin(n - 1, mass) >= n low) / low``, rounded up.
 
-    Examples
-    --------
     >>> from replearn.bounds import MembershipLaw
     >>> some_false_member_bound(100_000, MembershipLaw.standard(0.01), 0.0002) < 1e-4
     True
@@ -148,22 +105,8 @@ def _rounded_tail(value: float, n: int) -> float:
 def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     """Return a mass from which on every point is found, except with probability ``beta``.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    beta : float
-        Failure probability, in (0, 1].
+    None where not even a point of mass 1 is certain.
 
-    Returns
-    -------
-    float or None
-        None where not even a point of mass 1 is certain.
-
-    Examples
-    --------
     >>> law = MembershipLaw.standard(0.01)
     >>> 0.01 < found_from(20_000, law, 0.01) < 0.013
     True
@@ -182,36 +125,22 @@ def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
 
 @theorem("heavy-membership")
 def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
-    """Return a mass below which no point is a member, except with probability ``beta``.
+    """Return a mass below which no point is a member, except with probability ``beta``; or 0.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    law : MembershipLaw
-        Law of the threshold.
-    beta : float
-        Failure probability, in (0, 1].
-
-    Returns
-    -------
-    float
-        0 where no mass is certain.
-
-    Examples
-    --------
     >>> law = MembershipLaw.standard(0.01)
     >>> 0.0003 < false_members_below(100_000, law, 0.01) < 0.01 / 16
     True
     """
     check_fraction("beta", beta)
 
-    def clean(mass: float) -> bool:
-        # theorem: heavy-membership
-        return some_false_member_bound(n, law, mass) <= beta
-
-    least = law.low * 2.0**-20
-    if not clean(0.0) or not clean(least):
-        return 0.0
-    mass = bisect(clean, least, law.low, tolerance=_PRECISION, mean=geometric_mean)
+    # theorem: heavy-membership
+    mass = largest_mass(lambda mass: some_false_member_bound(n, law, mass) <= beta, law.low)
     return mass * (1.0 - 1e-12)
+
+
+def largest_mass(passes: Callable[[float], bool], limit: float) -> float:
+    """Largest mass up to ``limit`` that passes, to a thousandth, on the passing side; 0 if none."""
+    least = limit * 2.0**-20
+    if not passes(least):
+        return 0.0
+    return bisect(passes, least, limit, tolerance=_PRECISION, mean=geometric_mean)

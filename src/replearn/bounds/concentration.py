@@ -17,20 +17,8 @@ _HALVINGS = 60
 def dkw_tail(m: int, tau: float) -> float:
     """Probability that an empirical distribution function is off by more than ``tau`` somewhere.
 
-    Parameters
-    ----------
-    m : int
-        Sample size.
-    tau : float
-        Largest distance allowed, positive.
+    Returns ``min(1, 2 exp(-2 m tau^2))``, rounded up.
 
-    Returns
-    -------
-    float
-        ``min(1, 2 exp(-2 m tau^2))``, rounded up.
-
-    Examples
-    --------
     >>> round(dkw_tail(1000, 0.05), 6)
     0.013476
     """
@@ -90,8 +78,6 @@ def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Any:
 
     ``p ln(p/q) + (1-p) ln((1-p)/(1-q))`` in nats, possibly infinite.
 
-    Examples
-    --------
     >>> round(float(bernoulli_divergence(0.5, 0.25)), 6)
     0.143841
     """
@@ -105,22 +91,8 @@ def kl_upper(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
     Holds for means of independent variables in [0, 1], for averages of several such means
     however dependent, and for U-statistics (with ``trials`` the number of disjoint groups).
 
-    Parameters
-    ----------
-    mean : array_like
-        Observed mean in [0, 1].
-    trials : array_like of int
-        Number of independent variables behind one mean.
-    delta : float
-        Failure probability in (0, 1] of this one side.
+    The largest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded up.
 
-    Returns
-    -------
-    ndarray or float
-        Largest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded up.
-
-    Examples
-    --------
     >>> round(float(kl_upper(0.0, 32, 0.05)), 5)
     0.08937
     """
@@ -143,22 +115,8 @@ def kl_upper(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
 def kl_lower(mean: ArrayLike, trials: ArrayLike, delta: float) -> Any:
     """Lower limit of a mean; the mirror image of :func:`kl_upper`.
 
-    Parameters
-    ----------
-    mean : array_like
-        Observed mean in [0, 1].
-    trials : array_like of int
-        Number of independent variables behind one mean.
-    delta : float
-        Failure probability in (0, 1] of this one side.
+    The smallest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded down.
 
-    Returns
-    -------
-    ndarray or float
-        Smallest q with ``trials * kl(mean, q) <= ln(1/delta)``, rounded down.
-
-    Examples
-    --------
     >>> round(float(kl_lower(1.0, 32, 0.05)), 5)
     0.91063
     """

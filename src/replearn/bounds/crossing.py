@@ -32,8 +32,7 @@ def beta_binomial_rows(n_blocks: int, votes: Floats) -> Floats:
     k = np.arange(n_blocks + 1.0)
     first, second = votes[:, None] + 0.5, n_blocks - votes[:, None] + 0.5
     logs = log_choose(n_blocks) + special.betaln(k + first, n_blocks - k + second)
-    rows: Floats = np.exp(logs - special.betaln(first, second))
-    return rows
+    return np.asarray(np.exp(logs - special.betaln(first, second)))
 
 
 def row_chunks(rows: Integers, n_rows: int, width: int) -> Iterator[tuple[slice, Integers]]:
@@ -83,8 +82,7 @@ def _exact_tail(n_blocks: int, q: Floats, rows: Integers, needed: Integers) -> F
     pairs, inverse = np.unique(rows * (n_blocks + 2) + needed, return_inverse=True)
     row, count = np.divmod(pairs, n_blocks + 2)
     tails = binomial_sf(count - 1, n_blocks, q[row])
-    clipped: Floats = np.minimum(tails * (1.0 + _SUM_SLACK), 1.0)[inverse]
-    return clipped
+    return np.asarray(np.minimum(tails * (1.0 + _SUM_SLACK), 1.0)[inverse])
 
 
 def _survival_rows(n_blocks: int, q: Floats) -> Floats:
@@ -112,8 +110,7 @@ def _hinge_bound(levels: Floats, above: Floats, rows: Integers, thresholds: Floa
     gap = thresholds - levels[usable]
     with np.errstate(divide="ignore", invalid="ignore"):
         bound = excess[rows, usable] / gap
-    safe: Floats = np.where((best >= 0) & (gap > 0), bound, 1.0)
-    return safe
+    return np.asarray(np.where((best >= 0) & (gap > 0), bound, 1.0))
 
 
 def as_columns(votes: ArrayLike, n_blocks: int) -> Integers:

@@ -8,7 +8,7 @@ import math
 
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
+from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
 from replearn.records.search import require_integer
 
 
@@ -16,25 +16,12 @@ from replearn.records.search import require_integer
 def collision_bound(size: int, draws: int) -> float:
     """Probability that so many independent indices are not all different.
 
-    Parameters
-    ----------
-    size : int
-        Number of indices.
-    draws : int
-        How many are drawn.
+    Returns ``draws (draws - 1) / (2 size)``, cut at 1.
 
-    Returns
-    -------
-    float
-        ``draws (draws - 1) / (2 size)``, cut at 1.
-
-    Examples
-    --------
     >>> round(collision_bound(365, 10), 4)
     0.1233
     """
-    check_count("size", size)
-    check_count("draws", draws)
+    check_counts(size=size, draws=draws)
     # theorem: domain-reduction
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 
@@ -43,24 +30,9 @@ def collision_bound(size: int, draws: int) -> float:
 def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float:
     """Disagreeing mass on the real domain.
 
-    Parameters
-    ----------
-    gamma : float
-        Disagreeing share of the imagined sample.
-    size : int
-        Rows of the imagined sample.
-    n : int
-        Rows that each run uses.
-    slack : float
-        Deviation that is paid for in `reduced_failure`.
+    Returns ``gamma size / (size - 2 n) + slack`` for a disagreeing share gamma of the imagined
+    sample.
 
-    Returns
-    -------
-    float
-        ``gamma size / (size - 2 n) + slack``.
-
-    Examples
-    --------
     >>> round(reduced_disagreement(0.1, 10_000, 1000, 0.01), 6)
     0.135
     """
@@ -77,24 +49,8 @@ def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float
 def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     """Probability that two models disagree on more than `reduced_disagreement`.
 
-    Parameters
-    ----------
-    rho : float
-        Failure probability on finite domains.
-    size : int
-        Rows of the imagined sample.
-    n : int
-        Rows that each run uses.
-    slack : float
-        Deviation of the disagreement on the unused rows, positive.
+    Returns ``rho + P(collision) + exp(-2 (size - 2 n) slack^2)``, cut at 1.
 
-    Returns
-    -------
-    float
-        ``rho + P(collision) + exp(-2 (size - 2 n) slack^2)``, cut at 1.
-
-    Examples
-    --------
     >>> round(reduced_failure(0.05, 10**9, 1000, 0.01), 4)
     0.052
     """
@@ -112,22 +68,8 @@ def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
 def smallest_domain(n: int, delta: float, slack: float) -> int:
     """Return an imagined sample size that adds at most ``delta`` to rho, and ``slack`` to gamma.
 
-    Parameters
-    ----------
-    n : int
-        Rows that each run uses.
-    delta : float
-        Addition to rho, in (0, 1].
-    slack : float
-        Deviation of the disagreement, positive.
+    The smallest such size; see `reduced_disagreement` and `reduced_failure`.
 
-    Returns
-    -------
-    int
-        The smallest such size; see `reduced_disagreement` and `reduced_failure`.
-
-    Examples
-    --------
     >>> smallest_domain(1000, 0.01, 0.01)
     199900001
     """

@@ -14,42 +14,28 @@ from typing import NamedTuple
 from replearn.bounds.heavy_sets import one_heavy_flip_bound
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import require_integer, smallest_integer
+from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
+from replearn.records.search import require_integer, require_pair
 
 # Mass that the favourite hypothesis of a good string has: tried in turn, the best one counts.
 _MASSES = (0.5, 0.6, 0.7, 0.8)
-# Designs that are tried: strings, power of the counts, share of rho for "no string is good".
+# Designs that are tried: strings, share of rho for "no string is good".
 _STRINGS = (4, 12)
-_POWERS = (3.0,)
 _SHARES = (0.05, 0.2)
+# Power of the counts.
+_KAPPA = 3.0
 
 
 @theorem("finite-class")
 def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     """Probability that two runs with fresh samples of size ``m`` choose differently.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    m : int
-        Sample size of each run.
+    Returns ``2 sqrt(ln N / m) (1 + ln N) / width``, rounded up.
 
-    Returns
-    -------
-    float
-        ``2 sqrt(ln N / m) (1 + ln N) / width``, rounded up.
-
-    Examples
-    --------
     >>> round(order_flip_bound(20, 0.09, 5_000_000), 4)
     0.0687
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("width", width)
     log_n = math.log(n_hypotheses)
     # theorem: finite-class
@@ -60,29 +46,12 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
 def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    m : int
-        Sample size.
-    alpha : float
-        Excess error allowed, in (0, 1].
+    Returns ``(N - 1) exp(-m (alpha - width)^2 / 2)``, rounded up; 1 unless width < alpha.
 
-    Returns
-    -------
-    float
-        ``(N - 1) exp(-m (alpha - width)^2 / 2)``, rounded up; 1 unless width < alpha.
-
-    Examples
-    --------
     >>> round(order_error_tail(20, 0.08, 50_000, 0.1), 6)
     0.000863
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_fraction("alpha", alpha)
     if n_hypotheses == 1:
         return 0.0
@@ -95,22 +64,8 @@ def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> f
 def order_width(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
     """Largest width at which the choice is within ``alpha`` except with probability ``beta``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    m : int
-        Sample size.
+    None when the sample is too small for any width.
 
-    Returns
-    -------
-    float or None
-        None when the sample is too small for any width.
-
-    Examples
-    --------
     >>> round(order_width(20, 0.1, 0.05, 50_000), 4)
     0.0846
     """
@@ -126,90 +81,39 @@ def smallest_sample_order(
 ) -> tuple[int, float]:
     """Find the sample size and width for a choice that is both accurate and replicable.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
+    The size m passes and m - 1 fails.
 
-    Returns
-    -------
-    m : int
-        Sample size: m passes and m - 1 fails.
-    width : float
-        Largest margin above the best error.
-
-    Examples
-    --------
     >>> m, width = smallest_sample_order(0.1, 0.1, 0.05, 20)
     >>> m, round(width, 4)
     (2009719, 0.0976)
     """
     check_fraction("rho", rho)
 
-    def passes(m: int) -> bool:
-        width = order_width(n_hypotheses, alpha, beta, m)
-        return width is not None and order_flip_bound(n_hypotheses, width, m) <= rho
-
-    m = smallest_integer(passes, limit=10**15)
-    width = None if m is None else order_width(n_hypotheses, alpha, beta, m)
-    if m is None or width is None:
-        raise ValueError(f"rho={rho!r}, alpha={alpha!r} need more than 10**15 rows.")
-    return m, width
+    return require_pair(
+        lambda m: order_width(n_hypotheses, alpha, beta, m),
+        lambda m, width: order_flip_bound(n_hypotheses, width, m) <= rho,
+        f"rho={rho!r}, alpha={alpha!r} need more than 10**15 rows.",
+        limit=10**15,
+    )
 
 
 class AmplifiedDesign(NamedTuple):
-    """What two runs share beside the key.
+    """What two runs share beside the key."""
 
-    Parameters
-    ----------
-    n : int
-        Rows: ``n_blocks * block_size``.
-    n_blocks, block_size : int
-        Blocks on which the base learner runs, and rows of each.
-    n_strings : int
-        Shared random strings: orders and margins.
-    width : float
-        Largest margin above the best error.
-    kappa : float
-        Power of the counts.
-    """
-
-    n: int
+    n: int  # rows: n_blocks * block_size
     n_blocks: int
     block_size: int
-    n_strings: int
-    width: float
-    kappa: float
+    n_strings: int  # shared orders and margins
+    width: float  # largest margin above the best error
+    kappa: float  # power of the counts
 
 
 @theorem("finite-class")
 def amplified_flip_bound(
     n_hypotheses: int, width: float, block_size: int, n_blocks: int, n_strings: int, kappa: float
 ) -> float:
-    """Probability that two amplified runs choose differently.
+    """Probability that two amplified runs choose differently; ``kappa`` is at least 2.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    block_size, n_blocks, n_strings : int
-        Rows of a block, blocks, shared strings.
-    kappa : float
-        Power of the counts, at least 2.
-
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Examples
-    --------
     >>> round(amplified_flip_bound(2, 0.3, 3000, 4000, 7, 2.0), 3)
     0.109
     """
@@ -231,24 +135,8 @@ def amplified_error_tail(
 ) -> float:
     """Probability that the choice is worse than the best by more than ``alpha``.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    width : float
-        Largest margin above the best error.
-    block_size, n_blocks : int
-        Rows of a block, blocks.
-    alpha : float
-        Excess error allowed, in (0, 1].
+    That of one block times the number of blocks: whatever is named came out of one of them.
 
-    Returns
-    -------
-    float
-        That of one block times the number of blocks: whatever is named came out of one of them.
-
-    Examples
-    --------
     >>> amplified_error_tail(20, 0.05, 20_000, 1000, 0.1) < 1e-6
     True
     """
@@ -263,22 +151,8 @@ def smallest_sample_amplified(
 ) -> AmplifiedDesign:
     """Find a design for a choice that is both accurate and replicable, with few rows.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs may choose differently, in (0, 1].
-    alpha, beta : float
-        Excess error allowed and its failure probability, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
+    The cheapest of those tried; it passes both bounds.
 
-    Returns
-    -------
-    AmplifiedDesign
-        The cheapest of those tried; it passes both bounds.
-
-    Examples
-    --------
     >>> design = smallest_sample_amplified(0.5, 0.5, 0.2, 2)
     >>> design.n_blocks * design.block_size == design.n
     True
@@ -286,7 +160,7 @@ def smallest_sample_amplified(
     check_fraction("rho", rho)
     designs = [
         _design(rho, alpha, beta, n_hypotheses, *choice)
-        for choice in product(_MASSES, _STRINGS, _POWERS, _SHARES)
+        for choice in product(_MASSES, _STRINGS, _SHARES)
     ]
     return min(designs)
 
@@ -298,19 +172,18 @@ def _design(
     n_hypotheses: int,
     mass: float,
     n_strings: int,
-    kappa: float,
     share: float,
 ) -> AmplifiedDesign:
     # theorem: finite-class
     base = (1.0 - mass) * (rho * share) ** (1.0 / n_strings)
-    n_blocks = _blocks(rho * (1.0 - share) * (1.0 - 1e-9), mass, kappa, n_strings)
+    n_blocks = _blocks(rho * (1.0 - share) * (1.0 - 1e-9), mass, n_strings)
     size, width = smallest_sample_order(base * (1.0 - 1e-9), alpha, beta / n_blocks, n_hypotheses)
-    return AmplifiedDesign(n_blocks * size, n_blocks, size, n_strings, width, kappa)
+    return AmplifiedDesign(n_blocks * size, n_blocks, size, n_strings, width, _KAPPA)
 
 
 @lru_cache(maxsize=1024)
-def _blocks(budget: float, mass: float, kappa: float, n_strings: int) -> int:
+def _blocks(budget: float, mass: float, n_strings: int) -> int:
     def passes(n_blocks: int) -> bool:
-        return one_heavy_flip_bound(n_blocks, mass, kappa, points_per_row=n_strings) <= budget
+        return one_heavy_flip_bound(n_blocks, mass, _KAPPA, points_per_row=n_strings) <= budget
 
     return require_integer(passes, f"rho needs more than 10**13 blocks: {budget!r} is too small")

@@ -28,28 +28,14 @@ from replearn.records.checks import check_choice, check_count
 
 MOST_KNOWN_SUPREMA = 100_000
 
-_known_suprema: dict[tuple[str, int], float] = {}
-
-
 # by digest and not by law, so that no tables of millions of entries are kept alive
+_known_suprema: dict[tuple[str, int], float] = {}
 
 
 @lru_cache(maxsize=4096)
 def central_binomial(n_blocks: int) -> float:
     """Return f(T) = C(2T, T) / 4^T, rounded up: the flips of T hard votes, uniform threshold.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T.
-
-    Returns
-    -------
-    float
-        A number at least f(T), and larger by a relative 1e-14 at most.
-
-    Examples
-    --------
     >>> round(central_binomial(32), 6)
     0.099347
     """
@@ -102,8 +88,7 @@ def _curve_batch(law: ThresholdLaw, q: Floats, runs: int) -> Floats:
     k = windows(law.n_blocks, q, q)
     levels = not_all_equal(distribution_functions(law.n_blocks, q, k), runs)
     weights = np.where(k < law.n_blocks, law.steps[np.minimum(k, law.n_blocks - 1)], 0.0)
-    values: Floats = (weights * levels).sum(axis=1)
-    return values
+    return np.asarray((weights * levels).sum(axis=1))
 
 
 @theorem("pointwise-threshold")
@@ -160,22 +145,18 @@ def uniform_flip_bound(n_blocks: int, width: float) -> float:
 def level_supremum(law: ThresholdLaw, runs: int) -> float:
     """Bound the supremum of `flip_curve` over q in [0, 1]; depends on the table alone."""
     key = (law.digest, runs)
-    if key not in _known_suprema:
-        if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
-            _known_suprema.clear()
-        _known_suprema[key] = _level_supremum(law, runs)
-    return _known_suprema[key]
-
-
-def _level_supremum(law: ThresholdLaw, runs: int) -> float:
-    """Compute what `level_supremum` remembers."""
+    if key in _known_suprema:
+        return _known_suprema[key]
     by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
     supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
     bound = supremum(law.steps, runs)
     if not law.is_symmetric:
         # q > 1/2 is the mirrored law at 1 - q: F_k(1 - q) = 1 - F_{T-1-k}(q)
         bound = max(bound, supremum(law.steps[::-1], runs))
-    return min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
+    if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
+        _known_suprema.clear()
+    _known_suprema[key] = min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
+    return _known_suprema[key]
 
 
 def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
@@ -207,8 +188,6 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
 def soft_flip_bound(law: ThresholdLaw) -> float:
     """Return the flip bound of soft votes: 2 L f(T), L the slope of the steepest line of the law.
 
-    Examples
-    --------
     >>> from replearn.bounds import arcsine_law
     >>> round(soft_flip_bound(arcsine_law(32, 0.8)), 4)
     0.1543
@@ -270,27 +249,9 @@ def training_row_bound(
 ) -> float:
     """Return how often at most runs differ at a point on which some of them were trained.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
-    vote : {"hard", "soft"}, default="hard"
-        Kind of votes.
-    runs : int, default=2
-        Number of runs.
-    trained : int, default=1
-        How many of the runs have the row in their sample.
-    repeated : bool, default=False
-        Whether equal rows can occur (in one sample or in two) while blocks are cut by content;
-        the bound then is twice as large.
+    The bound for fresh points plus the law's largest step per run that has seen the row; twice as
+    large where equal rows can occur (``repeated``) while blocks are cut by content.
 
-    Returns
-    -------
-    float
-        The bound for fresh points plus the law's largest step per run that has seen the row.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(training_row_bound(uniform_law(32)), 4)
     0.1306
@@ -310,8 +271,6 @@ def training_row_bound(
 def repeated_row_bound(law: ThresholdLaw, *, vote: str = "hard", runs: int = 2) -> float:
     """Return `training_row_bound` for data in which equal rows occur.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(repeated_row_bound(uniform_law(32)), 4)
     0.2299

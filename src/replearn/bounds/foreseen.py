@@ -7,7 +7,6 @@ many points together.
 """
 
 import math
-from collections.abc import Iterator
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,11 +34,7 @@ _NODES = 15
 
 
 def flip_estimate(
-    law: ThresholdLaw,
-    votes: ArrayLike,
-    thresholds: ArrayLike,
-    *,
-    joint: float | None = None,
+    law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike, *, joint: float | None = None
 ) -> Floats:
     """Estimate the probability that a fresh sample answers differently under the same key.
 
@@ -87,22 +82,8 @@ def average_flip_estimate(
 ) -> Floats:
     """Estimate how often a fresh sample answers differently, averaged over keys.
 
-    Parameters
-    ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    joint : float, default=None
-        As for ``flip_estimate``.
+    Estimates ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
 
-    Returns
-    -------
-    ndarray
-        Estimate of ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
-
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> average_flip_estimate(uniform_law(32), [32, 16]).round(3)
     array([0.015, 0.098])
@@ -123,20 +104,8 @@ def average_flip_estimate(
 def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
     """Variance of the mean vote share of all partitions, as a part of one partition's.
 
-    Parameters
-    ----------
-    votes : array_like of int
-        Votes for class 1 on many points, shape (points, partitions).
-    n_blocks : int
-        Blocks per partition.
+    Between 1 / partitions (they vote independently) and 1 (they vote alike); 1 if unknown.
 
-    Returns
-    -------
-    float
-        Between 1 / partitions (they vote independently) and 1 (they vote alike); 1 if unknown.
-
-    Examples
-    --------
     >>> joint_variance([[4, 4], [5, 5]], 8), joint_variance([[2, 6], [1, 7]], 8)
     (1.0, 0.5)
     """
@@ -175,17 +144,13 @@ def _boundary(law: ThresholdLaw, u: Floats, joint: float) -> Floats:
     scatter = np.sqrt((1.0 - joint) * grid * (1.0 - grid) / law.n_blocks)
     every = np.arange(law.n_blocks + 1) / law.n_blocks
     level = np.zeros_like(grid)
-    for node, weight in _normal_nodes():
+    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
+    for node, weight in zip(nodes, weights / weights.sum(), strict=True):
         level += weight * np.interp(grid + node * scatter, every, law.probabilities)
     level = np.maximum.accumulate(level)
     rising = np.flatnonzero(np.diff(level))
     support = slice(rising[0], rising[-1] + 2)
     return np.asarray(np.interp(u, level[support], grid[support]), float)
-
-
-def _normal_nodes() -> Iterator[tuple[float, float]]:
-    nodes, weights = np.polynomial.hermite_e.hermegauss(_NODES)
-    return zip(nodes.tolist(), (weights / weights.sum()).tolist(), strict=True)
 
 
 def _checked_joint(joint: float | None, counts: Integers) -> float:
@@ -194,13 +159,11 @@ def _checked_joint(joint: float | None, counts: Integers) -> float:
 
 def _within_variance(shares: Floats, n_blocks: int) -> Floats:
     """Variance of one partition's share, without bias; 0 where a single block says nothing."""
-    variance: Floats = (shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1)
-    return variance
+    return np.asarray((shares * (1.0 - shares)).mean(axis=1) / max(n_blocks - 1, 1))
 
 
 def _between_variance(shares: Floats) -> Floats:
     n_partitions = shares.shape[1]
     if n_partitions == 1:
         return np.zeros(len(shares))
-    spread: Floats = shares.var(axis=1, ddof=1) * (1.0 - 1.0 / n_partitions)
-    return spread
+    return np.asarray(shares.var(axis=1, ddof=1) * (1.0 - 1.0 / n_partitions))

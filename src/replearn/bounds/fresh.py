@@ -11,12 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
-from replearn.bounds.crossing import (
-    Integers,
-    as_columns,
-    checked_thresholds,
-    crossing_bound,
-)
+from replearn.bounds.crossing import Integers, as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up
@@ -108,22 +103,8 @@ def _lower_vote_limit(mean: Floats, n_blocks: int, n_partitions: int, tail: floa
 
 
 def block_disagreement(votes: ArrayLike, n_blocks: int) -> float:
-    """Mean pairwise disagreement of the blocks, over points and partitions.
+    """How often two different blocks disagree on a point, over points and partitions.
 
-    Parameters
-    ----------
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    n_blocks : int
-        Blocks per partition, at least 2.
-
-    Returns
-    -------
-    float
-        How often two different blocks disagree on a point.
-
-    Examples
-    --------
     >>> round(block_disagreement([4, 8, 0, 4], 8), 4)
     0.2857
     """
@@ -174,8 +155,6 @@ def flip_rate_majorant(law: ThresholdLaw, variance: float) -> float:
 
     The increasing concave majorant of H as a function of q (1 - q), rounded up.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> round(flip_rate_majorant(uniform_law(32), 0.25), 3)
     0.099
@@ -211,8 +190,7 @@ def _increasing_hull(x: Floats, y: Floats) -> tuple[Floats, Floats]:
         while len(hull) >= 2 and not _turns_right(x, y, hull[-2], hull[-1], i):
             hull.pop()
         hull.append(i)
-    corners, heights = x[hull], np.maximum.accumulate(y[hull])
-    return corners, heights
+    return x[hull], np.maximum.accumulate(y[hull])
 
 
 def _turns_right(x: Floats, y: Floats, a: int, b: int, c: int) -> bool:

@@ -4,6 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
+from replearn.bounds.crossing import Integers
 from replearn.bounds.flips import flip_bound
 from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import Floats
@@ -68,8 +69,6 @@ def _hard_supremum(law: ThresholdLaw) -> float:
 def halves_curve(law: ThresholdLaw) -> Floats:
     """Return E|G(S) - G(j - S)| for j = 0, ..., 2 T votes for 1, S ~ Hypergeometric(2 T, j, T).
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> halves_curve(uniform_law(1)).round(6).tolist()
     [0.0, 1.0, 0.0]
@@ -84,9 +83,7 @@ def halves_curve(law: ThresholdLaw) -> Floats:
     return np.concatenate([values, values[-2::-1]]) if law.is_symmetric else values
 
 
-def _expected_gaps(
-    law: ThresholdLaw, totals: np.ndarray[tuple[int], np.dtype[np.intp]], reach: np.ndarray
-) -> Floats:
+def _expected_gaps(law: ThresholdLaw, totals: Integers, reach: Integers) -> Floats:
     """Return E|G(S) - G(j - S)| for some totals j."""
     n_blocks, j = law.n_blocks, totals[:, np.newaxis]
     first = j // 2 + reach
@@ -97,5 +94,4 @@ def _expected_gaps(
     logs = choose[first] + choose[second] - log_choose(2 * n_blocks)[j]
     masses = np.exp(np.where(possible, logs, -np.inf))
     gaps = np.abs(law.probabilities[first] - law.probabilities[second])
-    values: Floats = (masses * gaps).sum(axis=1)
-    return values
+    return np.asarray((masses * gaps).sum(axis=1))

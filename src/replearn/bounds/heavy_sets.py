@@ -10,19 +10,20 @@ and all heavy ones keep their shares of the weight.
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import ClassVar
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy import special
 
+from replearn.bounds.completeness import largest_mass
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.numeric import Floats, binomial_cdf, binomial_sf, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
-from replearn.records.search import bisect, geometric_mean, require_integer
+from replearn.records.checks import check_count, check_fraction
+from replearn.records.search import require_integer
 
 # How far below its mean the heavy point's count may fall, in standard deviations; tried in turn.
 _SHORTFALLS = (2.0, 3.0, 4.0, 5.0, 6.0)
@@ -35,26 +36,14 @@ _EXACT_STEPS = 2000
 class SetLaw(MembershipLaw):
     """Law of the one threshold on all frequencies: uniform in their power 3/2.
 
-    Parameters
-    ----------
-    kind : {"power"}
-        The scale.
-    low, high : float
-        Below ``low`` no point is a member, from ``high`` on every point is.
+    Below ``low`` no point is a member, from ``high`` on every point is.
 
-    Examples
-    --------
     >>> law = SetLaw.standard(0.1)
     >>> law.low, law.high
     (0.05, 0.2)
     """
 
-    def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("power",))
-        if not 0.0 < self.low < self.low * (1.0 + 1e-4) <= self.high <= 1.0:
-            raise ValueError(
-                f"low={self.low!r} and high={self.high!r} must satisfy 0 < low < high <= 1."
-            )
+    kinds: ClassVar[tuple[str, ...]] = ("power",)
 
     @classmethod
     def standard(cls, nu: float) -> "SetLaw":
@@ -65,25 +54,17 @@ class SetLaw(MembershipLaw):
         """Smallest count that is a member under the shared number u in [0, 1)."""
         needed = math.ceil(n * float(self.frequency(u)))
         # The search only mends rounding: a count is a member iff u < M(count / n).
-        while needed > 0 and u < self._value(needed - 1, n):
+        while needed > 0 and u < self.exact_values(np.asarray((needed - 1) / n)):
             needed -= 1
-        while not u < self._value(needed, n):
+        while not u < self.exact_values(np.asarray(needed / n)):
             needed += 1
         return needed
 
-    def _value(self, count: int, n: int) -> float:
-        return float(self._values(np.array([count]), n)[0])
-
-    def _values(self, counts: ArrayLike, n: int) -> Floats:
-        share = np.asarray(counts, float) / n
+    def exact_values(self, share: Floats) -> Floats:
+        """M(share) before it is rounded to 30 bits."""
         # s * sqrt(s) is correctly rounded on every machine, a power is not.
         first, last = self.low * math.sqrt(self.low), self.high * math.sqrt(self.high)
-        values = (share * np.sqrt(share) - first) / (last - first)
-        return np.asarray(np.clip(values, 0.0, 1.0), float)
-
-    def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
-        """M(count / n) in units of 2**-30."""
-        return np.asarray(np.rint(self._values(counts, n) * 2.0**30), np.int64)
+        return np.clip((share * np.sqrt(share) - first) / (last - first), 0.0, 1.0)
 
     def frequency(self, level: ArrayLike) -> Floats:
         """Frequency at which M has this value."""
@@ -95,20 +76,8 @@ class SetLaw(MembershipLaw):
 def set_flip_bound(n: int, law: SetLaw) -> float:
     """Probability that two runs find different sets of heavy points.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : SetLaw
-        Law of the shared threshold.
+    Returns ``3 sqrt(1 + 1/(n low)) / (sqrt(pi n) (high^1.5 - low^1.5))``, cut at 1, rounded up.
 
-    Returns
-    -------
-    float
-        ``3 sqrt(1 + 1/(n low)) / (sqrt(pi n) (high^1.5 - low^1.5))``, cut at 1, rounded up.
-
-    Examples
-    --------
     >>> round(set_flip_bound(50_000, SetLaw.standard(0.1)), 4)
     0.0967
     """
@@ -125,20 +94,6 @@ def set_flip_bound(n: int, law: SetLaw) -> float:
 def smallest_sample_set(rho: float, law: SetLaw) -> int:
     """Return the sample size at which the sets differ with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    law : SetLaw
-        Law of the shared threshold.
-
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_sample_set(0.1, SetLaw.standard(0.1))
     46793
     """
@@ -153,17 +108,6 @@ def smallest_sample_set(rho: float, law: SetLaw) -> int:
 def one_heavy_power(nu: float) -> float:
     """Power that makes the cost about 1/nu: 2 + ln(1/nu).
 
-    Parameters
-    ----------
-    nu : float
-        Mass of the heavy point, in (0, 1].
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> one_heavy_power(0.1)
     4.3
     """
@@ -176,24 +120,8 @@ def one_heavy_power(nu: float) -> float:
 def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int = 1) -> float:
     """Probability that two runs name different points, when some point has mass nu.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    nu : float
-        Mass that some point has at least, in (0, 1].
-    kappa : float
-        Power of the counts, at least 2.
-    points_per_row : int
-        Points that each row names, a different one of each kind.
+    ``kappa`` is the power of the counts, at least 2; each row names ``points_per_row`` points.
 
-    Returns
-    -------
-    float
-        Rounded up.
-
-    Examples
-    --------
     >>> round(one_heavy_flip_bound(40_000, 0.1, 4.3), 3)
     0.1
     """
@@ -255,33 +183,15 @@ def _mean_tilted(rate: float) -> float:
 
 @theorem("single-heavy-hitter")
 def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
-    """Mass that the named point has at least, except with probability ``beta``.
+    """Mass that the named point has at least, except with probability ``beta``; or 0.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    nu : float
-        Mass that some point has at least.
-    kappa : float
-        Power of the counts.
-    beta : float
-        Failure probability, in (0, 1).
-
-    Returns
-    -------
-    float
-        0 where nothing can be said.
-
-    Examples
-    --------
     >>> 0.005 < one_heavy_least_mass(40_000, 0.1, 4.3, 0.05) < 0.1
     True
     """
     check_count("n", n)
     part = check_fraction("beta", beta, one=False) / 3.0
     # theorem: single-heavy-hitter
-    least = _largest(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
+    least = largest_mass(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
     if least <= 0.0:
         return 0.0
     # All points below this frequency together have at most the weight that beta allows.
@@ -291,41 +201,17 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     def unlikely(mass: float) -> bool:
         return n > 1 and float(binomial_sf(needed - 2.0, n - 1, mass)) / crowd <= part
 
-    return _largest(unlikely, crowd)
+    return largest_mass(unlikely, crowd)
 
 
-def _largest(passes: Callable[[float], bool], limit: float) -> float:
-    """Largest mass up to ``limit`` that passes, to a thousandth, on the passing side."""
-    least = limit * 2.0**-20
-    if not passes(least):
-        return 0.0
-    return bisect(passes, least, limit, tolerance=1.0 - 1.0 / 1.001, mean=geometric_mean)
-
-
-def smallest_sample_one(rho: float, nu: float, kappa: float | None = None) -> int:
+def smallest_sample_one(rho: float, nu: float) -> int:
     """Return how many rows are needed to name one heavy point alike.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two runs name different points, in (0, 1].
-    nu : float
-        Mass that some point has at least.
-    kappa : float or None
-        Power of the counts; None: `one_heavy_power`.
-
-    Returns
-    -------
-    int
-        n passes.
-
-    Examples
-    --------
     >>> smallest_sample_one(0.2, 0.1) < 15_000
     True
     """
     check_fraction("rho", rho)
-    power = one_heavy_power(nu) if kappa is None else kappa
+    power = one_heavy_power(nu)
     return require_integer(
         lambda n: one_heavy_flip_bound(n, nu, power) <= rho,
         f"rho={rho!r}, nu={nu!r} need more than 10**13 rows",

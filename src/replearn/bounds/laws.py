@@ -7,7 +7,7 @@ probability ``G_k`` for a 53-bit uniform ``u``.
 """
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.bounds.numeric import Floats, frozen
 from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
 from replearn.records.checks import check_choice, check_count, check_fraction
@@ -23,14 +24,14 @@ LAW_BITS = 30
 LAW_VERSION = "replearn-law-1"
 ONE = 1 << LAW_BITS
 
+# Beyond this many blocks nothing has been checked.
 MOST_BLOCKS = 10_000_000
-"""Beyond this many blocks nothing has been checked."""
 
+# Votes of a block: 0 or 1, or a score in between.
 VOTES = ("hard", "soft")
-"""Votes of a block: 0 or 1, or a score in between."""
 
+# How much rounding both ends of a difference of two G values can add (float noise included).
 ROUNDING = 2.0**-LAW_BITS * (1.0 + 2.0**-20)
-"""How much rounding both ends of a difference of two G values can add (float noise included)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,22 +79,17 @@ class ThresholdLaw:
                 "table must rise from 0 to 2**30 without falling: unanimous votes are never "
                 f"overruled; got {table[0]} ... {table[-1]}"
             )
-        table.flags.writeable = False
-        object.__setattr__(self, "table", table)
+        object.__setattr__(self, "table", frozen(table))
 
     @cached_property
-    def probabilities(self) -> NDArray[np.float64]:
+    def probabilities(self) -> Floats:
         """G_k for k = 0, ..., T: the chance of answer 1 after k votes for 1 (exact floats)."""
-        values: NDArray[np.float64] = self.table / ONE
-        values.flags.writeable = False
-        return values
+        return frozen(self.table / ONE)
 
     @cached_property
-    def steps(self) -> NDArray[np.float64]:
+    def steps(self) -> Floats:
         """The T steps dG_k = G_{k+1} - G_k (exact floats)."""
-        values: NDArray[np.float64] = np.diff(self.table) / ONE
-        values.flags.writeable = False
-        return values
+        return frozen(np.diff(self.table) / ONE)
 
     @cached_property
     def largest_step(self) -> float:
@@ -108,7 +104,7 @@ class ThresholdLaw:
     @property
     def is_continuous(self) -> bool:
         """Whether the law may be used between the vote shares k / T (soft votes)."""
-        return self.name in ("uniform", "arcsine")
+        return self.name in LAWS_OF_A_WIDTH
 
     @property
     def lipschitz(self) -> float | None:
@@ -127,21 +123,9 @@ class ThresholdLaw:
         head = f"{LAW_VERSION}:{self.n_blocks}:".encode()
         return hashlib.sha256(head + self.table.astype("<i8").tobytes()).hexdigest()
 
-    def at(self, share: ArrayLike) -> NDArray[np.float64]:
-        """Probability of answer 1 at any vote share in [0, 1], for soft votes.
+    def at(self, share: ArrayLike) -> Floats:
+        """Probability of answer 1 at any vote share in [0, 1]: the table joined by straight lines.
 
-        Parameters
-        ----------
-        share : array-like of float
-            Mean score on the scale from 0 to 1.
-
-        Returns
-        -------
-        ndarray of float
-            The rounded table joined by straight lines.
-
-        Examples
-        --------
         >>> from replearn.bounds import uniform_law
         >>> uniform_law(4).at([0.25, 0.3]).round(6).tolist()
         [0.25, 0.3]
@@ -174,10 +158,8 @@ class ThresholdLaw:
     def from_dict(cls, data: Mapping[str, Any]) -> "ThresholdLaw":
         """Rebuild a law from `to_dict`, and fail if its digest does not follow from it."""
         name, n_blocks = data["name"], data["n_blocks"]
-        if name == "uniform":
-            law = uniform_law(n_blocks, data["width"])
-        elif name == "arcsine":
-            law = arcsine_law(n_blocks, data["width"])
+        if name in LAWS_OF_A_WIDTH:
+            law = LAWS_OF_A_WIDTH[name](n_blocks, data["width"])
         else:
             law = cls(name, n_blocks, data["width"], np.asarray(data["table"], dtype=np.int64))
         if law.digest != data["digest"]:
@@ -251,7 +233,10 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
     return ThresholdLaw("arcsine", n_blocks, width, _symmetric_table(lower, n_blocks))
 
 
-def table_law(values: Sequence[float] | NDArray[np.float64]) -> ThresholdLaw:
+LAWS_OF_A_WIDTH = {"uniform": uniform_law, "arcsine": arcsine_law}
+
+
+def table_law(values: Sequence[float] | Floats) -> ThresholdLaw:
     """Return any law given by its values G_0 = 0, ..., G_T = 1.
 
     Values that are symmetric (G_k + G_{T-k} = 1) up to rounding become exactly symmetric.
@@ -273,7 +258,7 @@ def table_law(values: Sequence[float] | NDArray[np.float64]) -> ThresholdLaw:
     return ThresholdLaw("table", len(values) - 1, None, rounded_table(values))
 
 
-def rounded_table(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.int64]:
+def rounded_table(values: Sequence[float] | Floats) -> NDArray[np.int64]:
     """Round probabilities to 2^-30, exactly symmetric where they were symmetric up to that."""
     given = np.asarray(values, dtype=np.float64)
     if given.ndim != 1 or len(given) < 2 or not np.all((given >= 0.0) & (given <= 1.0)):
@@ -286,7 +271,7 @@ def rounded_table(values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.i
     return np.rint(given * ONE).astype(np.int64)
 
 
-def portable_arcsine(p: NDArray[np.float64]) -> NDArray[np.float64]:
+def portable_arcsine(p: Floats) -> Floats:
     """Arcsine on [-1, 1] by additions, multiplications, divisions and square roots only.
 
     Those are correctly rounded on every machine, the library function is not, and two labs must
@@ -306,12 +291,19 @@ def portable_arcsine(p: NDArray[np.float64]) -> NDArray[np.float64]:
     return 16.0 * x * series
 
 
-def _lower_half(n_blocks: int) -> NDArray[np.float64]:
+# In which scale of p = 2 B / T - 1 the threshold is uniform.
+SCALES: dict[str, Callable[[Floats], Floats]] = {
+    "uniform": np.positive,
+    "arcsine": portable_arcsine,
+}
+
+
+def _lower_half(n_blocks: int) -> Floats:
     """Return p = 2 k / T - 1 for k = 0, ..., T // 2: the votes that are at most even."""
     return 2.0 * np.arange(n_blocks // 2 + 1) / n_blocks - 1.0
 
 
-def _symmetric_table(lower: NDArray[np.float64], n_blocks: int) -> NDArray[np.int64]:
+def _symmetric_table(lower: Floats, n_blocks: int) -> NDArray[np.int64]:
     """Round G_0, ..., G_{T // 2} to 2^-30 and mirror them, so that G_k + G_{T-k} = 1 exactly."""
     half = np.rint(np.clip(lower, 0.0, 0.5) * ONE).astype(np.int64)
     table = np.empty(n_blocks + 1, dtype=np.int64)

@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -60,12 +60,15 @@ class MembershipLaw:
     array([0.    , 0.6095, 1.    ])
     """
 
+    kinds: ClassVar[tuple[str, ...]] = ("sqrt", "uniform")
+    version: ClassVar[str] = "replearn-membership-1"
+
     kind: str
     low: float
     high: float
 
     def __post_init__(self) -> None:
-        check_choice("kind", self.kind, ("sqrt", "uniform"))
+        check_choice("kind", self.kind, self.kinds)
         # Closer ends would let rounding of the values matter.
         if not 0.0 < self.low < self.low * (1.0 + 1e-4) <= self.high <= 1.0:
             raise ValueError(
@@ -87,11 +90,15 @@ class MembershipLaw:
 
         Only operations that IEEE arithmetic rounds correctly: the same bits on every machine.
         """
-        scale, low, high = np.asarray(counts, float) / n, self.low, self.high
+        share = np.asarray(counts, float) / n
+        return np.asarray(np.rint(self.exact_values(share) * 2.0**LAW_BITS), np.int64)
+
+    def exact_values(self, share: Floats) -> Floats:
+        """M(share) before it is rounded to 30 bits."""
+        low, high = self.low, self.high
         if self.kind == "sqrt":
-            scale, low, high = np.sqrt(scale), math.sqrt(low), math.sqrt(high)
-        values = np.clip((scale - low) / (high - low), 0.0, 1.0)
-        return np.asarray(np.rint(values * 2.0**LAW_BITS), np.int64)
+            share, low, high = np.sqrt(share), math.sqrt(low), math.sqrt(high)
+        return np.clip((share - low) / (high - low), 0.0, 1.0)
 
     def probabilities(self, counts: ArrayLike, n: int) -> Floats:
         """M(count / n): the probability, over keys, that a point with this count is a member."""
@@ -108,7 +115,7 @@ class MembershipLaw:
     @property
     def digest(self) -> str:
         """SHA-256 of version and parameters: equal for equal laws only."""
-        text = f"replearn-membership-1:{self.kind}:{self.low.hex()}:{self.high.hex()}"
+        text = f"{self.version}:{self.kind}:{self.low.hex()}:{self.high.hex()}"
         return hashlib.sha256(text.encode()).hexdigest()
 
     def to_dict(self) -> dict[str, Any]:
@@ -158,20 +165,6 @@ def quick_membership_bound(n: int, law: MembershipLaw) -> float:
 
     Only splits of more than n low occurrences can differ.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    law : MembershipLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    float
-        May exceed 1.
-
-    Examples
-    --------
     >>> round(quick_membership_bound(100_000, MembershipLaw.standard(0.01)), 4)
     0.024
     """
@@ -186,20 +179,6 @@ def quick_membership_bound(n: int, law: MembershipLaw) -> float:
 def smallest_sample_membership(rho: float, law: MembershipLaw) -> int:
     """Return the sample size at which membership differs with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    law : MembershipLaw
-        Law of the threshold.
-
-    Returns
-    -------
-    int
-        n passes and n - 1 fails.
-
-    Examples
-    --------
     >>> smallest_sample_membership(0.05, MembershipLaw.standard(0.01))
     23071
     """
@@ -311,8 +290,7 @@ def _root_table() -> Floats:
     """Largest g(i) over i >= j, j = 0.._TABLE, for g(j) = E|sqrt(A) - sqrt(j - A)|."""
     exact = split_differences(np.sqrt(np.arange(_TABLE + 1.0)), 0, _TABLE)
     exact[-1] = max(float(exact[-1]), _root_formula(_TABLE))
-    table: Floats = np.maximum.accumulate(exact[::-1])[::-1]
-    return table
+    return np.asarray(np.maximum.accumulate(exact[::-1])[::-1])
 
 
 def _root_formula(j: int) -> float:

@@ -4,7 +4,6 @@ Each run answers ``argmax_c (log p_c + Gumbel_c)`` with its own vote distributio
 Gumbels of the point, so it answers c with probability p_c, and two runs mostly agree.
 """
 
-import math
 from functools import lru_cache
 
 import numpy as np
@@ -28,18 +27,8 @@ from replearn.records.search import require_integer
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
     """Return the exact chance that two runs with given vote distributions answer the same label.
 
-    Parameters
-    ----------
-    p, q : array-like of float, shape (..., n_classes)
-        Nonnegative weights of the labels in the two runs; they need not sum to one.
+    Returns ``sum_i 1 / sum_j max(p_j / p_i, q_j / q_i)``.
 
-    Returns
-    -------
-    ndarray of float, shape (...,)
-        ``sum_i 1 / sum_j max(p_j / p_i, q_j / q_i)``.
-
-    Examples
-    --------
     >>> agreement_probability([0.5, 0.5], [0.5, 0.5]).item()
     1.0
     >>> round(agreement_probability([0.6, 0.4], [0.4, 0.6]).item(), 4)
@@ -82,16 +71,13 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
     values = np.asarray(weights, dtype=np.float64)
     if values.ndim == 0 or not np.all(values >= 0.0) or not np.all(values.sum(axis=-1) > 0.0):
         raise ValueError(f"{name} must hold nonnegative weights with a positive sum per row")
-    shares: Floats = values / values.sum(axis=-1, keepdims=True)
-    return shares
+    return np.asarray(values / values.sum(axis=-1, keepdims=True))
 
 
 @lru_cache(maxsize=4096)
 def mean_difference(n_blocks: int, q: float) -> float:
     """Return E|B1 - B2| / T for independent B1, B2 ~ Bin(T, q), rounded up.
 
-    Examples
-    --------
     >>> from replearn.bounds.flips import central_binomial
     >>> abs(mean_difference(32, 0.5) / central_binomial(32) - 1) < 1e-8
     True
@@ -139,20 +125,6 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
 def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
     """Return the smallest number of blocks that keeps flips within a budget, several classes.
 
-    Parameters
-    ----------
-    rho : float
-        Budget for the flips of two runs, in (0, 1].
-    n_classes : int
-        Number of classes K, at least 2.
-
-    Returns
-    -------
-    int
-        A number of blocks that passes; one block fewer fails.
-
-    Examples
-    --------
     >>> smallest_blocks_multiclass(0.1, 3)
     230
     """
@@ -166,39 +138,18 @@ def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
 
 
 @theorem("approximate-direct")
-def class_mean_and_spread(
-    n_blocks: int, n_classes: int, *, shared_rows: bool = False
-) -> tuple[float, float]:
+def class_mean_and_spread(n_blocks: int, n_classes: int) -> tuple[float, float]:
     """Mean and spread of the expected disagreement of class votes; see `vote_mean_and_spread`.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T; hard or soft votes, one or several partitions.
-    n_classes : int
-        Number of classes K.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
-
-    Returns
-    -------
-    mean, spread : float
-
-    Examples
-    --------
     >>> mean, spread = class_mean_and_spread(230, 3)
     >>> round(mean, 4), round(spread, 4)
     (0.0999, 0.0142)
     """
     tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-12)
-    centre, factor = tau, 1.0
-    if shared_rows:
-        centred = 0.5 * math.sqrt((n_classes - 1.0) / n_blocks) * (1.0 + 1e-12)
-        centre, factor = 2.0 * min(tau, centred), 2.0
     # theorem: approximate-direct (section "more than two classes")
-    # 2 tv / (1 + tv) is concave: it lies below its tangent at the centre.
-    slope = 2.0 / (1.0 + centre) ** 2
-    return 2.0 * centre / (1.0 + centre), factor * slope**2 / n_blocks
+    # 2 tv / (1 + tv) is concave: it lies below its tangent at tau.
+    slope = 2.0 / (1.0 + tau) ** 2
+    return 2.0 * tau / (1.0 + tau), slope**2 / n_blocks
 
 
 @theorem("approximate-direct")
@@ -208,35 +159,16 @@ def class_disagreement_tail(
     gamma: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
 ) -> float:
     """Probability that two models with several classes disagree on more than ``gamma``.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T; hard or soft votes, one or several partitions.
-    n_classes : int
-        Number of classes K.
-    gamma : float
-        Mass on which the models may differ.
-    max_point_mass : float
-        Sum of squared masses of the points that are decided by votes; 0 for continuous data.
-    shared_rows : bool
-        Whether the partition is keyed by content and a row can occur in both samples.
+    As `disagreement_tail`, for hard or soft votes and one or several partitions.
 
-    Returns
-    -------
-    float
-        rho, rounded up; 1 where the bound says nothing.
-
-    Examples
-    --------
     >>> round(class_disagreement_tail(1000, 3, 0.2), 5)
     0.00187
     """
     check_positive("gamma", gamma)
-    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes)
     return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
@@ -247,26 +179,11 @@ def class_disagreement_bound(
     rho: float,
     *,
     max_point_mass: float = 0.0,
-    shared_rows: bool = False,
 ) -> float:
     """Mass on which two models with several classes differ, except with probability ``rho``.
 
-    Parameters
-    ----------
-    n_blocks, n_classes, max_point_mass, shared_rows
-        As for `class_disagreement_tail`.
-    rho : float
-        Failure probability in (0, 1].
-
-    Returns
-    -------
-    float
-        gamma, rounded up; may exceed 1, and then promises nothing.
-
-    Examples
-    --------
     >>> round(class_disagreement_bound(1000, 3, 0.1), 4)
     0.1405
     """
-    mean, spread = class_mean_and_spread(n_blocks, n_classes, shared_rows=shared_rows)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes)
     return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)

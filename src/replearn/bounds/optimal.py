@@ -7,7 +7,6 @@ is made, never when a model is fitted, and travels as a table.
 
 import math
 from functools import lru_cache
-from typing import TypeVar
 
 import numpy as np
 from scipy import optimize
@@ -22,10 +21,8 @@ MOST_BLOCKS_OF_OPTIMAL_LAW = 2_000
 POINTS_PER_DEVIATION = 6
 ROUNDS = 12
 
+# Smaller coefficients only trouble the solver; the law is certified without them anyway.
 SMALLEST_COEFFICIENT = 1e-9
-"""Smaller coefficients only trouble the solver; the law is certified without them anyway."""
-
-Value = TypeVar("Value")
 
 
 @lru_cache(maxsize=64)
@@ -81,30 +78,20 @@ def optimal_law(n_blocks: int, rho: float) -> ThresholdLaw:
 def tightest_law(n_blocks: int) -> ThresholdLaw:
     """Return the law with (nearly) the smallest possible worst case for this many hard votes.
 
-    Parameters
-    ----------
-    n_blocks : int
-        Number of blocks T, at most 2,000.
-
-    Returns
-    -------
-    ThresholdLaw
-
-    Examples
-    --------
     >>> from replearn.bounds import flip_supremum
     >>> round(flip_supremum(tightest_law(16)), 3), round(flip_supremum(tightest_law(15)), 3)
     (0.099, 0.102)
     """
     _checked_size(n_blocks)
     q = _starting_points(n_blocks)
-    best, smallest = None, math.inf
+    laws: list[ThresholdLaw] = []
     for _ in range(3):
-        law = _law_of(_require(_solve(n_blocks, q, None)))
-        if flip_supremum(law) < smallest:
-            best, smallest = law, flip_supremum(law)
-        q = np.union1d(q, _peaks(law))
-    return _require(best)
+        steps = _solve(n_blocks, q, None)
+        if steps is None:
+            raise RuntimeError("the linear programme without a budget was not solved")
+        laws.append(_law_of(steps))
+        q = np.union1d(q, _peaks(laws[-1]))
+    return min(laws, key=flip_supremum)
 
 
 def _checked_size(n_blocks: int) -> None:
@@ -119,8 +106,7 @@ def _checked_size(n_blocks: int) -> None:
 def _starting_points(n_blocks: int) -> Floats:
     """Chances q evenly spread in the arcsine scale, a few per standard deviation of the votes."""
     count = 32 + math.ceil(POINTS_PER_DEVIATION * math.pi / 2.0 * math.sqrt(n_blocks))
-    q: Floats = np.sin(np.linspace(0.0, math.pi / 4.0, count)[1:]) ** 2
-    return q
+    return np.asarray(np.sin(np.linspace(0.0, math.pi / 4.0, count)[1:]) ** 2)
 
 
 def _peaks(law: ThresholdLaw) -> Floats:
@@ -129,8 +115,7 @@ def _peaks(law: ThresholdLaw) -> Floats:
     q = np.sin(np.linspace(0.0, math.pi / 4.0, count)) ** 2
     height = np.pad(flip_curve(law, q), 1, constant_values=-1.0)
     is_peak = (height[1:-1] >= height[:-2]) & (height[1:-1] >= height[2:])
-    peaks: Floats = q[is_peak & (height[1:-1] >= 0.9 * height.max())]
-    return peaks
+    return np.asarray(q[is_peak & (height[1:-1] >= 0.9 * height.max())])
 
 
 def _solve(n_blocks: int, q: Floats, budget: float | None) -> Floats | None:
@@ -175,10 +160,3 @@ def _law_of(steps: Floats) -> ThresholdLaw:
     values = np.clip(np.concatenate([[0.0], np.cumsum(steps)]), 0.0, 1.0)
     values[-1] = 1.0
     return ThresholdLaw("optimal", len(steps), None, rounded_table(values))
-
-
-def _require(value: Value | None) -> Value:
-    """Return a solution: without a budget the linear programme always has one."""
-    if value is None:
-        raise RuntimeError("the linear programme without a budget was not solved")
-    return value

@@ -12,8 +12,8 @@ import numpy as np
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import log_growth, realizable_tail_within
-from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect, require_integer
+from replearn.records.checks import check_count, check_fraction, check_fractions
+from replearn.records.search import bisect, require_pair
 
 _LIMITS = 200
 
@@ -26,8 +26,6 @@ def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
 
     ``1 / (max_error_limit sqrt(2 n))``, rounded up.
 
-    Examples
-    --------
     >>> round(ceiling_flip_bound(20_000, 0.08), 4)
     0.0625
     """
@@ -41,24 +39,8 @@ def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
 def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    d : int
-        VC dimension.
-    gamma : float
-        Mass on which two hypotheses may differ, in (0, 1].
-    max_error_limit : float
-        Largest value of the shared limit.
+    For every distribution, realizable or not; ``d`` is the VC dimension.
 
-    Returns
-    -------
-    float
-        For every distribution, realizable or not.
-
-    Examples
-    --------
     >>> round(realizable_flip_bound(50_000, 1, 0.2, 0.07), 4)
     0.0456
     """
@@ -74,22 +56,8 @@ def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) 
 def best_ceiling(n: int, d: int, gamma: float) -> float:
     """Largest shared limit with the smallest :func:`realizable_flip_bound`.
 
-    Parameters
-    ----------
-    n : int
-        Rows of each sample.
-    d : int
-        VC dimension.
-    gamma : float
-        Mass on which two hypotheses may differ, in (0, 1].
+    Returns ``gamma / 4`` when no limit gives a bound below 1.
 
-    Returns
-    -------
-    float
-        ``gamma / 4`` when no limit gives a bound below 1.
-
-    Examples
-    --------
     >>> best_ceiling(50_000, 1, 0.2)
     0.07
     """
@@ -105,65 +73,29 @@ def smallest_sample_realizable(
 ) -> tuple[int, float]:
     """Find the sample size and limit of a realizable learner that is replicable everywhere.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two hypotheses may differ on a mass above gamma, in (0, 1].
-    gamma : float
-        Mass on which two hypotheses may differ, in (0, 1].
-    alpha, beta : float
-        Error allowed in the realizable case and its failure probability, in (0, 1].
-    d : int
-        VC dimension.
+    ``alpha`` and ``beta`` are error and failure probability where one hypothesis is right.
 
-    Returns
-    -------
-    n : int
-        Sample size: n passes and n - 1 fails.
-    max_error_limit : float
-        Largest value of the shared limit.
-
-    Examples
-    --------
     >>> smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 1)
     (18238, 0.053500000000000006)
     """
-    check_fraction("rho", rho)
-    check_fraction("alpha", alpha)
-    check_fraction("beta", beta)
+    check_fractions(rho=rho, alpha=alpha, beta=beta)
 
-    def passes(n: int) -> bool:
+    def fits(n: int, limit: float) -> bool:
         # Sauer's sum has d terms: the flips want it for one size, the tail for up to seven.
-        if realizable_flip_bound(n, d, gamma, best_ceiling(n, d, gamma)) > rho:
-            return False
-        return realizable_tail_within(n, d, alpha, beta)
+        flips = realizable_flip_bound(n, d, gamma, limit)
+        return flips <= rho and realizable_tail_within(n, d, alpha, beta)
 
     message = f"rho={rho!r}, gamma={gamma!r} need more than 10**12 rows"
-    n = require_integer(passes, message, limit=10**12)
-    return n, best_ceiling(n, d, gamma)
+    return require_pair(lambda n: best_ceiling(n, d, gamma), fits, message, limit=10**12)
 
 
 @theorem("semi-replicable")
 def cover_distance(n_shared: int, d: int, beta: float) -> float:
     """Mass on which the best hypothesis and its candidate in the cover of a pool may differ.
 
-    Parameters
-    ----------
-    n_shared : int
-        Rows of the shared, unlabelled pool.
-    d : int
-        VC dimension of the class.
-    beta : float
-        Failure probability, in (0, 1].
+    Every candidate that agrees with a fixed hypothesis on the pool is within this mass of it,
+    except with probability ``beta``; 1 when the pool is too small to say anything.
 
-    Returns
-    -------
-    float
-        Every candidate that agrees with a fixed hypothesis on the pool is within this mass of it,
-        except with probability ``beta``; 1 when the pool is too small to say anything.
-
-    Examples
-    --------
     >>> round(cover_distance(1000, 1, 0.025), 4)
     0.0143
     """

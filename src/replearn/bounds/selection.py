@@ -13,32 +13,26 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
+from replearn.bounds.flips import central_binomial
 from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect, smallest_integer
+from replearn.records.checks import (
+    check_count,
+    check_counts,
+    check_fraction,
+    check_fractions,
+    check_positive,
+)
+from replearn.records.search import bisect, require_pair
 
 
 @theorem("hypothesis-selection")
 def selection_flip_bound(sharpness: float, deviation: float) -> float:
     """Probability that two runs choose differently when no error moves by more than this.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    deviation : float
-        Largest difference of an empirical error between the runs; half the range of these
-        differences is enough.
+    Returns ``tanh(t * deviation / 2)``, rounded up; half the range of the differences is enough.
 
-    Returns
-    -------
-    float
-        ``tanh(t * deviation / 2)``, rounded up.
-
-    Examples
-    --------
     >>> round(selection_flip_bound(50.0, 0.004), 6)
     0.099668
     """
@@ -48,70 +42,19 @@ def selection_flip_bound(sharpness: float, deviation: float) -> float:
     return upper_probability(math.tanh(sharpness * deviation / 2.0))
 
 
-def selection_error_tail(
-    sharpness: float, n_hypotheses: int, alpha: float, deviation: float = 0.0
-) -> float:
-    """Probability that the choice is worse than the best by more than ``alpha``.
-
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha : float
-        Excess error allowed.
-    deviation : float
-        Largest distance of an empirical error from the true one.
-
-    Returns
-    -------
-    float
-        ``x / (1 + x)`` with ``x = (N - 1) exp(-t (alpha - 2 deviation))``, rounded up.
-
-    Examples
-    --------
-    >>> round(selection_error_tail(60.0, 20, 0.1), 4)
-    0.045
-    """
-    check_count("n_hypotheses", n_hypotheses)
-    check_positive("sharpness", sharpness, zero=True)
-    check_positive("alpha", alpha)
-    check_positive("deviation", deviation, zero=True)
-    # theorem: hypothesis-selection
-    exponent = sharpness * (alpha - 2.0 * deviation)
-    if exponent > 700.0:
-        return upper_probability((n_hypotheses - 1) * math.exp(-700.0))
-    worse = n_hypotheses - 1
-    return upper_probability(worse / (worse + math.exp(exponent)))
-
-
 @theorem("hypothesis-selection")
 def selection_error_tail_sampled(
     sharpness: float, n_hypotheses: int, alpha: float, m: int
 ) -> float:
     """Probability, over sample and Gumbels, of a choice worse than the best by ``alpha``.
 
-    Parameters
-    ----------
-    sharpness, n_hypotheses, alpha
-        As for `selection_error_tail`.
-    m : int
-        Sample size.
+    Returns ``min(1, (N - 1) exp(-t alpha + t^2 / (2 m)))``, rounded up; needs no statement about
+    all errors at once.
 
-    Returns
-    -------
-    float
-        ``min(1, (N - 1) exp(-t alpha + t^2 / (2 m)))``, rounded up; needs no statement about all
-        errors at once.
-
-    Examples
-    --------
     >>> round(selection_error_tail_sampled(60.0, 20, 0.1, 270_000), 4)
     0.0474
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("sharpness", sharpness, zero=True)
     check_positive("alpha", alpha)
     # theorem: hypothesis-selection
@@ -120,31 +63,12 @@ def selection_error_tail_sampled(
 
 
 def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> float | None:
-    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``.
+    """Smallest sharpness t at which the choice is within ``alpha`` except with ``beta``, or None.
 
-    Parameters
-    ----------
-    n_hypotheses : int
-        Number of hypotheses N.
-    alpha : float
-        Excess error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
-    m : int
-        Sample size.
-
-    Returns
-    -------
-    float or None
-        None when no scale is enough at this sample size.
-
-    Examples
-    --------
     >>> round(selection_scale(20, 0.1, 0.05, 270_000), 2)
     59.47
     """
-    check_fraction("alpha", alpha)
-    check_fraction("beta", beta)
+    check_fractions(alpha=alpha, beta=beta)
     if selection_error_tail_sampled(0.0, n_hypotheses, alpha, m) <= beta:
         return 0.0
     needed = math.log((n_hypotheses - 1) / beta) + 1e-9
@@ -159,20 +83,6 @@ def selection_scale(n_hypotheses: int, alpha: float, beta: float, m: int) -> flo
 def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: ArrayLike) -> float:
     """Exact probability that two runs with these empirical errors choose the same hypothesis.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors against the Gumbels.
-    errors, other_errors : array_like
-        Empirical errors of the same hypotheses in the two runs.
-
-    Returns
-    -------
-    float
-        Over the shared Gumbels; N log N time.
-
-    Examples
-    --------
     >>> round(selection_agreement(50.0, [0.2, 0.204], [0.204, 0.2]), 6)
     0.900332
     """
@@ -214,8 +124,7 @@ def selection_flip_bound_sampled(
     >>> round(selection_flip_bound_sampled(60.0, 20, 270_000, drift=0.0), 4)
     0.0996
     """
-    check_count("n_hypotheses", n_hypotheses)
-    check_count("m", m)
+    check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("drift", drift or 0.0, zero=True)
     # theorem: hypothesis-selection
     deviation = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
@@ -242,20 +151,6 @@ def _by_mean(sharpness: float, m: int) -> float:
 def stable_scale(rho: float, n_hypotheses: int, m: int, *, drift: float | None = None) -> float:
     """Largest sharpness t at which two runs differ with probability at most ``rho``.
 
-    Parameters
-    ----------
-    rho : float
-        Budget, in (0, 1].
-    n_hypotheses, m, drift
-        As for `selection_flip_bound_sampled`; at least 2 hypotheses.
-
-    Returns
-    -------
-    float
-        On the passing side, to nine digits.
-
-    Examples
-    --------
     >>> round(stable_scale(0.1, 20, 270_000), 1)
     131.7
     """
@@ -307,20 +202,13 @@ def smallest_sample_selection(
     """
     check_fraction("rho", rho)
 
-    def passes(m: int) -> bool:
-        sharpness = selection_scale(n_hypotheses, alpha, beta, m)
-        if sharpness is None:
-            return False
-        return selection_flip_bound_sampled(sharpness, n_hypotheses, m, drift=drift) <= rho
-
-    m = smallest_integer(passes, limit=10**15)
-    sharpness = None if m is None else selection_scale(n_hypotheses, alpha, beta, m)
-    if m is None or sharpness is None:
-        raise ValueError(
-            f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
-            "below about 2 rho alpha / ln(N / beta)."
-        )
-    return m, sharpness
+    return require_pair(
+        lambda m: selection_scale(n_hypotheses, alpha, beta, m),
+        lambda m, t: selection_flip_bound_sampled(t, n_hypotheses, m, drift=drift) <= rho,
+        f"rho={rho!r}, alpha={alpha!r}, drift={drift!r} cannot be reached: a drift must stay "
+        "below about 2 rho alpha / ln(N / beta).",
+        limit=10**15,
+    )
 
 
 def smallest_sample_search(
@@ -328,22 +216,8 @@ def smallest_sample_search(
 ) -> tuple[int, float]:
     """Find the rows for a search over configurations by many trainings, for every learner.
 
-    Parameters
-    ----------
-    rho, alpha, beta, n_hypotheses
-        As for `smallest_sample_selection`, with expected errors of configurations.
-    train_size : int
-        Rows of each training.
+    As `smallest_sample_selection`, with one test row beside each training of ``train_size`` rows.
 
-    Returns
-    -------
-    n : int
-        Rows: one test row beside each training.
-    sharpness : float
-        Sharpness to use with them.
-
-    Examples
-    --------
     >>> smallest_sample_search(0.2, 0.2, 0.05, 20, 30)[0]
     115692
     """
@@ -351,3 +225,25 @@ def smallest_sample_search(
     # theorem: search-trainings
     count, sharpness = smallest_sample_selection(rho, alpha, beta, n_hypotheses)
     return count * (train_size + 1), sharpness
+
+
+@theorem("finite-randomness")
+def finite_randomness_flip_bound(
+    n_blocks: int, n_candidates: int, sharpness: float, m: int, gamma: float | None
+) -> float:
+    """Probability that the models of two runs differ, at one point or on a mass above ``gamma``.
+
+    Returns ``R f(T) / gamma + tanh((t / 2) (R f(T) + sqrt(ln R / m)))`` for R thresholds that are
+    compared on m rows, rounded up; gamma None (one fixed point) counts as 1.
+
+    >>> finite_randomness_flip_bound(1000, 10, 30.0, 10_000, 0.1)
+    1.0
+    >>> round(finite_randomness_flip_bound(10_000_000, 4, 30.0, 10_000_000, 0.1), 3)
+    0.023
+    """
+    check_count("n_candidates", n_candidates)
+    moved = n_candidates * central_binomial(n_blocks)
+    # theorem: finite-randomness
+    alike = moved if gamma is None else moved / check_fraction("gamma", gamma)
+    differ = selection_flip_bound_sampled(sharpness, n_candidates, m, drift=moved)
+    return upper_probability(alike + differ)

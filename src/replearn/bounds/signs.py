@@ -1,6 +1,6 @@
 """Signs from k labels or throws each, the same in two runs: heavy points one by one, coins at once.
 
-The threshold on the mean label is uniform on [-a, a] (or follows the arcsine law of that width).
+The threshold on the mean label is uniform on [-a, a].
 All of d signs are equal in two ways. One threshold per coin with a d-th of the budget each: n grows
 like d^2. Or the vector of signs drawn by correlated sampling from a product of coins, whose total
 variation grows like sqrt(d) only: n grows like d, at the price of 2^d candidates. Beyond 20 coins
@@ -12,111 +12,62 @@ import math
 import numpy as np
 
 from replearn.bounds.crossing import binomial_rows
-from replearn.bounds.flips import central_binomial, flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, arcsine_law, uniform_law
+from replearn.bounds.flips import central_binomial
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_choice, check_count, check_fraction
-from replearn.records.search import bisect, smallest_integer
+from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
+from replearn.records.search import bisect, require_pair
 
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000
 
+# More coins than this have too many sign vectors to draw among: they are drawn in groups.
 JOINT_COINS = 20
-"""More coins than this have too many sign vectors to draw among: they are drawn in groups."""
 
 
-def label_law(k: int, a: float, law: str = "uniform") -> ThresholdLaw:
-    """Return the frozen law for the label of a heavy point.
+def label_law(k: int, a: float) -> ThresholdLaw:
+    """Return the frozen law for the label of a heavy point: k labels, half-width a.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used.
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
-
-    Returns
-    -------
-    ThresholdLaw
-
-    Examples
-    --------
     >>> label_law(4, 0.5).probabilities.tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    check_choice("law", law, ("uniform", "arcsine"))
-    return uniform_law(k, a) if law == "uniform" else arcsine_law(k, a)
+    return uniform_law(k, a)
 
 
 @theorem("heavy-labels")
-def label_flip_bound(k: int, a: float, law: str = "uniform") -> float:
+def label_flip_bound(k: int, a: float) -> float:
     """Probability that two runs label a heavy point differently.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used, the same in both runs.
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
+    Returns ``f(k) / a``, rounded up.
 
-    Returns
-    -------
-    float
-        ``f(k) / a`` for the uniform law; the exact supremum for the arcsine law.
-
-    Examples
-    --------
     >>> round(label_flip_bound(1000, 0.2), 4)
     0.0892
     """
     check_count("k", k, most=MOST_BLOCKS)
     check_fraction("a", a)
     # theorem: heavy-labels
-    if law == "uniform":
-        return upper_probability(central_binomial(k) / a + ROUNDING)
-    return flip_bound(label_law(k, a, law))
+    return upper_probability(central_binomial(k) / a + ROUNDING)
 
 
 @theorem("heavy-labels")
-def label_error_bound(k: int, alpha: float, a: float, law: str = "uniform") -> float:
-    """Probability that a heavy point with a clear majority gets the other label.
+def label_error_bound(k: int, alpha: float, a: float) -> float:
+    """Probability that a heavy point whose mean label is alpha from 0 gets the other label.
 
-    Parameters
-    ----------
-    k : int
-        Number of labels used.
-    alpha : float
-        The mean label is at least ``alpha`` away from 0, in (0, 1].
-    a : float
-        Half-width of the threshold on the mean label, in (0, 1].
-    law : {"uniform", "arcsine"}
-        Kind of law.
+    Averaged over thresholds; at most ``exp(-k (alpha - a)^2 / 2)`` where ``a < alpha``.
 
-    Returns
-    -------
-    float
-        Averaged over thresholds; at most ``exp(-k (alpha - a)^2 / 2)`` where ``a < alpha``.
-
-    Examples
-    --------
     >>> label_error_bound(1000, 0.4, 0.2) < 2e-9
     True
     >>> label_error_bound(10, 1.0, 1.0)
     0.0
     """
     check_count("k", k, most=MOST_BLOCKS)
-    check_fraction("alpha", alpha)
-    check_fraction("a", a)
+    check_fractions(alpha=alpha, a=a)
     # theorem: heavy-labels
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:
         return upper_probability(hoeffding)
-    wrong = 1.0 - label_law(k, a, law).probabilities
+    wrong = 1.0 - label_law(k, a).probabilities
     exact = float(binomial_rows(k, np.array([(1.0 + alpha) / 2.0]))[0] @ wrong)
     return upper_probability(min(hoeffding, exact * (1.0 + 1e-8)))
 
@@ -126,46 +77,22 @@ def smallest_labels(
 ) -> tuple[int, float]:
     """Find how many labels of each heavy point are needed, and the width that goes with them.
 
-    Parameters
-    ----------
-    rho : float
-        Flip budget for each point, in (0, 1].
-    beta : float
-        Probability that any of the points is labelled wrongly, in (0, 1].
-    alpha : float
-        Points whose mean label is within ``alpha`` of 0 may get either label; 1 in the
-        realizable setting.
-    n_points : int
-        Number of heavy points; a set whose members all have frequency at least ``low`` has at
-        most ``1 / low``.
+    Points whose mean label is within ``alpha`` of 0 may get either label. A set whose members all
+    have frequency at least ``low`` has at most ``1 / low`` points.
 
-    Returns
-    -------
-    k : int
-        Number of labels: k passes and k - 1 fails.
-    a : float
-        Half-width for the uniform law, the smallest that keeps the flip budget.
-
-    Examples
-    --------
     >>> k, a = smallest_labels(0.1, 0.05, 0.2, n_points=100)
     >>> k, round(a, 4)
     (1502, 0.1456)
     """
-    check_fraction("rho", rho)
-    check_fraction("beta", beta)
-    check_fraction("alpha", alpha)
+    check_fractions(rho=rho, beta=beta, alpha=alpha)
     check_count("n_points", n_points)
 
-    def passes(k: int) -> bool:
-        a = _smallest_width(k, rho)
-        return a is not None and n_points * label_error_bound(k, alpha, a) <= beta
-
-    k = smallest_integer(passes, limit=10**7)
-    a = None if k is None else _smallest_width(k, rho)
-    if k is None or a is None:
-        raise ValueError(f"rho={rho!r}, alpha={alpha!r} need more than 10**7 labels of a point.")
-    return k, a
+    return require_pair(
+        lambda k: _smallest_width(k, rho),
+        lambda k, a: n_points * label_error_bound(k, alpha, a) <= beta,
+        f"rho={rho!r}, alpha={alpha!r} need more than 10**7 labels of a point.",
+        limit=10**7,
+    )
 
 
 def _smallest_width(k: int, rho: float) -> float | None:
@@ -181,8 +108,6 @@ def _smallest_width(k: int, rho: float) -> float | None:
 def joint_groups(n_coins: int) -> list[int]:
     """Sizes of the groups in which so many coins are drawn at once, as equal as can be.
 
-    Examples
-    --------
     >>> joint_groups(20), joint_groups(50)
     ([20], [17, 17, 16])
     """
@@ -194,27 +119,12 @@ def joint_groups(n_coins: int) -> list[int]:
 def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: one threshold per coin.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    a : float
-        Half-width of the thresholds on the mean, in (0, 1].
+    Returns ``d f(n) / a``, cut at 1.
 
-    Returns
-    -------
-    float
-        ``d f(n) / a``, cut at 1.
-
-    Examples
-    --------
     >>> round(sign_flip_bound(100_000, 5, 0.1), 4)
     0.0892
     """
-    check_count("n", n)
-    check_count("n_coins", n_coins)
+    check_counts(n=n, n_coins=n_coins)
     # theorem: coins-at-once
     return upper_probability(n_coins * (central_binomial(n) / check_fraction("a", a) + ROUNDING))
 
@@ -223,28 +133,13 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
 def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     """Probability that two runs differ in any sign: the vector drawn by correlated sampling.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    a : float
-        Beyond this distance of the mean from 0 a sign is certain, in (0, 1].
+    Returns ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
+    for more than 20 coins.
 
-    Returns
-    -------
-    float
-        ``2 t / (1 + t)`` with ``t = pi sqrt(2 d / n) / (4 a)``, cut at 1; the sum over groups
-        for more than 20 coins.
-
-    Examples
-    --------
     >>> round(joint_sign_flip_bound(1_000_000, 20, 0.1), 4)
     0.0946
     """
-    check_count("n", n)
-    check_count("n_coins", n_coins)
+    check_counts(n=n, n_coins=n_coins)
     # theorem: coins-at-once
     steep = math.pi * math.sqrt(2.0 / n) / (4.0 * check_fraction("a", a))
     tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
@@ -254,23 +149,6 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
 def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None:
     """Smallest half-width that keeps the budget, or None if even 1 does not.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    rho : float
-        Budget for the whole vector, in (0, 1].
-    joint : bool
-        Whether the vector is drawn at once.
-
-    Returns
-    -------
-    float or None
-
-    Examples
-    --------
     >>> round(sign_width(100_000, 5, 0.1, joint=False), 3)
     0.089
     """
@@ -286,31 +164,12 @@ def sign_width(n: int, n_coins: int, rho: float, *, joint: bool) -> float | None
 def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: bool) -> float:
     """Probability that any coin whose mean is at least alpha from 0 gets the wrong sign.
 
-    Parameters
-    ----------
-    n : int
-        Throws of each coin.
-    n_coins : int
-        Number of coins, d.
-    alpha : float
-        Coins closer to 0 may get either sign, in (0, 1].
-    a : float
-        Half-width, in (0, 1].
-    joint : bool
-        Whether the vector is drawn at once.
+    A union over the coins; ``joint``: the vector is drawn at once.
 
-    Returns
-    -------
-    float
-        Union over the coins, cut at 1.
-
-    Examples
-    --------
     >>> sign_error_bound(100_000, 5, 0.2, 0.1, joint=False) < 1e-12
     True
     """
-    check_fraction("alpha", alpha)
-    check_fraction("a", a)
+    check_fractions(alpha=alpha, a=a)
     # theorem: coins-at-once
     if joint:
         hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0

@@ -13,7 +13,6 @@ side (Hoeffding), so T = 10^7 costs no more than its few ten thousand relevant c
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -21,26 +20,26 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
 
-from replearn.bounds.laws import ROUNDING, portable_arcsine
-from replearn.bounds.numeric import Floats
+from replearn.bounds.laws import ROUNDING, SCALES
+from replearn.bounds.numeric import Floats, frozen
 
+# Mass that may lie outside a window, on each side.
 NEGLECTED = 1e-18
-"""Mass that may lie outside a window, on each side."""
 
+# Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over.
 MOST_BLOCKS_BY_CELLS = 20_000
-"""Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over."""
 
+# Relative gap between the returned bound and the largest value evaluated (T <= 2,048).
 TOLERANCE = 1e-6
-"""Relative gap between the returned bound and the largest value evaluated (T <= 2,048)."""
 
+# Added per run: masses are right to about 5e-11 for T <= 20,000 and the weights sum to one.
 FLOAT_SLACK = 5e-10
-"""Added per run: masses are right to about 5e-11 for T <= 20,000 and the weights sum to one."""
 
+# Numbers held per array: keeps the memory of one pass to a few megabytes.
 LARGEST_BATCH = 400_000
-"""Numbers held per array: keeps the memory of one pass to a few megabytes."""
 
+# Most entries of a matrix of levels.
 MATRIX_SIZE = 4_000_000
-"""Most entries of a matrix of levels."""
 
 
 def window_radius(n_blocks: int) -> int:
@@ -53,9 +52,7 @@ def window_radius(n_blocks: int) -> int:
 def log_choose(n: int) -> Floats:
     """Logarithms of the binomial coefficients C(n, 0), ..., C(n, n)."""
     factorials = special.gammaln(np.arange(n + 1) + 1.0)
-    values: Floats = factorials[-1] - factorials - factorials[::-1]
-    values.flags.writeable = False
-    return values
+    return frozen(factorials[-1] - factorials - factorials[::-1])
 
 
 def binomial_masses(n: int, q: Floats, k: NDArray[np.intp]) -> Floats:
@@ -93,16 +90,7 @@ def mean_difference_limit(n_blocks: int, q: Floats) -> Floats:
         return spread
     z = (n_blocks - 1) * spread
     factor = n_blocks / (n_blocks - 1) * (1.0 + 1e-12)
-    bound: Floats = factor * z * (special.i0e(z) + special.i1e(z))
-    return bound
-
-
-@dataclass(frozen=True)
-class _Evaluated:
-    """Cells with the larger of their end values and an upper bound of the curve on them."""
-
-    value: Floats
-    bound: Floats
+    return np.asarray(factor * z * (special.i0e(z) + special.i1e(z)))
 
 
 def supremum_by_cells(steps: Floats, runs: int = 2) -> float:
@@ -114,11 +102,11 @@ def supremum_by_cells(steps: Floats, runs: int = 2) -> float:
     tolerance = TOLERANCE * max(1.0, n_blocks / 2048)
     best, settled = 0.0, 0.0
     while len(low):
-        cells = _evaluate(steps, runs, low, high)
-        best = max(best, float(cells.value.max()))
-        open_ = cells.bound > best * (1.0 + tolerance) + FLOAT_SLACK
-        settled = max(settled, float(cells.bound[~open_].max(initial=0.0)))
-        gap = (cells.bound[open_] - best) / (best * tolerance + FLOAT_SLACK)
+        value, bound = _evaluate(steps, runs, low, high)
+        best = max(best, float(value.max()))
+        open_ = bound > best * (1.0 + tolerance) + FLOAT_SLACK
+        settled = max(settled, float(bound[~open_].max(initial=0.0)))
+        gap = (bound[open_] - best) / (best * tolerance + FLOAT_SLACK)
         low, high = _divide(low[open_], high[open_], np.clip(np.cbrt(gap), 2.0, 6.0))
     return min(settled + runs * (FLOAT_SLACK + NEGLECTED), 1.0)
 
@@ -134,7 +122,7 @@ def _divide(low: Floats, high: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     return start, end
 
 
-def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> _Evaluated:
+def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> Floats:
     """Evaluate cells given by angles (q = sin^2), in batches that fit into memory."""
     n_blocks = len(steps)
     a, b = np.sin(low) ** 2, np.minimum(np.sin(high) ** 2, 0.5)
@@ -144,14 +132,11 @@ def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> _Evaluated
         _evaluate_batch(steps, runs, a[i : i + rows], b[i : i + rows])
         for i in range(0, len(a), rows)
     ]
-    return _Evaluated(
-        np.concatenate([part.value for part in parts]),
-        np.concatenate([part.bound for part in parts]),
-    )
+    return np.concatenate(parts, axis=1)
 
 
-def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> _Evaluated:
-    """Bound the curve on the cells [a, b]; one row per cell, one column per count k."""
+def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> Floats:
+    """Return the larger end value of the curve on each cell [a, b], and an upper bound on it."""
     cells = _Cells.around(len(steps), a, b)
     weights = np.where(cells.k < len(steps), steps[np.minimum(cells.k, len(steps) - 1)], 0.0)
     value = np.maximum(
@@ -164,7 +149,7 @@ def _evaluate_batch(steps: Floats, runs: int, a: Floats, b: Floats) -> _Evaluate
     neglected = 2.0 * NEGLECTED * (runs * len(steps)) ** 2 / cells.least_variance[:, 0]
     second_order = value + np.maximum(bend + neglected, 0.0) * (b - a) ** 2 / 8.0
     second_order[a == 0.0] = np.inf  # 1 / (q (1 - q)) has no bound there
-    return _Evaluated(value, np.minimum(first_order, second_order))
+    return np.stack([value, np.minimum(first_order, second_order)])
 
 
 @dataclass(frozen=True)
@@ -209,8 +194,7 @@ def _bend_of_phi(cells: _Cells, runs: int) -> Floats:
         return 4.0 * cells.most_slope**2
     # -phi'' is convex in x, so its largest value is at an end of [lower, upper]
     ends = [x ** (runs - 2) + (1.0 - x) ** (runs - 2) for x in (cells.lower, cells.upper)]
-    bend: Floats = runs * (runs - 1) * np.maximum(ends[0], ends[1]) * cells.most_slope**2
-    return bend
+    return np.asarray(runs * (runs - 1) * np.maximum(ends[0], ends[1]) * cells.most_slope**2)
 
 
 def _bend_of_levels(cells: _Cells, runs: int) -> Floats:
@@ -223,8 +207,7 @@ def _bend_of_levels(cells: _Cells, runs: int) -> Floats:
     most = np.maximum.reduce(corners)
     if_positive = cells.most_slope / cells.least_variance
     if_negative = cells.least_slope / (cells.b * (1.0 - cells.b))
-    bend: Floats = most * np.where(most >= 0.0, if_positive, if_negative)
-    return bend
+    return np.asarray(most * np.where(most >= 0.0, if_positive, if_negative))
 
 
 def supremum_of_smooth_law(steps: Floats, runs: int = 2) -> float:
@@ -259,8 +242,7 @@ def _largest_nearby(steps: Floats, edges: Floats, radius: int) -> Floats:
     first = np.floor(edges[:-1] * n_blocks).astype(np.intp)
     last = np.minimum(np.ceil(edges[1:] * n_blocks).astype(np.intp), n_blocks - 1)
     ends = np.column_stack([first, last + 1]).ravel()
-    nearby: Floats = np.maximum.reduceat(np.append(spread, 0.0), ends)[::2]
-    return nearby
+    return np.asarray(np.maximum.reduceat(np.append(spread, 0.0), ends)[::2])
 
 
 def _tail_beyond(n_blocks: int, radius: int) -> float:
@@ -295,9 +277,7 @@ class GridEstimate:
         grid = np.sin(np.linspace(0.0, math.pi / 4.0, count + 1)[1:]) ** 2
         self.n_blocks = n_blocks
         self.levels = level_matrix(n_blocks, grid, runs)
-        self.scale: Callable[[Floats], Floats] = (
-            portable_arcsine if law == "arcsine" else np.positive
-        )
+        self.scale = SCALES[law]
         self.position = self.scale(2.0 * np.arange(n_blocks + 1) / n_blocks - 1.0)
 
     def largest_flips(self, widths: Floats, every: int = 1) -> Floats:

@@ -13,24 +13,17 @@ _BOUNDS: dict[str, tuple[str, Callable[..., Any]]] = {}
 
 
 def theorem(key: str) -> Callable[[Bound], Bound]:
-    """Mark a function as a bound that follows from a theorem.
+    """Mark a function as a bound that follows from the theorem ``docs/theory/<key>.md``.
 
-    Parameters
-    ----------
-    key : str
-        Name of the page ``docs/theory/<key>.md`` with statement and proof.
-
-    Examples
-    --------
     >>> @theorem("several-partitions")
     ... def example_of_a_bound(flip_bound: float) -> float:
     ...     return flip_bound
-    >>> theorem_of(example_of_a_bound)
+    >>> example_of_a_bound.theorem_key
     'several-partitions'
     """
 
     def mark(function: Bound) -> Bound:
-        name = _name(function)
+        name = function.__name__
         known = _BOUNDS.get(name)
         if known is not None and _home(known[1]) != _home(function):
             raise ValueError(f"two bounds are called {name!r}: certificates name them, rename one")
@@ -41,19 +34,9 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
     return mark
 
 
-def theorem_of(function: Callable[..., Any]) -> str:
-    """Return the theorem key of a marked bound; anything else is refused."""
-    name = _name(function)
-    if name not in _BOUNDS:
-        raise ValueError(f"{name} has no theorem: mark it with @theorem")
-    return _BOUNDS[name][0]
-
-
 def bound_named(name: str) -> Callable[..., Any]:
     """Return the marked bound of this name.
 
-    Examples
-    --------
     >>> bound_named("error_factor").__name__
     'error_factor'
     """
@@ -68,10 +51,6 @@ def theorems_in_use() -> dict[str, list[str]]:
     for name, (key, _) in sorted(_BOUNDS.items()):
         names.setdefault(key, []).append(name)
     return names
-
-
-def _name(function: Callable[..., Any]) -> str:
-    return str(getattr(function, "__name__", function))
 
 
 def _home(function: Callable[..., Any]) -> tuple[str, str]:

@@ -11,7 +11,7 @@ from replearn.bounds.concentration import dkw_tail
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect, smallest_integer
+from replearn.records.search import bisect, require_pair
 
 # Splits of alpha between sampling error and exponential weights that are tried.
 _SPLITS = 64
@@ -23,8 +23,6 @@ def mean_cdf_distance(n: int) -> float:
 
     At least ``E sup |F1 - F2|``, for every distribution.
 
-    Examples
-    --------
     >>> round(mean_cdf_distance(10_000), 5)
     0.01762
     """
@@ -38,8 +36,6 @@ def mean_cut_difference(n: int, n_directions: int = 1) -> float:
 
     An upper bound for every distribution.
 
-    Examples
-    --------
     >>> round(mean_cut_difference(10_000), 5)
     0.01596
     """
@@ -53,24 +49,8 @@ def mean_cut_difference(n: int, n_directions: int = 1) -> float:
 def threshold_flip_bound(sharpness: float, n: int, gamma: float, n_directions: int = 1) -> float:
     """Probability that the thresholds of two runs differ on a mass above ``gamma``.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors.
-    n : int
-        Rows of each sample.
-    gamma : float
-        Mass on which the rules may differ, in (0, 1].
-    n_directions : {1, 2}
-        2 when both directions are candidates.
+    For every distribution, atoms or not; two directions when both are candidates.
 
-    Returns
-    -------
-    float
-        For every distribution, atoms or not.
-
-    Examples
-    --------
     >>> round(threshold_flip_bound(40.0, 1_000_000, 0.2), 4)
     0.1736
     """
@@ -86,24 +66,6 @@ def threshold_flip_bound(sharpness: float, n: int, gamma: float, n_directions: i
 def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: int = 1) -> float:
     """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
 
-    Parameters
-    ----------
-    sharpness : float
-        Scale t of the errors.
-    n : int
-        Rows of the sample.
-    alpha : float
-        Excess error allowed, in (0, 1].
-    n_directions : {1, 2}
-        2 when both directions are candidates.
-
-    Returns
-    -------
-    float
-        Over sample and shared randomness.
-
-    Examples
-    --------
     >>> round(threshold_error_tail(60.0, 1_000_000, 0.2), 4)
     0.0014
     """
@@ -120,26 +82,8 @@ def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: i
 
 
 def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) -> float | None:
-    """Smallest sharpness t at which the threshold is within ``alpha`` except with ``beta``.
+    """Smallest sharpness at which the threshold is within ``alpha`` except with ``beta``, or None.
 
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    alpha : float
-        Excess error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
-    n_directions : {1, 2}
-        2 when both directions are candidates.
-
-    Returns
-    -------
-    float or None
-        None when no scale is enough at this sample size.
-
-    Examples
-    --------
     >>> round(threshold_scale(1_000_000, 0.2, 0.1), 1)
     34.3
     """
@@ -161,40 +105,15 @@ def smallest_sample_threshold(
 ) -> tuple[int, float]:
     """Find the sample size and sharpness for a replicable and accurate threshold.
 
-    Parameters
-    ----------
-    rho : float
-        Probability that two rules may differ on a mass above gamma, in (0, 1].
-    gamma : float
-        Mass on which two rules may differ, in (0, 1].
-    alpha, beta : float
-        Excess error allowed, and its failure probability, in (0, 1].
-    n_directions : {1, 2}
-        2 when both directions are candidates.
-
-    Returns
-    -------
-    n : int
-        Sample size: n passes and n - 1 fails.
-    sharpness : float
-        Sharpness to use with it.
-
-    Examples
-    --------
     >>> n, sharpness = smallest_sample_threshold(0.2, 0.2, 0.2, 0.1)
     >>> n, round(sharpness, 1)
     (568711, 34.8)
     """
     check_fraction("rho", rho)
 
-    def passes(n: int) -> bool:
-        sharpness = threshold_scale(n, alpha, beta, n_directions)
-        if sharpness is None:
-            return False
-        return threshold_flip_bound(sharpness, n, gamma, n_directions) <= rho
-
-    n = smallest_integer(passes, limit=10**15)
-    sharpness = None if n is None else threshold_scale(n, alpha, beta, n_directions)
-    if n is None or sharpness is None:
-        raise ValueError(f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.")
-    return n, sharpness
+    return require_pair(
+        lambda n: threshold_scale(n, alpha, beta, n_directions),
+        lambda n, sharpness: threshold_flip_bound(sharpness, n, gamma, n_directions) <= rho,
+        f"rho={rho!r} and alpha={alpha!r} need more than 10**15 rows.",
+        limit=10**15,
+    )

@@ -28,21 +28,9 @@ _GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
 def log_growth(d: int, m: int) -> float:
     """Logarithm of Sauer's bound on the number of dichotomies of ``m`` points.
 
-    Parameters
-    ----------
-    d : int
-        VC dimension.
-    m : int
-        Number of points.
+    Returns ``ln(C(m, 0) + ... + C(m, d))``, rounded up; beyond a million terms ``d ln(e m / d)``,
+    which is larger.
 
-    Returns
-    -------
-    float
-        ``ln(C(m, 0) + ... + C(m, d))``, rounded up; beyond a million terms ``d ln(e m / d)``, which
-        is larger.
-
-    Examples
-    --------
     >>> round(math.exp(log_growth(2, 4)))
     11
     """
@@ -72,8 +60,6 @@ def agnostic_tail(m: int, d: int, alpha: float) -> float:
 
     ``exp(-m s^2 / 2)`` with ``s = alpha - sqrt(2 ln(growth(m)) / m)``; 1 where s <= 0.
 
-    Examples
-    --------
     >>> agnostic_tail(100, 1, 0.1), round(agnostic_tail(5000, 1, 0.1), 4)
     (1.0, 0.0131)
     """
@@ -114,23 +100,9 @@ def agnostic_sample_size(d: int, alpha: float, beta: float) -> int:
 def realizable_tail(m: int, d: int, alpha: float) -> float:
     """Probability that some hypothesis without training error has error above ``alpha``.
 
-    Parameters
-    ----------
-    m : int
-        Sample size.
-    d : int
-        VC dimension.
-    alpha : float
-        Error allowed, in (0, 1].
+    The smallest ``2 growth(m + g) C(g, k) / C(m + g, k)``, ``k = floor(alpha g)``, over
+    sizes g of a ghost sample.
 
-    Returns
-    -------
-    float
-        The smallest ``2 growth(m + g) C(g, k) / C(m + g, k)``, ``k = floor(alpha g)``, over sizes
-        g of a ghost sample.
-
-    Examples
-    --------
     >>> round(realizable_tail(200, 1, 0.1), 6)
     1e-05
     """
@@ -140,8 +112,6 @@ def realizable_tail(m: int, d: int, alpha: float) -> float:
 def realizable_tail_within(m: int, d: int, alpha: float, beta: float) -> bool:
     """Whether ``realizable_tail(m, d, alpha) <= beta``, by as few ghost samples as possible.
 
-    Examples
-    --------
     >>> realizable_tail_within(107, 1, 0.1, 0.05), realizable_tail_within(106, 1, 0.1, 0.05)
     (True, False)
     """

@@ -9,18 +9,13 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds.flips import (
-    central_binomial,
-    flip_supremum,
-    runs_bound,
-    uniform_flip_bound,
-)
+from replearn.bounds.flips import central_binomial, flip_supremum, runs_bound, uniform_flip_bound
 from replearn.bounds.laws import (
+    LAWS_OF_A_WIDTH,
     MOST_BLOCKS,
+    SCALES,
     VOTES,
     ThresholdLaw,
-    arcsine_law,
-    portable_arcsine,
     uniform_law,
 )
 from replearn.bounds.numeric import Floats
@@ -29,15 +24,10 @@ from replearn.bounds.suprema import MOST_BLOCKS_BY_CELLS, GridEstimate
 from replearn.records.checks import check_choice, check_count, check_fraction
 from replearn.records.search import require_integer
 
+# Significant digits of the widths that `smallest_width` returns.
 DIGITS = 4
-"""Significant digits of the widths that `smallest_width` returns."""
 
 COARSE_WIDTHS = 256
-
-_BUILDERS: dict[str, Callable[[int, float], ThresholdLaw]] = {
-    "uniform": uniform_law,
-    "arcsine": arcsine_law,
-}
 
 
 @lru_cache(maxsize=1024)
@@ -91,20 +81,17 @@ def smallest_width(
     if vote == "soft" and (law != "uniform" or runs != 2):
         return next(filter(passes, _gentle_widths(n_blocks, law, runs, rho)), None)
     if closed_form:
-        return _by_bisection(_start_of_search(n_blocks, rho), passes)
+        # No law of half-width w with one step per count can pass below this width.
+        start = min(max(central_binomial(n_blocks) / (2.0 * rho), 1.0 / n_blocks), 1.0)
+        return _by_bisection(start, passes)
     return next(filter(passes, _not_ruled_out(GridEstimate(n_blocks, law, runs), rho)), None)
 
 
 def _builder(law: str) -> Callable[[int, float], ThresholdLaw]:
     """Return the constructor of a law that has a width."""
-    if law not in _BUILDERS:
+    if law not in LAWS_OF_A_WIDTH:
         raise ValueError(f"law must be 'uniform' or 'arcsine' to have a width, got {law!r}")
-    return _BUILDERS[law]
-
-
-def _start_of_search(n_blocks: int, rho: float) -> float:
-    """Return a width below which no law of half-width w with one step per count can pass."""
-    return min(max(central_binomial(n_blocks) / (2.0 * rho), 1.0 / n_blocks), 1.0)
+    return LAWS_OF_A_WIDTH[law]
 
 
 def _round_up(width: float) -> float:
@@ -147,8 +134,7 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
         central_binomial(n_blocks) if runs == 2 else flip_supremum(uniform_law(n_blocks), runs=runs)
     )
     slope = rho / (n_blocks * spread)  # no step of the law may be larger
-    scale: Callable[[Floats], Floats] = portable_arcsine if law == "arcsine" else np.positive
-    ends = scale(np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
+    ends = SCALES[law](np.arange(n_blocks % 2, n_blocks + 1, 2) / n_blocks)
     inner = np.maximum.accumulate(np.diff(ends, prepend=-ends[0] if n_blocks % 2 else 0.0))
     # Between two ends: the inner steps fall with the width, the one that is cut by it grows.
     low = np.maximum(ends, inner / (2.0 * slope))
@@ -307,7 +293,6 @@ def make_law(
 
 def _smallest_budget(name: str, n_blocks: int) -> float:
     """Return the certified worst case of the best width, rounded up to four digits."""
-    build = _builder(name)
-    if name == "uniform" or n_blocks > MOST_BLOCKS_BY_CELLS:
-        return _round_up(flip_supremum(build(n_blocks, 1.0)))
-    return _round_up(flip_supremum(build(n_blocks, _best_width(name, n_blocks)[0])))
+    widest = name == "uniform" or n_blocks > MOST_BLOCKS_BY_CELLS
+    width = 1.0 if widest else _best_width(name, n_blocks)[0]
+    return _round_up(flip_supremum(_builder(name)(n_blocks, width)))

@@ -1,6 +1,7 @@
 """The command ``replearn``: parse, call, print, exit code.
 
-Each command is a module with ``add_arguments`` and ``run``, loaded when it is asked for.
+Each command is a module with ``add_arguments`` and ``run``, loaded when it is asked for. Results go
+to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 a gate failed (``audit --fail-above``) or runs are not comparable
 (``certify``); 2 wrong usage or bad input, with one line that says what to do; 130 interrupted.
@@ -9,14 +10,20 @@ Exit codes: 0 done; 1 a gate failed (``audit --fail-above``) or runs are not com
 from __future__ import annotations
 
 import argparse
+import contextlib
 import importlib
 import os
 import sys
-from collections.abc import Sequence
+import warnings
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from replearn._version import __version__
-from replearn.cli._console import BAD_INPUT, INTERRUPTED, plain_warnings, say, stay_silent
+from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
+from replearn.records.json import pretty_json
 
+DONE, GATE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
 COMMANDS = {
     "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
     "plan": ("replearn.cli.plan", "what n rows can guarantee, or how many rows are needed"),
@@ -94,3 +101,81 @@ def _in_one_line(error: BaseException) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     return " ".join(str(error).split()) or type(error).__name__
+
+
+def say(text: str) -> None:
+    """Write one line to standard error."""
+    sys.stderr.write(f"replearn: {text}\n")
+    sys.stderr.flush()
+
+
+def say_all(remarks: Iterable[str], *, quiet: bool = False) -> None:
+    """Write several lines to standard error, unless quiet."""
+    for remark in () if quiet else remarks:
+        say(remark)
+
+
+def put(text: str) -> None:
+    """Write a result to standard output."""
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+    sys.stdout.flush()
+
+
+def put_json(value: Any) -> None:
+    """Write a result to standard output as JSON, and nothing else."""
+    put(pretty_json(value))
+
+
+def add_options(parser: Any, kind: type | str, **options: str) -> None:
+    """Add options of one kind, each with its help: a type, or the word for a text's meaning."""
+    for name, text in options.items():
+        flag = f"--{name.replace('_', '-')}"
+        if kind is bool:
+            parser.add_argument(flag, action="store_true", help=text)
+        elif isinstance(kind, str):
+            parser.add_argument(flag, metavar=kind, help=text)
+        else:
+            parser.add_argument(flag, type=kind, metavar="N" if kind is int else "X", help=text)
+
+
+def stay_silent() -> None:
+    """Discard standard output whose reader has gone (as in ``| head``)."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+@contextlib.contextmanager
+def plain_warnings() -> Iterator[None]:
+    """Turn warnings into single lines; count those that every block repeats."""
+    repeated: Counter[str] = Counter()
+    told: set[str] = set()
+
+    def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if issubclass(category, NotCertifiedWarning | PreprocessingWarning):
+            if text not in told:
+                told.add(text)
+                say(f"note: {text}")
+        else:
+            repeated[f"{category.__name__}: {text[:100]}"] += 1
+
+    with warnings.catch_warnings(), _quiet_workers():
+        warnings.simplefilter("always")
+        warnings.showwarning = show
+        try:
+            yield
+        finally:
+            for text, count in repeated.most_common(3):
+                say(f"note: {count} times {text}")
+
+
+@contextlib.contextmanager
+def _quiet_workers() -> Iterator[None]:
+    """Worker processes repeat the same warnings on the same terminal, each in its own words."""
+    if "PYTHONWARNINGS" in os.environ:
+        yield
+        return
+    os.environ["PYTHONWARNINGS"] = "ignore"
+    try:
+        yield
+    finally:
+        del os.environ["PYTHONWARNINGS"]

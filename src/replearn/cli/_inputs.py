@@ -21,6 +21,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn.auditing import is_replicable
+from replearn.cli import add_options
 from replearn.persistence import describe, load
 from replearn.randomness import SharedKey
 from replearn.tables.encoder import TableEncoder
@@ -36,6 +37,7 @@ NAMED = {
 }
 """Base learners by name: a factory, and whether it is made of trees."""
 
+_ENCODING = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
     "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
     "file as they are, any other classifier gets them encoded (default: logreg)"
@@ -44,30 +46,18 @@ MODEL_HELP = (
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """The training data that the options describe.
+    """The training data that the options describe."""
 
-    Parameters
-    ----------
-    X : polars.DataFrame
-        The feature columns.
-    y : ndarray
-        Labels.
-    columns : dict of str to str
-        Kinds of the feature columns.
-    target_kind : str
-        Kind of the target column.
-    groups : ndarray or None
-        Group of each row.
-    remarks : tuple of str
-        Notes for standard error.
-    """
-
-    X: Any
+    X: Any  # a polars frame of the features
     y: NDArray[Any]
-    columns: dict[str, str]
+    columns: dict[str, str]  # kinds of the features
     target_kind: str
     groups: NDArray[Any] | None
-    remarks: tuple[str, ...]
+    remarks: tuple[str, ...]  # for standard error
+
+    def features_for(self, model: Any) -> Any:
+        """Return the features as a base learner expects them."""
+        return to_pandas(self.X) if takes_columns_itself(model) else self.X
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,39 +66,33 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="column with the labels to predict"
     )
-    parser.add_argument(
-        "--id",
-        metavar="COLUMN",
-        help="identifies a row: not a feature; its threshold is derived from it",
-    )
-    parser.add_argument(
-        "--group-by", metavar="COLUMN", help="rows with the same value stay in one block"
+    add_options(
+        parser,
+        "COLUMN",
+        id="identifies a row: not a feature; its threshold is derived from it",
+        group_by="rows with the same value stay in one block",
     )
     parser.add_argument(
         "--drop", action="append", default=[], metavar="COLUMN", help="leave out (may be repeated)"
     )
-    parser.add_argument(
-        "--columns",
-        metavar="FILE",
-        help="take the kinds of the columns from this file: fit --save-columns, or a model file",
-    )
-    add_encoding(parser)
+    columns = "take the kinds of the columns from this file: fit --save-columns, or a model file"
+    add_options(parser, "FILE", columns=columns)
+    add_options(parser, "NAME", encoding=_ENCODING, model=MODEL_HELP)
+    parser.set_defaults(model="logreg")
 
 
-def add_encoding(parser: argparse.ArgumentParser) -> None:
-    """Add the option for text files that are not UTF-8."""
-    parser.add_argument("--encoding", help="of text files, such as latin-1 (default: utf-8)")
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that load models and read a file for them."""
+    add_options(parser, "FILE", key_file="the shared key, if not in the model")
+    add_trust(parser)
+    add_options(parser, "NAME", encoding=_ENCODING)
+    add_options(parser, bool, json="print JSON", quiet="no remarks")
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
     """Add the option for types of other packages inside a model file."""
-    parser.add_argument(
-        "--trust",
-        action="append",
-        default=[],
-        metavar="TYPE",
-        help="type outside scikit-learn that may be loaded (may be repeated)",
-    )
+    text = "type outside scikit-learn that may be loaded (may be repeated)"
+    parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
 
 
 def read_sample(args: argparse.Namespace) -> Sample:
@@ -156,10 +140,12 @@ def _labels(table: Table, target: str, path: str) -> tuple[NDArray[Any], Any, li
     if len(column) < len(known):
         remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
     _check_classes(column, table.columns[target], target, path)
+    return _as_labels(column, table.columns[target]), known, remarks
+
+
+def _as_labels(column: Any, kind: str) -> NDArray[Any]:
     values = column.to_numpy()
-    if table.columns[target] == NUMBER:
-        return values.astype(np.int64), known, remarks
-    return np.array(values.tolist()), known, remarks
+    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
 
 
 def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
@@ -204,8 +190,13 @@ def read_columns(path: str) -> dict[str, str]:
 
 def _columns_of_model(path: str) -> dict[str, str]:
     notes = _notes_of_model(path)
+    return {**_wanted_columns(notes), notes["target"]: notes["target_kind"]}
+
+
+def _wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
+    """Return the kinds of the columns that a model needs for predicting."""
     named = {} if notes.get("id") is None else {notes["id"]: ID}
-    return {**notes["columns"], notes["target"]: notes["target_kind"], **named}
+    return {**notes["columns"], **named}
 
 
 def _notes_of_model(path: str) -> Mapping[str, Any]:
@@ -252,13 +243,10 @@ def read_points(
     path: str, notes: Mapping[str, Any], encoding: str | None
 ) -> tuple[Any, list[str] | None, tuple[str, ...]]:
     """Read the rows to predict, as a model's notes say: features, ids, remarks."""
-    wanted = dict(notes["columns"])
-    name = notes.get("id")
-    if name is not None:
-        wanted[name] = ID
-    table = read_table(path, wanted, encoding=encoding)
+    table = read_table(path, _wanted_columns(notes), encoding=encoding)
     frame = table.frame.select(list(notes["columns"]))
     X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
+    name = notes.get("id")
     if name is None:
         return X, None, table.remarks
     ids = table.frame[name]
@@ -276,26 +264,11 @@ def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArr
         column = read_table(path, {target: kind}, encoding=encoding).frame[target]
     except TableFileError:
         return None
-    if column.null_count():
-        return None
-    values = column.to_numpy()
-    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
+    return None if column.null_count() else _as_labels(column, kind)
 
 
 def base_model(name: str, columns: Mapping[str, str]) -> Any:
-    """Return the base learner, with everything that learns from data inside.
-
-    Parameters
-    ----------
-    name : str
-        One of ``NAMED``, or ``module:object``.
-    columns : mapping of str to str
-        Kinds of the feature columns.
-
-    Returns
-    -------
-    classifier
-        Takes a frame with these columns.
+    """Return the base learner by name, with everything that learns from data inside.
 
     Examples
     --------

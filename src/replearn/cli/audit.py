@@ -6,16 +6,9 @@ import argparse
 from typing import Any
 
 from replearn.auditing import AuditResult, audit, is_replicable
-from replearn.cli._console import DONE, GATE_FAILED, put, put_json, say, say_all
-from replearn.cli._inputs import (
-    MODEL_HELP,
-    add_sample_arguments,
-    base_model,
-    read_key,
-    read_sample,
-    takes_columns_itself,
-    to_pandas,
-)
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
+from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
+from replearn.records.checks import check_fraction, if_given
 
 ENDINGS = (".html", ".json", ".md")
 
@@ -23,12 +16,20 @@ ENDINGS = (".html", ".json", ".md")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
-    parser.add_argument("--model", default="logreg", metavar="NAME", help=MODEL_HELP)
-    parser.add_argument(
-        "--rho",
-        type=float,
-        default=0.1,
-        help="flip probability that the replicable contender guarantees (default: 0.1)",
+    add_options(
+        parser,
+        float,
+        rho="flip probability that the replicable contender guarantees (default: 0.1)",
+        time_budget="start no pair of trainings after so many seconds",
+        fail_above="exit with 1 if the measured flip rate of the model is larger",
+        fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
+        "be smaller",
+    )
+    add_options(
+        parser,
+        int,
+        pairs="pairs of trainings (default: 20)",
+        jobs="number of workers (default: all cores)",
     )
     parser.add_argument(
         "--subgroup",
@@ -36,35 +37,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="COLUMN",
         help="report flips for each of its values (may be repeated)",
     )
-    parser.add_argument("--pairs", type=int, default=20, help="pairs of trainings (default: 20)")
-    parser.add_argument(
-        "--time-budget", type=float, metavar="SECONDS", help="start no pair of trainings after this"
+    add_options(
+        parser,
+        "FILE",
+        out="write the report: .html, .json or .md",
+        key_file="key from which the samples are drawn",
     )
-    parser.add_argument("--out", metavar="FILE", help="write the report: .html, .json or .md")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
-    parser.add_argument(
-        "--fail-above",
-        type=float,
-        metavar="RATE",
-        help="exit with 1 if the measured flip rate of the model is larger",
+    add_options(parser, "DIR", resume="keep finished pairs here, and continue from them")
+    add_options(
+        parser,
+        bool,
+        json="print the result as JSON",
+        hide_values="leave features out of the report",
+        quiet="no remarks, no progress",
     )
-    parser.add_argument(
-        "--fail-above-limit",
-        type=float,
-        metavar="RATE",
-        help="the same for its upper 95 %% limit: passes only if the rate is shown to be smaller",
-    )
-    parser.add_argument(
-        "--resume", metavar="DIR", help="keep finished pairs here, and continue from them"
-    )
-    parser.add_argument("--key-file", metavar="FILE", help="key from which the samples are drawn")
-    parser.add_argument(
-        "--hide-values", action="store_true", help="leave features out of the report"
-    )
-    parser.add_argument(
-        "--jobs", type=int, metavar="N", default=-1, help="workers (default: all cores)"
-    )
-    parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
+    parser.set_defaults(rho=0.1, pairs=20, jobs=-1)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -74,10 +61,9 @@ def run(args: argparse.Namespace) -> int:
     sample = read_sample(args)
     say_all(sample.remarks, quiet=args.quiet)
     base = base_model(args.model, sample.columns)
-    X = to_pandas(sample.X) if takes_columns_itself(base) else sample.X
     result = audit(
         base,
-        X,
+        sample.features_for(base),
         sample.y,
         n_pairs=args.pairs,
         design={"time_budget": args.time_budget},
@@ -103,10 +89,8 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
-    for option in ("fail_above", "fail_above_limit"):
-        limit = getattr(args, option)
-        if limit is not None and not 0 <= limit <= 1:
-            raise ValueError(f"--{option.replace('_', '-')} {limit} must lie in [0, 1].")
+    if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
+    if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
 
 
 def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:
@@ -114,19 +98,14 @@ def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dic
     contenders = [c for c in result.contenders if c.certificate is not None]
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)
-    allowed_rates = {"estimate": args.fail_above, "upper limit": args.fail_above_limit}
-    values = {"estimate": rate.value, "upper limit": rate.upper}
+    gates = (
+        ("estimate", args.fail_above, rate.value),
+        ("upper limit", args.fail_above_limit, rate.upper),
+    )
     return [
-        {
-            "model": judged.name,
-            "judged": what,
-            "allowed": allowed,
-            "estimate": rate.value,
-            "lower": rate.lower,
-            "upper": rate.upper,
-            "passed": values[what] <= allowed,
-        }
-        for what, allowed in allowed_rates.items()
+        {"model": judged.name, "judged": what, "allowed": allowed, **rate.to_dict()}
+        | {"passed": value <= allowed}
+        for what, allowed, value in gates
         if allowed is not None
     ]
 

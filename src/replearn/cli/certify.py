@@ -8,18 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replearn.cli._console import DONE, GATE_FAILED, put, put_json
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Comparison, differing
 from replearn.persistence import describe
 from replearn.records.text import rounded_up
 
+_ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
+"""What JSON says of each certificate."""
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("files", nargs="+", help="certificates (JSON) or model files")
-    parser.add_argument("--explain", action="store_true", help="the first certificate in words")
-    parser.add_argument("--json", action="store_true", help="print JSON")
+    add_options(parser, bool, explain="the first certificate in words", json="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -83,15 +85,7 @@ def _as_json(
     return {
         "comparable": all(comparisons.values()),
         "certificates": [
-            {
-                "file": path,
-                "task": certificate.task,
-                "rho": certificate.rho,
-                "certified": certificate.certified,
-                "n": certificate.n,
-                "key_fingerprint": certificate.key_fingerprint,
-                "digest": certificate.digest,
-            }
+            {"file": path, **{name: getattr(certificate, name) for name in _ITEMS}}
             for path, certificate in certificates.items()
         ],
         "comparisons": [

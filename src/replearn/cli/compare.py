@@ -9,8 +9,8 @@ from typing import Any
 from numpy.typing import NDArray
 
 from replearn.auditing import compare
-from replearn.cli._console import DONE, put, put_json, say_all
-from replearn.cli._inputs import add_encoding, add_trust, load_model, read_points, read_truth
+from replearn.cli import DONE, add_options, put, put_json, say_all
+from replearn.cli._inputs import add_model_arguments, load_model, read_points, read_truth
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -18,12 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model_a", help="model file: the one in use")
     parser.add_argument("model_b", help="model file: the one that would replace it")
     parser.add_argument("data", help="file with rows that neither has learned from")
-    parser.add_argument("--key-file", metavar="FILE", help="the shared key, if not in the models")
-    parser.add_argument("--key-file-b", metavar="FILE", help="of model b, if another")
-    add_trust(parser)
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    parser.add_argument("--quiet", action="store_true", help="no remarks")
-    add_encoding(parser)
+    add_options(parser, "FILE", key_file_b="the key of model b, if another")
+    add_model_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -46,15 +42,7 @@ def run(args: argparse.Namespace) -> int:
 
 @dataclass(frozen=True, eq=False)
 class KeyedModel:
-    """A model whose thresholds are derived from ids, for callers that pass features only.
-
-    Parameters
-    ----------
-    model : learner
-        Fitted.
-    ids : list of str or None
-        Ids of the rows; None: thresholds are derived from the features.
-    """
+    """A model whose thresholds are derived from ids, for callers that pass features only."""
 
     model: Any
     ids: list[str] | None

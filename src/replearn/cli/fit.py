@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from replearn.auditing import is_replicable
-from replearn.cli._console import DONE, put, put_json, say, say_all
+from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import (
-    MODEL_HELP,
     Sample,
     add_sample_arguments,
     add_trust,
@@ -18,7 +17,6 @@ from replearn.cli._inputs import (
     read_key,
     read_sample,
     takes_columns_itself,
-    to_pandas,
 )
 from replearn.guarantees import Plan
 from replearn.learners import PointwiseReplicableClassifier
@@ -31,23 +29,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
     parser.add_argument("--key-file", required=True, metavar="FILE", help="the shared key")
-    parser.add_argument("--plan", metavar="FILE", help="plan that all labs share")
-    parser.add_argument("--rho", type=float, help="without a plan: flip probability (default: 0.1)")
-    parser.add_argument("--max-fits", type=int, help="without a plan: largest number of fits")
-    parser.add_argument("--model", default="logreg", metavar="NAME", help=MODEL_HELP)
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
     )
-    parser.add_argument("--certificate", metavar="FILE", help="write the certificate as JSON")
-    parser.add_argument("--save-columns", metavar="FILE", help="write the kinds of the columns")
-    parser.add_argument("--include-key", action="store_true", help="put the key into the model")
-    parser.add_argument(
-        "--resume", metavar="DIR", help="keep finished blocks here, and continue from them"
+    add_options(
+        parser,
+        "FILE",
+        plan="plan that all labs share",
+        certificate="write the certificate as JSON",
+        save_columns="write the kinds of the columns",
+    )
+    add_options(parser, "DIR", resume="keep finished blocks here, and continue from them")
+    add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
+    add_options(
+        parser, int, max_fits="without a plan: largest number of fits", jobs="number of workers"
+    )
+    add_options(
+        parser,
+        bool,
+        include_key="put the key into the model",
+        quiet="no remarks, no progress",
+        json="print the result as JSON",
     )
     add_trust(parser)
-    parser.add_argument("--jobs", type=int, metavar="N", help="number of workers")
-    parser.add_argument("--quiet", action="store_true", help="no remarks, no progress")
-    parser.add_argument("--json", action="store_true", help="print the result as JSON")
 
 
 def run(args: argparse.Namespace) -> int:
@@ -61,18 +65,16 @@ def run(args: argparse.Namespace) -> int:
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
-    own = takes_columns_itself(base)
+    targets: dict[str, Any] = {"plan": shared}
     if shared is None:
         targets = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    else:
-        targets = {"plan": shared}
     learner = PointwiseReplicableClassifier(
         base, **targets, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
     )
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
-        learner.fit(to_pandas(sample.X) if own else sample.X, sample.y, groups=sample.groups)
-    _write(args, learner, sample, _notes(args, sample, own))
+        learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
+    _write(args, learner, sample)
     _print(args, learner, sample)
     return DONE
 
@@ -102,17 +104,14 @@ def _check_folders(*paths: str | None) -> None:
             raise ValueError(f"{path}: the folder does not exist.")
 
 
-def _notes(args: argparse.Namespace, sample: Sample, own: bool) -> dict[str, Any]:
-    return {
+def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+    notes = {
         "columns": sample.columns,
         "target": args.target,
         "target_kind": sample.target_kind,
         "id": args.id,
-        "frame": "pandas" if own else "polars",
+        "frame": "pandas" if takes_columns_itself(learner.estimator) else "polars",
     }
-
-
-def _write(args: argparse.Namespace, learner: Any, sample: Sample, notes: dict[str, Any]) -> None:
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 
-from replearn.cli._console import DONE, put, put_json, say
+from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.cli._inputs import read_key
 from replearn.randomness import SharedKey
 
@@ -14,13 +14,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     new = actions.add_parser("new", help="generate a secret key")
-    new.add_argument(
-        "--out", metavar="FILE", help="write it to a file that only its owner can read"
-    )
-    new.add_argument("--json", action="store_true")
+    add_options(new, "FILE", out="write it to a file that only its owner can read")
     show = actions.add_parser("show", help="show the fingerprint of a key file")
     show.add_argument("file")
-    show.add_argument("--json", action="store_true")
+    for action in (new, show):
+        add_options(action, bool, json="print JSON")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from replearn.cli._console import DONE, put, put_json, say
+from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.guarantees import GUARANTEES, plan
 from replearn.records.json import read_object
 
@@ -58,19 +58,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for title, options in groups:
         group = parser.add_argument_group(title)
         for name, (kind, text) in options.items():
-            group.add_argument(f"--{_dashed(name)}", type=kind, help=text)
+            add_options(group, kind, **{name: text})
         if options is _OF_VOTES:
             group.add_argument("--classes", metavar="A,B", help="the labels, part of the protocol")
             group.add_argument("--law", choices=("arcsine", "uniform", "optimal"))
             group.add_argument("--vote", choices=("hard", "soft"))
-            group.add_argument(
-                "--groups", action="store_true", help="n counts groups (fit --group-by)"
-            )
-    parser.add_argument("--save", metavar="FILE", help="write the plan as JSON")
-    parser.add_argument("--json", action="store_true", help="print the plan as JSON")
-    parser.add_argument(
-        "--paper", action="store_true", help="show the paper's constants beside the plan"
-    )
+            add_options(group, bool, groups="n counts groups (fit --group-by)")
+    add_options(parser, "FILE", save="write the plan as JSON")
+    paper = "show the paper's constants beside the plan"
+    add_options(parser, bool, json="print the plan as JSON", paper=paper)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -82,20 +78,20 @@ def run(args: argparse.Namespace) -> int:
     if args.groups:
         given["unit"] = "groups"
     try:
-        made = plan(_task(args.task), **given)
+        planned = plan(_task(args.task), **given)
     except TypeError as error:
         if not str(error).startswith("plan("):
             raise  # a bug, not an option that this task does not take
         raise ValueError(str(error)) from None
     if args.save:
-        made.save(args.save)
+        planned.save(args.save)
         say(f"plan written to {args.save}")
     if args.json:
-        put_json(read_object(made.to_json(), "plan"))
+        put_json(read_object(planned.to_json(), "plan"))
     else:
-        put(str(made))
+        put(str(planned))
         if args.paper:
-            put(f"\n{made.paper_constants()}")
+            put(f"\n{planned.paper_constants()}")
     return DONE
 
 

@@ -8,8 +8,8 @@ import io
 import math
 from typing import Any
 
-from replearn.cli._console import DONE, put, put_json, say, say_all
-from replearn.cli._inputs import add_encoding, add_trust, load_model, read_points
+from replearn.cli import DONE, add_options, put, put_json, say, say_all
+from replearn.cli._inputs import add_model_arguments, load_model, read_points
 from replearn.records.files import write_atomically
 
 
@@ -17,21 +17,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("model", help="model file")
     parser.add_argument("data", help="file with the rows to predict")
-    parser.add_argument("--key-file", metavar="FILE", help="the shared key, if not in the model")
-    parser.add_argument(
-        "--explain",
-        action="store_true",
-        help="add vote share, threshold, flip probability and a sentence",
-    )
-    parser.add_argument(
-        "--max-flip", type=float, metavar="P", help="abstain where the flip probability is larger"
-    )
-    parser.add_argument("--out", metavar="FILE", help="write CSV to a file")
-    parser.add_argument("--json", action="store_true", help="print JSON")
-    add_trust(parser)
-    parser.add_argument("--jobs", type=int, metavar="N", help="number of workers")
-    parser.add_argument("--quiet", action="store_true", help="no remarks")
-    add_encoding(parser)
+    add_options(parser, float, max_flip="abstain where the flip probability is larger")
+    add_options(parser, bool, explain="add vote share, threshold, flip probability and a sentence")
+    add_options(parser, "FILE", out="write CSV to a file")
+    add_options(parser, int, jobs="number of workers")
+    add_model_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -48,8 +38,8 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         write_atomically(args.out, _as_csv(columns))
     if args.json:
-        names = list(columns)
-        rows = [dict(zip(names, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        lines = zip(*columns.values(), strict=True)
+        rows = [dict(zip(columns, line, strict=True)) for line in lines]
         put_json({"model": args.model, "rows": len(rows), "predictions": rows})
     elif not args.out:
         put(_as_csv(columns))

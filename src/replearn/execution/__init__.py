@@ -5,7 +5,7 @@ Faster ways to the same result plug in from `replearn.fastpaths`; nothing here n
 
 from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting import fit_blocks
-from replearn.execution.partition import make_blocks, make_partitions
+from replearn.execution.partition import make_blocks
 from replearn.execution.plugins import plain_loop, use_fastpaths
 from replearn.execution.runtime import (
     Progress,
@@ -15,7 +15,7 @@ from replearn.execution.runtime import (
     side_by_side,
 )
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel, soft_scores, vote_counts
+from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel
 
 __all__ = [
     "FEWEST_ROWS_PER_TASK",
@@ -27,13 +27,10 @@ __all__ = [
     "fit_blocks",
     "keyed_seeds",
     "make_blocks",
-    "make_partitions",
     "one_thread",
     "plain_loop",
     "random_state_names",
     "set_seeds",
     "side_by_side",
-    "soft_scores",
     "use_fastpaths",
-    "vote_counts",
 ]

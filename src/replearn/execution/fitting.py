@@ -11,6 +11,7 @@ import copy
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -44,7 +45,6 @@ WARM_UP_BLOCKS = 2
 
 SECONDS_PER_TASK = 0.1
 """Blocks are sent to the workers in batches of about this length."""
-
 
 THREADED = frozenset(
     {DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier}
@@ -127,8 +127,9 @@ def fit_blocks(
     y, store = np.asarray(y), active_store()
     shelf = None if store is None else store.open(estimator, X, y, blocks, keys)
     done = {} if shelf is None else shelf.done()
-    left = [number for number in range(len(blocks)) if number not in done]
-    work = _cut(estimator, X, y, blocks, keys, names, left, shelf)
+    parts = zip(range(len(blocks)), blocks, keys, names, strict=True)
+    left = [part for part in parts if part[0] not in done]
+    work = _cut(estimator, X, y, left, shelf)
     progress = Progress(len(left), verbose=verbose)
     models: list[Any] = []
     try:
@@ -140,7 +141,7 @@ def fit_blocks(
                 progress.advance(len(batch))
     finally:
         progress.close()
-    done.update(zip(left, models, strict=True))
+    done.update(zip((part[0] for part in left), models, strict=True))
     return [done[number] for number in range(len(blocks))]
 
 
@@ -189,19 +190,15 @@ def _cut(
     estimator: Any,
     X: Any,
     y: NDArray[Any],
-    blocks: Sequence[NDArray[np.intp]],
-    keys: Sequence[SharedKey],
-    names: Sequence[str],
-    left: Sequence[int],
+    left: list[tuple[int, NDArray[np.intp], SharedKey, str]],
     shelf: Shelf | None,
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
     places = random_state_names(estimator)
     faster = fit_functions(estimator)  # chosen here: workers have switches of their own
-    for number in left:
-        rows, seeds = blocks[number], keyed_seeds(places, keys[number])
+    for number, rows, key, name in left:
         keep = None if shelf is None else shelf.keeper(number)
-        yield Block(take_rows(X, rows), y[rows], seeds, names[number], keep, faster)
+        yield Block(take_rows(X, rows), y[rows], keyed_seeds(places, key), name, keep, faster)
 
 
 def _run(
@@ -224,8 +221,8 @@ def _run(
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
-    tasks = (delayed(_fit_batch)(estimator, batch) for batch in _batches(work, size))
-    yield from parallel(tasks)
+    batches = iter(lambda: list(islice(work, size)), [])
+    yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)
 
 
 def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
@@ -239,17 +236,6 @@ def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
 def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:
     wanted = int(SECONDS_PER_TASK / max(seconds_per_block, 1e-6))
     return max(1, min(wanted, n_blocks // (4 * workers)))
-
-
-def _batches(work: Iterator[Block], size: int) -> Iterator[list[Block]]:
-    batch: list[Block] = []
-    for block in work:
-        batch.append(block)
-        if len(batch) == size:
-            yield batch
-            batch = []
-    if batch:
-        yield batch
 
 
 def _name_block(error: Exception, estimator: Any, name: str) -> None:

@@ -7,6 +7,9 @@ are the last in keyed order and are dropped: blocks of unequal size would break 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import chain
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -23,7 +26,7 @@ def make_blocks(
     n_blocks: int,
     block_size: int,
     *,
-    partition: int = 0,
+    partition: int | Sequence[int] = 0,
     groups: ArrayLike | None = None,
 ) -> list[NDArray[np.intp]]:
     """Cut the rows into ``n_blocks`` disjoint blocks in keyed order.
@@ -40,8 +43,9 @@ def make_blocks(
         Number of blocks, T.
     block_size : int
         Rows per block, m; with ``groups``, groups per block.
-    partition : int, default=0
-        Which of several partitions of the same rows.
+    partition : int or sequence of int, default=0
+        Which of several partitions of the same rows. Several are cut at once, one after another
+        in the list: the cells of the points are encoded once for all.
     groups : array-like of shape (n,), optional
         Rows of one group stay in one block. Groups are ordered by their keyed ids and blocks are
         cut by number of groups.
@@ -57,14 +61,29 @@ def make_blocks(
     >>> from replearn.execution import make_blocks
     >>> from replearn.randomness import SharedKey
     >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
-    >>> blocks = make_blocks(SharedKey("demo"), X, y, 3, 3)
-    >>> [len(block) for block in blocks]
-    [3, 3, 3]
-    >>> len(np.unique(np.concatenate(blocks)))
-    9
+    >>> [len(block) for block in make_blocks(SharedKey("demo"), X, y, 2, 3, partition=range(2))]
+    [3, 3, 3, 3]
     """
-    _check_cut(n_blocks, block_size)
-    partition_key = key.child("partition", partition)
+    check_count("n_blocks", n_blocks)
+    check_count("block_size", block_size)
+    numbers = [partition] if isinstance(partition, Integral) else partition
+    points = as_points(points)
+    if len(numbers) > 1:
+        points = points.encoded_once()
+    keys = [key.child("partition", number) for number in numbers]
+    cuts = [_cut(partition_key, points, y, n_blocks, block_size, groups) for partition_key in keys]
+    return list(chain.from_iterable(cuts))
+
+
+def _cut(
+    partition_key: SharedKey,
+    points: Points,
+    y: ArrayLike,
+    n_blocks: int,
+    block_size: int,
+    groups: ArrayLike | None,
+) -> list[NDArray[np.intp]]:
+    """Cut the rows once."""
     # theorem: content-keyed-partition
     order = partition_key.order(points, y)
     if groups is None:
@@ -82,38 +101,6 @@ def make_blocks(
     by_block = order[np.argsort(block_of_row, kind="stable")]
     ends = np.cumsum(np.bincount(block_of_row, minlength=n_blocks)[:n_blocks])
     return np.split(by_block[: ends[-1]], ends[:-1])
-
-
-def make_partitions(
-    key: SharedKey,
-    points: Points | Any,
-    y: ArrayLike,
-    n_blocks: int,
-    block_size: int,
-    *,
-    n_partitions: int = 1,
-    groups: ArrayLike | None = None,
-) -> list[NDArray[np.intp]]:
-    """Cut the rows several times; the cells of the points are encoded once for all.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.execution import make_partitions
-    >>> from replearn.randomness import SharedKey
-    >>> X, y = np.arange(20.0).reshape(10, 2), np.arange(10) % 2
-    >>> len(make_partitions(SharedKey("demo"), X, y, 3, 3, n_partitions=2))
-    6
-    """
-    if n_partitions > 1:
-        points = as_points(points).encoded_once()
-    return [
-        block
-        for partition in range(n_partitions)
-        for block in make_blocks(
-            key, points, y, n_blocks, block_size, partition=partition, groups=groups
-        )
-    ]
 
 
 def _keyed_groups(
@@ -134,11 +121,6 @@ def _keyed_groups(
     names = np.empty((len(numbers), 1), dtype=object)
     names[:, 0] = list(numbers)
     return group_of_row, partition_key.child("group").order(names)
-
-
-def _check_cut(n_blocks: int, block_size: int) -> None:
-    check_count("n_blocks", n_blocks)
-    check_count("block_size", block_size)
 
 
 def _check_enough(available: int, n_blocks: int, block_size: int, what: str) -> None:

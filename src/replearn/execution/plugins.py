@@ -41,8 +41,8 @@ class Voter:
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> Any:
-        """Return something true if the model can be in such a group."""
-        raise NotImplementedError
+        """Return something true if a model of the plug-in's types can be in such a group."""
+        return True
 
     @classmethod
     def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
@@ -71,32 +71,19 @@ class Voter:
 class Plugin:
     """A faster way to vote or to fit.
 
-    Parameters
-    ----------
-    name : str
-        By which it can be switched off.
-    models : frozenset of type
-        Exact types of models it may take: a subclass may do anything.
-    last_steps : frozenset of type or None, default=None
-        Exact types of last steps of pipelines it may take; None: any. Only for ``Pipeline``.
-    voter : type of Voter, optional
-        How the models vote.
-    fit : callable, optional
-        ``fit(model, X, y)`` fits the model and returns True, or leaves it alone. A function of a
-        module, because it is sent to worker processes.
-
     Examples
     --------
     >>> from sklearn.dummy import DummyClassifier
-    >>> from replearn.execution.plugins import Plugin
     >>> Plugin("nothing", frozenset({DummyClassifier})).may_take(DummyClassifier())
     True
     """
 
-    name: str
-    models: frozenset[type]
-    last_steps: frozenset[type] | None = None
-    voter: type[Voter] | None = None
+    name: str  # by which it can be switched off
+    models: frozenset[type]  # exact types: a subclass may do anything
+    last_steps: frozenset[type] | None = None  # of pipelines; None: any
+    voter: type[Voter] | None = None  # how the models vote
+    # fit(model, X, y) fits the model and returns True, or leaves it alone. A function of a module,
+    # because it is sent to worker processes.
     fit: Callable[[Any, Any, NDArray[Any]], bool] | None = None
 
     def may_take(self, model: Any) -> bool:
@@ -117,11 +104,6 @@ switched_off: frozenset[str] = frozenset()
 def register(*plugins: Plugin) -> None:
     """Add plug-ins; the first that takes a model has it."""
     _plugins.update({plugin.name: plugin for plugin in plugins})
-
-
-def plugin_names() -> list[str]:
-    """Return the names of all plug-ins, in order."""
-    return list(_plugins)
 
 
 def use_fastpaths(enabled: bool = True, *names: str) -> None:
@@ -145,7 +127,7 @@ def use_fastpaths(enabled: bool = True, *names: str) -> None:
     global switched_off
     unknown = sorted(set(names) - set(_plugins))
     if unknown:
-        raise ValueError(f"unknown fast paths {unknown}: they are {plugin_names()}")
+        raise ValueError(f"unknown fast paths {unknown}: they are {list(_plugins)}")
     if not names:
         switched_off = frozenset() if enabled else EVERYTHING
         return
@@ -191,28 +173,24 @@ def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], boo
 
 
 def seat_members(members: list[Member], soft: bool) -> tuple[list[Voter], list[Member]]:
-    """Put members into the groups of plug-ins."""
+    """Put members into the groups of plug-ins; return the groups and who is left."""
     voters: list[Voter] = []
     for plugin in active():
-        voter, members = _seat(plugin, members, soft)
-        voters += [voter] if voter else []
+        if plugin.voter is not None:
+            voter, members = _seat(plugin, plugin.voter, members, soft)
+            voters += [voter] if voter else []
     return voters, members
 
 
-def _seat(plugin: Plugin, members: list[Member], soft: bool) -> tuple[Voter | None, list[Member]]:
-    kind = plugin.voter
-    if kind is None:
-        return None, members
-    recognised = [
-        plugin.may_take(member.model) and kind.recognises(member.model, soft) for member in members
-    ]
-    chosen = [place for place, answer in enumerate(recognised) if answer]
-    if not chosen:
-        return None, members
-    voter = kind.seat([members[i] for i in chosen], [recognised[i] for i in chosen], soft)
+def _seat(
+    plugin: Plugin, kind: type[Voter], members: list[Member], soft: bool
+) -> tuple[Voter | None, list[Member]]:
+    looked_at = [plugin.may_take(m.model) and kind.recognises(m.model, soft) for m in members]
+    taken = [(member, found) for member, found in zip(members, looked_at, strict=True) if found]
+    voter = kind.seat([m for m, _ in taken], [found for _, found in taken], soft) if taken else None
     if voter is None:
         return None, members
-    return voter, [member for member, yes in zip(members, recognised, strict=True) if not yes]
+    return voter, [member for member, found in zip(members, looked_at, strict=True) if not found]
 
 
 if os.environ.get("REPLEARN_FASTPATHS", "").strip().lower() in ("off", "0", "false", "no"):

@@ -162,11 +162,9 @@ class Shelf(Protocol):
 
     def done(self) -> dict[int, Any]:
         """Return the models that are there already, by the number of their block."""
-        ...
 
     def keeper(self, number: int) -> Callable[[Any], None]:
         """Return a function that keeps a block's model; it may be called in a worker process."""
-        ...
 
 
 class BlockStore(Protocol):
@@ -184,7 +182,6 @@ class BlockStore(Protocol):
 
         Raises if the store belongs to another fit.
         """
-        ...
 
 
 _ACTIVE: ContextVar[BlockStore | None] = ContextVar("replearn_block_store", default=None)

@@ -10,7 +10,7 @@ instructions. Plug-ins keep the promise in their own ways: see `replearn.executi
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -37,23 +37,27 @@ MOST_ROWS_PER_TASK = 256 * CHUNK
 class LoopVoter(Voter):
     """The plain loop: ask the models one by one, always with the same number of rows."""
 
+    def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """Yield which rows are asked at a time, and the table of them, padded."""
+        for start, stop in row_chunks(n_rows(X), CHUNK):
+            yield slice(start, stop), pad_rows(slice_rows(X, start, stop), CHUNK)
+
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        for start, stop in row_chunks(n_rows(X), CHUNK):
-            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+        for rows, chunk in self.chunks(X):
             for member in self.members:
-                add_codes(counts[start:stop], member, predicted_codes(member, chunk))
+                add_codes(counts[rows], member, _predicted_codes(member, chunk))
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
-        for start, stop in row_chunks(n_rows(X), CHUNK):
-            chunk = pad_rows(slice_rows(X, start, stop), CHUNK)
+        for rows, chunk in self.chunks(X):
+            part = totals[rows]
             for member in self.members:
-                shares = member.model.predict_proba(chunk)[: stop - start]
-                totals[start:stop, member.partition, member.codes] += shares
+                shares = member.model.predict_proba(chunk)[: len(part)]
+                part[:, member.partition, member.codes] += shares
 
 
-def predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
+def _predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
     """Ask a model, and translate its labels to positions in the list of all classes."""
     labels = np.asarray(member.model.predict(X))
     codes = np.full(len(labels), -1, dtype=np.intp)
@@ -180,47 +184,6 @@ class Panel:
         return self._voters[state]
 
 
-def vote_counts(
-    estimators: Sequence[Any],
-    X: Any,
-    classes: ArrayLike,
-    *,
-    n_partitions: int = 1,
-    n_jobs: int | None = None,
-) -> NDArray[np.int32]:
-    """Count the votes of each partition; see `Panel` for the parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, vote_counts
-    >>> vote_counts([ConstantVote(0), ConstantVote(1)], np.zeros((2, 1)), [0, 1])
-    array([[1],
-           [1]], dtype=int32)
-    """
-    return Panel(estimators, classes, n_partitions).vote_counts(X, n_jobs=n_jobs)
-
-
-def soft_scores(
-    estimators: Sequence[Any],
-    X: Any,
-    classes: ArrayLike,
-    *,
-    n_partitions: int = 1,
-    n_jobs: int | None = None,
-) -> NDArray[np.float64]:
-    """Average the class probabilities of each partition; see `Panel` for the parameters.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, soft_scores
-    >>> soft_scores([ConstantVote(0), ConstantVote(1)], np.zeros((1, 1)), [0, 1])
-    array([[0.5]])
-    """
-    return Panel(estimators, classes, n_partitions).soft_scores(X, n_jobs=n_jobs)
-
-
 def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[Member]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
@@ -248,10 +211,7 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
     joblib waits for threads by sleeping 10 ms at a time, a tenth of the time of 100,000 rows.
     """
     if not compat.threads_are_configured():
-        results: list[Any] = Parallel(n_jobs=n_jobs, prefer="threads")(
-            delayed(work)(*task) for task in tasks
-        )
-        return results
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(*t) for t in tasks))
     settings = get_config()  # scikit-learn keeps them by thread
 
     def run(task: Any) -> Any:

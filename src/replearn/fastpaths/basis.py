@@ -8,7 +8,7 @@ weighted sum of terms; only the weights differ from block to block.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
 from typing import Any, NamedTuple
@@ -21,11 +21,11 @@ from replearn.tables import is_frame, is_sparse, n_rows
 from replearn.tables.columns import (
     clip_for_trees,
     count_words,
+    is_nan,
     numbers_of,
     parts_of_dates,
     texts_of,
 )
-from replearn.tables.missing import is_nan
 
 
 class Of(Enum):
@@ -84,41 +84,18 @@ READERS: dict[str, Callable[[Any], list[Any]]] = {
 """How the cells of a column are read: arrays of float64 (NaN: missing), or lists of cells."""
 
 
-@dataclass
-class _Places:
-    """Where the terms of one channel stand in the matrix."""
-
-    number: int | None = None
-    missing: int | None = None
-    levels: dict[Any, int] = field(default_factory=dict)
-
-    def add(self, what: What, place: int) -> None:
-        if what is Of.NUMBER:
-            self.number = place
-        elif what is Of.MISSING:
-            self.missing = place
-        else:
-            self.levels[what] = place
-
+Places = dict[Any, int]
+"""Where the terms of one channel stand in the matrix, by what they say (see `What`)."""
 
 Slot = tuple[NDArray[np.intp], NDArray[np.float64]]
 """For each row, the place of one term (negative: none) and its value."""
 
 
 class Basis:
-    """The terms that some models share, in a fixed order.
-
-    Parameters
-    ----------
-    terms : iterable of Term
-        Repeated ones count once.
-    names : sequence of str, default=()
-        Names of the columns, for tables without names.
+    """The terms that some models share, each once; ``names`` are for tables without names.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from replearn.fastpaths.basis import Basis, Channel, Of, Term
     >>> age = Channel(0, "numbers")
     >>> basis = Basis([Term(age, Of.NUMBER), Term(age, Of.MISSING)])
     >>> basis.matrix(np.array([[30.0], [np.nan]]))
@@ -129,9 +106,10 @@ class Basis:
     def __init__(self, terms: Iterable[Term], names: Iterable[str] = ()) -> None:
         self.places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
         self._positions = {name: position for position, name in enumerate(names)}
-        self._channels: dict[Channel, _Places] = {}
+        self._channels: dict[Channel, Places] = {}
         for term, place in self.places.items():
-            self._channels.setdefault(term.channel, _Places()).add(term.what, place)
+            self._channels.setdefault(term.channel, {})[term.what] = place
+        self._has_levels = any(not isinstance(term.what, Of) for term in self.places)
 
     def matrix(self, X: Any) -> Any:
         """Evaluate all terms; a row of the result depends on that row of the table alone."""
@@ -141,7 +119,7 @@ class Basis:
             chosen: Any = [term.channel.column for term in self.places]
             return _finite(sparse.csr_array(X, dtype=np.float64)[:, chosen])
         slots = list(self._slots(X))
-        if any(places.levels for places in self._channels.values()):
+        if self._has_levels:
             return _sparse_rows(slots, len(self.places))
         dense = np.zeros((n_rows(X), len(self.places)))
         for place, values in slots:
@@ -174,37 +152,35 @@ class Basis:
 
     def _column(self, X: Any, column: Any) -> Any:
         if is_frame(X):
-            by_position = isinstance(column, int)
-            return X[X.columns[column]] if by_position else X[column]
+            return X[X.columns[column]] if isinstance(column, int) else X[column]
         position = column if isinstance(column, int) else self._positions[column]
         return X[:, [position]].toarray()[:, 0] if is_sparse(X) else np.asarray(X)[:, position]
 
 
-def _slots_of_numbers(values: NDArray[np.float64], places: _Places) -> Iterator[Slot]:
+def _slots_of_numbers(values: NDArray[np.float64], places: Places) -> Iterator[Slot]:
     missing = np.isnan(values)
     everywhere = np.ones(len(values))
-    if places.number is not None:
-        if missing.any() and places.missing is None:
+    if Of.NUMBER in places:
+        if missing.any() and Of.MISSING not in places:
             raise ValueError("a missing number in a column where the blocks expect none")
         known = _finite(np.where(missing, 0.0, values))
-        yield np.full(len(values), places.number, dtype=np.intp), known
-    if places.missing is not None:
-        yield np.where(missing, places.missing, -1), everywhere
-    if places.levels:
-        levels = np.array(sorted(places.levels), dtype=np.float64)
-        where = np.array([places.levels[level] for level in sorted(places.levels)])
+        yield np.full(len(values), places[Of.NUMBER], dtype=np.intp), known
+    if Of.MISSING in places:
+        yield np.where(missing, places[Of.MISSING], -1), everywhere
+    listed = sorted(what for what in places if not isinstance(what, Of))
+    if listed:
+        levels, where = np.array(listed, dtype=np.float64), np.array([places[at] for at in listed])
         nearest = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
         yield np.where(levels[nearest] == values, where[nearest], -1), everywhere
 
 
-def _slots_of_cells(cells: list[Any], places: _Places) -> Iterator[Slot]:
+def _slots_of_cells(cells: list[Any], places: Places) -> Iterator[Slot]:
     everywhere = np.ones(len(cells))
-    if places.missing is not None:
+    if Of.MISSING in places:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
-        yield np.where(missing, places.missing, -1), everywhere
-    if places.levels:
-        at = map(places.levels.get, cells, repeat(-1))
-        yield np.fromiter(at, dtype=np.intp, count=len(cells)), everywhere
+        yield np.where(missing, places[Of.MISSING], -1), everywhere
+    at = map(places.get, cells, repeat(-1))
+    yield np.fromiter(at, dtype=np.intp, count=len(cells)), everywhere
 
 
 def _is_missing(cell: Any) -> bool:

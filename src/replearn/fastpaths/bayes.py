@@ -16,16 +16,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.naive_bayes import GaussianNB
 
 from replearn.execution.plugins import Member, Voter
-from replearn.execution.voting import add_codes
-from replearn.fastpaths.linear import Tally, checked_table
+from replearn.fastpaths.linear import Tally, add_wide_votes, checked_table
 from replearn.tables import n_rows, row_chunks
 
 CELLS_PER_CHUNK = 2**14
 """Likelihoods summed at a time: they and their work space stay in the cache."""
-
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -50,8 +47,8 @@ class GaussianVoter(Voter):
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
-        """Tell whether the model is a Gaussian naive Bayes that votes hard."""
-        return type(model) is GaussianNB and not soft
+        """Tell whether the models vote hard."""
+        return not soft
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
@@ -68,19 +65,12 @@ class GaussianVoter(Voter):
                 answers[unsure] = self._second_is_likelier(self._log_likelihoods(rows[unsure]))
             tally.add(answers, part)
             if self.wide:
-                self._add_wide(self._log_likelihoods(rows), part)
+                wide_scores = self._log_likelihoods(rows)[:, 2 * len(self.binary) :]
+                add_wide_votes(self.wide, wide_scores, part)
 
     def _second_is_likelier(self, scores: NDArray[np.float64]) -> NDArray[np.bool_]:
         n_binary = len(self.binary)
-        likelier: NDArray[np.bool_] = scores[:, n_binary : 2 * n_binary] > scores[:, :n_binary]
-        return likelier
-
-    def _add_wide(self, scores: NDArray[np.float64], part: NDArray[np.int32]) -> None:
-        begin = 2 * len(self.binary)
-        for member in self.wide:
-            end = begin + len(member.codes)
-            add_codes(part, member, member.codes[scores[:, begin:end].argmax(axis=1)])
-            begin = end
+        return np.greater(scores[:, n_binary : 2 * n_binary], scores[:, :n_binary])
 
     def _log_likelihoods(self, rows: NDArray[np.float64]) -> NDArray[np.float64]:
         total = np.zeros((len(rows), len(self._offsets)))
@@ -104,17 +94,8 @@ class _Quadratic:
     the square and the linear term stay moderate.
     """
 
+    @np.errstate(all="ignore")  # what is not finite makes the rows unsure
     def __init__(
-        self,
-        means: NDArray[np.float64],
-        precisions: NDArray[np.float64],
-        offsets: NDArray[np.float64],
-        n_binary: int,
-    ) -> None:
-        with np.errstate(all="ignore"):  # what is not finite makes the rows unsure
-            self._expand(means, precisions, offsets, n_binary)
-
-    def _expand(
         self,
         means: NDArray[np.float64],
         precisions: NDArray[np.float64],

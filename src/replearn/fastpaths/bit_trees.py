@@ -18,29 +18,18 @@ ROWS_PER_CHUNK = 2048
 """Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
 
 MOST_LEAVES = 64
-FIELDS = frozenset({"value", "feature_idx", "num_threshold", "missing_go_to_left"}) | {
-    "left",
-    "right",
-    "is_leaf",
-    "is_categorical",
-}
+FIELDS = {"value", "feature_idx", "num_threshold", "missing_go_to_left", "left", "right"}
+FLAGS = {"is_leaf", "is_categorical"}
 
 
 class BitTrees:
-    """The trees of one boosting as tables of possible leaves.
+    """The trees of one boosting whose `node_tables` are accepted by `is_expected`.
 
-    Parameters
-    ----------
-    model : HistGradientBoostingClassifier
-        Fitted; `is_expected` accepts its `node_tables`.
-    points : list of ndarray
-        Sorted split points of each feature, containing the model's.
+    ``points`` are the sorted split points of each feature, the model's among them.
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> from replearn.fastpaths.bit_trees import BitTrees
     >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
     >>> model = HistGradientBoostingClassifier(max_iter=1, max_leaf_nodes=2).fit(X, y)
     >>> scores = BitTrees(model, [np.array([39.5])]).raw_scores(np.array([[0, 1]]))
@@ -62,9 +51,10 @@ class BitTrees:
         for feature, sorted_points in enumerate(points):
             used = np.flatnonzero(inner & (nodes["feature_idx"] == feature))
             if len(used):
-                table = _FeatureTable(nodes[used], trees[used], if_left[used], if_right[used])
-                codes = table.codes(sorted_points)
-                self._features.append((feature, codes, table.sets(len(tables))))
+                own, sets = _allowed_leaves(
+                    nodes[used], trees[used], if_left[used], if_right[used], len(tables)
+                )
+                self._features.append((feature, _codes(own, sorted_points), sets))
 
     def raw_scores(self, ranks: NDArray[np.intp]) -> NDArray[np.float64]:
         """Add up the leaf values of each row, in the order of the trees.
@@ -101,42 +91,37 @@ class BitTrees:
         return bits
 
 
-class _FeatureTable:
-    """Which leaves one feature leaves possible, for each interval between its split points."""
+def _allowed_leaves(
+    nodes: NDArray[Any],
+    trees: NDArray[np.intp],
+    if_left: NDArray[Any],
+    if_right: NDArray[Any],
+    n_trees: int,
+) -> tuple[NDArray[np.float64], NDArray[Any]]:
+    """Return the split points of one feature, and the leaves it leaves possible by code and tree.
 
-    def __init__(
-        self,
-        nodes: NDArray[Any],
-        trees: NDArray[np.intp],
-        if_left: NDArray[Any],
-        if_right: NDArray[Any],
-    ) -> None:
-        self._points, self._places = np.unique(nodes["num_threshold"], return_inverse=True)
-        self._missing_left = nodes["missing_go_to_left"] == 1
-        self._trees = trees
-        self._if_left = if_left
-        self._if_right = if_right
+    The code of a value is the number of points below it; the last code: missing.
+    """
+    points, places = np.unique(nodes["num_threshold"], return_inverse=True)
+    n_codes = len(points) + 1
+    sets = np.invert(np.zeros((n_codes + 1, n_trees), dtype=if_left.dtype))
+    left = sets[:n_codes].copy()
+    # A value with c points below it goes right at points 0 ... c - 1, left at the others.
+    np.bitwise_and.at(sets, (places + 1, trees), if_right)
+    np.bitwise_and.at(left, (places, trees), if_left)
+    np.bitwise_and.accumulate(sets[:n_codes], axis=0, out=sets[:n_codes])
+    sets[:n_codes] &= np.bitwise_and.accumulate(left[::-1], axis=0)[::-1]
+    if_missing = np.where(nodes["missing_go_to_left"] == 1, if_left, if_right)
+    np.bitwise_and.at(sets[n_codes], trees, if_missing)
+    return points, sets
 
-    def sets(self, n_trees: int) -> NDArray[Any]:
-        """Return the sets by code (points below the value; the last code: missing) and tree."""
-        n_codes = len(self._points) + 1
-        right = np.invert(np.zeros((n_codes + 1, n_trees), dtype=self._if_left.dtype))
-        left = right[:n_codes].copy()
-        # A value with c points below it goes right at points 0 ... c - 1, left at the others.
-        np.bitwise_and.at(right, (self._places + 1, self._trees), self._if_right)
-        np.bitwise_and.at(left, (self._places, self._trees), self._if_left)
-        np.bitwise_and.accumulate(right[:n_codes], axis=0, out=right[:n_codes])
-        right[:n_codes] &= np.bitwise_and.accumulate(left[::-1], axis=0)[::-1]
-        if_missing = np.where(self._missing_left, self._if_left, self._if_right)
-        np.bitwise_and.at(right[n_codes], self._trees, if_missing)
-        return right
 
-    def codes(self, all_points: NDArray[np.float64]) -> NDArray[np.uint16]:
-        """Translate ranks among all points to codes of this table."""
-        codes = np.zeros(len(all_points) + 2, dtype=np.uint16)
-        codes[1:-1] = self._points.searchsorted(all_points, side="right")
-        codes[-1] = len(self._points) + 1
-        return codes
+def _codes(own: NDArray[np.float64], points: NDArray[np.float64]) -> NDArray[np.uint16]:
+    """Translate ranks among all points to codes of a model with points of its own."""
+    codes = np.zeros(len(points) + 2, dtype=np.uint16)
+    codes[1:-1] = own.searchsorted(points, side="right")
+    codes[-1] = len(own) + 1
+    return codes
 
 
 def node_tables(model: Any) -> list[NDArray[Any]]:
@@ -152,7 +137,7 @@ def join_tables(tables: list[NDArray[Any]]) -> NDArray[Any]:
 
 def is_expected(nodes: NDArray[Any]) -> bool:
     """Tell whether a node table can be turned into leaf sets."""
-    if not set(nodes.dtype.names or ()) >= FIELDS:
+    if not set(nodes.dtype.names or ()) >= FIELDS | FLAGS:
         return False
     inner = nodes["is_leaf"] == 0
     places = np.flatnonzero(inner)

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
@@ -36,23 +35,13 @@ class BoostingVoter(Voter):
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
         """Tell whether the model is a boosting of small numeric trees, of the expected make."""
-        return (
-            type(model) is HistGradientBoostingClassifier
-            and not soft
-            and boosting_is_readable(model)
-            and all(is_expected(nodes) for nodes in node_tables(model))
-        )
+        readable = not soft and boosting_is_readable(model)
+        return readable and all(map(is_expected, node_tables(model)))
 
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
-        return validate_data(
-            self.members[0].model,
-            X,
-            reset=False,
-            dtype=np.float64,
-            order="C",
-            ensure_all_finite=False,
-        )
+        options = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
+        return validate_data(self.members[0].model, X, reset=False, **options)
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""

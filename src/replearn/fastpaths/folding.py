@@ -18,9 +18,6 @@ from sklearn.pipeline import Pipeline
 from replearn.fastpaths.basis import Of, Sum, Term
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 
-MOST_WEIGHTS = 2**24
-"""Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
-
 
 @dataclass(frozen=True)
 class Features:
@@ -66,15 +63,16 @@ def fold(pipeline: Pipeline) -> Folded | None:
     coefficients = np.atleast_2d(model.coef_).astype(np.float64)
     if not sums or coefficients.shape[1] != len(sums):
         return None
-    places = {term: place for place, term in enumerate(dict.fromkeys(_terms_of(sums)))}
     entries = [
-        (places[term], column, weight)
+        (term, column, weight)
         for column, feature in enumerate(sums)
         for term, weight in feature.terms.items()
     ]
-    rows, columns, factors = (np.array(part) for part in zip(*entries, strict=True))
+    terms, columns, factors = zip(*entries, strict=True)
+    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
     weights = np.zeros((len(places), len(coefficients)))
-    np.add.at(weights, rows, factors[:, np.newaxis] * coefficients.T[columns])
+    products = np.array(factors)[:, np.newaxis] * coefficients.T[list(columns)]
+    np.add.at(weights, [places[term] for term in terms], products)
     constants = np.array([feature.constant for feature in sums])
     intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
     return Folded(list(places), weights, intercepts, features.names)
@@ -93,7 +91,3 @@ def encoded_features(pipeline: Pipeline) -> Features | None:
 def _keeps_missing_codes(feature: Sum) -> bool:
     """Whether a missing cell, which is no number, reaches the model as such."""
     return feature.open is not None and Term(feature.open, Of.NUMBER) not in feature.terms
-
-
-def _terms_of(sums: list[Sum]) -> list[Term]:
-    return [term for feature in sums for term in feature.terms]

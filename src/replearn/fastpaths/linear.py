@@ -10,6 +10,7 @@ except where a score is zero up to rounding.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -88,10 +89,7 @@ class LinearVoter(Voter):
             answers = products[:, :n_binary] > borders[: stop - start]
             tally.add(answers, counts[start:stop])
             scores = products[:, n_binary:] + self._intercepts[n_binary:]
-            for member, columns in self._wide_columns():
-                add_codes(
-                    counts[start:stop], member, member.codes[scores[:, columns].argmax(axis=1)]
-                )
+            add_wide_votes(self.wide, scores, counts[start:stop])
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the logistic probabilities, model by model in a fixed order."""
@@ -103,7 +101,7 @@ class LinearVoter(Voter):
             for place, member in enumerate(self.binary):
                 part[:, member.partition, member.codes[0]] += 1.0 - second[:, place]
                 part[:, member.partition, member.codes[1]] += second[:, place]
-            for member, columns in self._wide_columns():
+            for member, columns in _wide_columns(self.wide):
                 part[:, member.partition, member.codes] += softmax(scores[:, columns], copy=True)
 
     def _products(self, X: Any) -> Any:
@@ -111,11 +109,19 @@ class LinearVoter(Voter):
         for start, stop in row_chunks(n_rows(X), self._chunk):
             yield start, stop, _row_products(X[start:stop], self._weights)
 
-    def _wide_columns(self) -> Any:
-        start = 0
-        for member in self.wide:
-            yield member, slice(start, start + len(member.codes))
-            start += len(member.codes)
+
+def _wide_columns(members: list[Member]) -> Iterator[tuple[Member, slice]]:
+    """Yield models with several scores, and where these stand when they follow each other."""
+    start = 0
+    for member in members:
+        yield member, slice(start, start + len(member.codes))
+        start += len(member.codes)
+
+
+def add_wide_votes(members: list[Member], scores: Any, counts: NDArray[np.int32]) -> None:
+    """Add the votes of models with one score for each class: the first of the largest."""
+    for member, columns in _wide_columns(members):
+        add_codes(counts, member, member.codes[scores[:, columns].argmax(axis=1)])
 
 
 class Tally:
@@ -144,20 +150,24 @@ class Tally:
         counts[..., 0] -= others.sum(axis=2)
 
 
+def is_plain_table(X: Any) -> bool:
+    """Tell whether there is nothing to convert and nothing to refuse in a table."""
+    return (
+        type(X) is np.ndarray
+        and X.ndim == 2
+        and X.dtype == np.float64
+        and X.flags.c_contiguous
+        and bool(np.isfinite(X).all())
+    )
+
+
 def checked_table(model: Any, X: Any, **options: Any) -> Any:
     """Validate a table as ``model`` would, unless nothing is left to check but finite numbers.
 
     The learner has checked the shape and the names; a plain table of numbers needs no copy.
     """
-    is_plain = (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype == np.float64
-        and X.flags.c_contiguous
-        and X.shape[1] == model.n_features_in_
-        and not hasattr(model, "feature_names_in_")
-    )
-    if is_plain and np.isfinite(X).all():
+    unnamed = not hasattr(model, "feature_names_in_")
+    if unnamed and is_plain_table(X) and X.shape[1] == model.n_features_in_:
         return X
     return validate_data(model, X, reset=False, dtype=np.float64, order="C", **options)
 

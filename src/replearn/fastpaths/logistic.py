@@ -20,6 +20,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 
 from replearn import compat
+from replearn.fastpaths.linear import is_plain_table
+from replearn.fastpaths.rowwise import transformers_of
 
 PLAIN = {
     "class_weight": None,
@@ -33,19 +35,18 @@ PLAIN = {
 """Parameters of the plain case; C, tol and max_iter are free, intercept_scaling has no effect."""
 
 
+EPSILON = float(np.finfo(float).eps)
+
+
 def fit_plain_logistic(model: Any, X: Any, y: NDArray[Any]) -> bool:
     """Fit ``model`` if it is a plain logistic regression on a plain table of two classes.
 
-    A pipeline that ends with one is fitted, too: its transformers by scikit-learn.
-
-    Returns
-    -------
-    bool
-        Whether it was done; if not, ``model`` is as it was.
+    A pipeline that ends with one is fitted, too: its transformers by scikit-learn. The result says
+    whether it was done; if not, ``model`` is as it was.
     """
     if type(model) is Pipeline:
         return _is_plain_pipeline(model, y) and _fit_pipeline(model, X, y)
-    return _is_plain(model, y) and _is_plain_table(X) and _fit(model, X, y)
+    return _is_plain(model, y) and is_plain_table(X) and _fit(model, X, y)
 
 
 def _is_plain(model: Any, y: NDArray[Any]) -> bool:
@@ -70,33 +71,18 @@ def _is_plain_pipeline(model: Pipeline, y: NDArray[Any]) -> bool:
         and model.transform_input is None
         and not model.verbose
         and not get_config()["enable_metadata_routing"]
-        and all(hasattr(step, "fit_transform") for step in _transformers(model))
+        and all(hasattr(step, "fit_transform") for step in transformers_of(model))
         and _is_plain(model.steps[-1][1], y)
     )
 
 
-def _transformers(model: Pipeline) -> list[Any]:
-    steps = [step for _, step in model.steps[:-1]]
-    return [step for step in steps if step is not None and step != "passthrough"]
-
-
 def _fit_pipeline(model: Pipeline, X: Any, y: NDArray[Any]) -> bool:
-    for step in _transformers(model):
+    for step in transformers_of(model):
         X = step.fit_transform(X, y)
     last = model.steps[-1][1]
     if not fit_plain_logistic(last, X, y):
         last.fit(X, y)
     return True
-
-
-def _is_plain_table(X: Any) -> bool:
-    return (
-        type(X) is np.ndarray
-        and X.ndim == 2
-        and X.dtype == np.float64
-        and X.flags.c_contiguous
-        and bool(np.isfinite(X).all())
-    )
 
 
 @cache
@@ -123,18 +109,10 @@ def _fit(model: Any, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
     classes = np.unique(y)
     if len(classes) != 2:
         return False
-    result = minimize(
-        _objective(X, (y == classes[1]).astype(np.float64), 1.0 / (model.C * len(X))),
-        np.zeros(X.shape[1] + 1),
-        method="L-BFGS-B",
-        jac=True,
-        options={
-            "maxiter": model.max_iter,
-            "maxls": 50,
-            "gtol": model.tol,
-            "ftol": 64 * np.finfo(float).eps,
-        },
-    )
+    objective = _objective(X, (y == classes[1]).astype(np.float64), 1.0 / (model.C * len(X)))
+    options = {"maxiter": model.max_iter, "maxls": 50, "gtol": model.tol, "ftol": 64 * EPSILON}
+    start = np.zeros(X.shape[1] + 1)
+    result = minimize(objective, start, method="L-BFGS-B", jac=True, options=options)
     if not result.success:
         return False
     model.n_features_in_ = X.shape[1]

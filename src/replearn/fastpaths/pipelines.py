@@ -21,14 +21,17 @@ from scipy import sparse
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import group_members
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
-from replearn.fastpaths.folding import MOST_WEIGHTS, Features, Folded, encoded_features, fold
+from replearn.fastpaths.folding import Features, Folded, encoded_features, fold
 from replearn.fastpaths.linear import Form, LinearVoter
-from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
+from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer, transformers_of
 from replearn.fastpaths.trees import TreeVoter
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 ROWS_PER_CHUNK = 6144
 """Rows transformed at a time: what the transformers make of them must fit into memory."""
+
+MOST_WEIGHTS = 2**24
+"""Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
 
 CELLS_AT_ONCE = 2**18
 """Cells that one product computes: for few rows, the features of many pipelines."""
@@ -43,20 +46,13 @@ class PipelineVoter(Voter):
 
     @classmethod
     def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
-        """Make the group, unless there would be too many weights."""
-        if cls.n_weights(recognised) > MOST_WEIGHTS:
-            return None
+        """Make the group of these members."""
         return cls(members, recognised, soft)
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> Any:
         """Tell whether all transformers of a pipeline treat each row on its own."""
         return all(is_rowwise_transformer(step) for _, step in model.steps[:-1])
-
-    @staticmethod
-    def n_weights(recognised: list[Any]) -> int:
-        """Count the numbers that the group keeps beside the models."""
-        return 0
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
@@ -79,9 +75,8 @@ class PipelineVoter(Voter):
         """Yield the features of each pipeline."""
         for member in self.members:
             table = rows
-            for _, step in member.model.steps[:-1]:
-                if step is not None and step != "passthrough":
-                    table = step.transform(table)
+            for step in transformers_of(member.model):
+                table = step.transform(table)
             yield table
 
 
@@ -90,17 +85,16 @@ class TermsVoter(PipelineVoter):
 
     def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
         Voter.__init__(self, members)
-        self._basis = Basis(self.terms(recognised), recognised[0].names)
+        terms = (term for one in recognised for term in one.terms)
+        self._basis = Basis(terms, recognised[0].names)
 
     @classmethod
-    def n_weights(cls, recognised: list[Any]) -> int:
-        """Count the weights of all scores or pipelines, one per term."""
-        return len(cls.terms(recognised)) * sum(one.n_columns for one in recognised)
-
-    @staticmethod
-    def terms(recognised: list[Any]) -> dict[Term, None]:
-        """Return all terms once, in the order of their first use."""
-        return dict.fromkeys(term for one in recognised for term in one.terms)
+    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+        """Make the group, unless there would be too many weights."""
+        n_terms = len({term for one in recognised for term in one.terms})
+        if n_terms * sum(one.n_columns for one in recognised) > MOST_WEIGHTS:
+            return None
+        return cls(members, recognised, soft)
 
     def prepare(self, X: Any) -> Any:
         """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
@@ -152,11 +146,10 @@ class EncodedVoter(TermsVoter):
         if not is_tree or hasattr(last, "feature_names_in_"):  # fitted on a frame, and wants one
             return None
         features = encoded_features(model)
-        if features is None or len(features.sums) != getattr(
-            last, "n_features_in_", len(features.sums)
-        ):
-            return None  # columns of one name are several features
-        return features if all(map(_is_exact, features.sums)) else None
+        if features is None or not all(map(_is_exact, features.sums)):
+            return None
+        width = len(features.sums)  # columns of one name are several features
+        return features if getattr(last, "n_features_in_", width) == width else None
 
     def _stacked(self, sums: list[Sum]) -> Any:
         """Put the weights of all features of all pipelines below one another."""

@@ -7,6 +7,7 @@ padding. Types are matched exactly: a subclass may do anything.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -37,7 +38,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn.execution.plugins import Voter
-from replearn.execution.voting import add_codes, predicted_codes
+from replearn.execution.voting import LoopVoter
 from replearn.tables import n_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -68,54 +69,40 @@ ROWWISE_TRANSFORMERS = frozenset(
 )
 
 
+def transformers_of(pipeline: Pipeline) -> list[Any]:
+    """List the steps of a pipeline that change the table."""
+    steps = [step for _, step in pipeline.steps[:-1]]
+    return [step for step in steps if step is not None and step != "passthrough"]
+
+
 def is_rowwise_transformer(step: Any) -> bool:
     """Tell whether a fitted transformer treats each row on its own."""
-    if step is None or isinstance(step, str):
-        return True
-    if type(step) in ROWWISE_TRANSFORMERS:
+    if step is None or isinstance(step, str) or type(step) in ROWWISE_TRANSFORMERS:
         return True
     if type(step) is FunctionTransformer:
         return step.func is None
-    return all(is_rowwise_transformer(part) for part in _parts(step)) and bool(_parts(step))
+    parts = _parts(step)
+    return bool(parts) and all(map(is_rowwise_transformer, parts))
 
 
 def _parts(step: Any) -> list[Any]:
     """List the transformers inside a composite one; nothing for any other."""
     if type(step) is ColumnTransformer:
         return [transformer for _, transformer, _ in getattr(step, "transformers_", [])]
-    if type(step) is FeatureUnion:
-        return [transformer for _, transformer in step.transformer_list]
-    if type(step) is Pipeline:
-        return [transformer for _, transformer in step.steps]
-    return []
+    named = {FeatureUnion: "transformer_list", Pipeline: "steps"}.get(type(step))
+    return [transformer for _, transformer in getattr(step, named)] if named else []
 
 
-class RowwiseVoter(Voter):
+class RowwiseVoter(LoopVoter):
     """Models that treat each row on its own: asked one by one, with all rows at once."""
 
-    @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
-        """Accept every model of these types."""
-        return type(model) in ROWWISE_CLASSIFIERS
-
-    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
-        """Add the votes on some rows."""
-        for member in self.members:
-            add_codes(counts, member, predicted_codes(member, X))
-
-    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
-        """Add the class probabilities of some rows, model by model in a fixed order."""
-        for member in self.members:
-            totals[:, member.partition, member.codes] += member.model.predict_proba(X)
+    def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
+        """Yield the whole table."""
+        yield slice(None), X
 
 
 class ConstantVoter(Voter):
     """Models that saw one class only: a table is not looked at, except for its length."""
-
-    @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
-        """Accept every constant."""
-        return True
 
     def prepare(self, X: Any) -> Any:
         """Keep the length of the table only."""

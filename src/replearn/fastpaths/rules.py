@@ -26,7 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn.fastpaths.basis import Channel, Of, Sum, Term
-from replearn.fastpaths.table_rules import table_features
+from replearn.tables.columns import WORD_BUCKETS
 from replearn.tables.encoder import TableEncoder
 
 _LARGEST_EXACT = 2**53
@@ -105,24 +105,12 @@ def _centred(features: list[Feature], centre: Any, scale: Any) -> list[Feature]:
     return _affine(features, 1.0 / scale, shift)
 
 
-def _standard(step: StandardScaler, features: list[Feature]) -> list[Feature]:
-    return _centred(features, step.mean_ if step.with_mean else None, step.scale_)
-
-
-def _clipped(step: Any) -> bool:
-    return bool(getattr(step, "clip", False))
-
-
-def _min_max(step: MinMaxScaler, features: list[Feature]) -> list[Feature]:
-    if _clipped(step):
+def _unclipped(step: MinMaxScaler | MaxAbsScaler, features: list[Feature]) -> list[Feature]:
+    if getattr(step, "clip", False):
         raise CannotFold
+    if isinstance(step, MaxAbsScaler):
+        return _centred(features, None, step.scale_)
     return _affine(features, step.scale_, step.min_)
-
-
-def _max_abs(step: MaxAbsScaler, features: list[Feature]) -> list[Feature]:
-    if _clipped(step):
-        raise CannotFold
-    return _centred(features, None, step.scale_)
 
 
 def _filled(step: SimpleImputer, features: list[Feature]) -> list[Feature]:
@@ -174,11 +162,8 @@ def _levels(feature: Feature, categories: NDArray[Any]) -> list[Feature]:
     if numeric and np.abs(categories.astype(float)).max(initial=0.0) >= _LARGEST_EXACT:
         raise CannotFold
     values = categories.astype(float).tolist() if numeric else categories.tolist()
-    return [_level(feature, Channel(feature.column, _reader(numeric)), value) for value in values]
-
-
-def _reader(numeric: bool) -> str:
-    return "numbers" if numeric else "cells"
+    channel = Channel(feature.column, "numbers" if numeric else "cells")
+    return [_level(feature, channel, value) for value in values]
 
 
 def _level(feature: Cell, channel: Channel, value: Any) -> Feature:
@@ -261,7 +246,12 @@ def _positions(columns: Any, names: list[str], n_columns: int) -> list[int]:
 def _table(step: TableEncoder, features: list[Feature]) -> list[Feature]:
     if features != _own_columns(step):
         raise CannotFold
-    return list(table_features(step))
+    read = _for_trees if step.for_trees else _for_linear_models
+    return [
+        feature
+        for fitted in step.fitted_columns_
+        for feature in (_words(fitted) if "words" in fitted else read(fitted))
+    ]
 
 
 def _own_columns(step: TableEncoder) -> list[Feature]:
@@ -272,10 +262,43 @@ def _own_columns(step: TableEncoder) -> list[Feature]:
     return [Cell(name) for name in names]
 
 
+def _words(fitted: dict[str, Any]) -> list[Sum]:
+    channels = [Channel(fitted["name"], "words", part) for part in range(WORD_BUCKETS + 1)]
+    return [Sum({Term(channel, Of.NUMBER): 1.0}) for channel in channels]
+
+
+def _for_trees(fitted: dict[str, Any]) -> list[Sum]:
+    if "levels" in fitted:
+        channel = Channel(fitted["name"], "texts")
+        # codes are counted from that of unknown levels
+        codes = {Term(channel, level): code + 1.0 for code, level in enumerate(fitted["levels"])}
+        return [Sum(codes, -1.0, open=channel)]
+    reader = "dates" if "date" in fitted else "clipped"  # no part of a date is too large
+    channels = [Channel(fitted["name"], reader, part) for part in range(len(fitted["scales"]))]
+    return [Sum({Term(channel, Of.NUMBER): 1.0}, open=channel) for channel in channels]
+
+
+def _for_linear_models(fitted: dict[str, Any]) -> list[Sum]:
+    name = fitted["name"]
+    if "levels" in fitted:
+        channel = Channel(name, "texts")
+        return [Sum({Term(channel, level): 1.0}) for level in fitted["levels"]]
+    reader = "dates" if "date" in fitted else "numbers"
+    result: list[Sum] = []
+    for part, (mean, spread, with_missing) in enumerate(fitted["scales"]):
+        channel = Channel(name, reader, part)
+        number, missing = Term(channel, Of.NUMBER), Term(channel, Of.MISSING)
+        # a missing number is put at the mean, which is zero after centring
+        result.append(Sum({number: 1.0 / spread, missing: mean / spread}, -mean / spread))
+        if with_missing:
+            result.append(Sum({missing: 1.0}))
+    return result
+
+
 _RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {
     ColumnTransformer: _by_columns,
-    MaxAbsScaler: _max_abs,
-    MinMaxScaler: _min_max,
+    MaxAbsScaler: _unclipped,
+    MinMaxScaler: _unclipped,
     OneHotEncoder: _one_hot,
     OrdinalEncoder: _ordinal,
     Pipeline: lambda step, features: through([part for _, part in step.steps], features),
@@ -283,7 +306,9 @@ _RULES: dict[type, Callable[[Any, list[Feature]], list[Feature]]] = {
     SelectKBest: _selected,
     SelectPercentile: _selected,
     SimpleImputer: _filled,
-    StandardScaler: _standard,
+    StandardScaler: lambda step, features: _centred(
+        features, step.mean_ if step.with_mean else None, step.scale_
+    ),
     TableEncoder: _table,
     VarianceThreshold: _selected,
 }

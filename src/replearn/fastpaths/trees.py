@@ -41,15 +41,9 @@ class TreeVoter(Voter):
     def prepare(self, X: Any) -> Any:
         """Convert the table to float32 once, as any of the models would."""
         model = self.members[0].model
-        table = validate_data(
-            model,
-            X,
-            reset=False,
-            accept_sparse="csr",
-            dtype=np.float32,
-            order="C",
-            ensure_all_finite=True if is_sparse(X) else "allow-nan",
-        )
+        finite = True if is_sparse(X) else "allow-nan"
+        options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C"}
+        table = validate_data(model, X, reset=False, ensure_all_finite=finite, **options)
         if not is_sparse(table) and np.isnan(table).any():
             # Whether a tree takes missing values depends on its parameters: let it refuse.
             row = np.isnan(table).any(axis=1).argmax()

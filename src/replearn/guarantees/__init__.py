@@ -9,7 +9,7 @@ from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
-from replearn.guarantees.stage_plan import heavy_rows_needed, heavy_stage
+from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
 from replearn.guarantees.steps import Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
@@ -25,6 +25,7 @@ __all__ = [
     "Conclusion",
     "Design",
     "Guarantee",
+    "HeavyGoal",
     "HeavyStage",
     "Identity",
     "Ledger",

@@ -61,12 +61,12 @@ def _bounds_of_votes(design: Design) -> tuple[dict[str, Any], tuple[Bound, Bound
     """Return the bounds of votes for two classes or for more, and what they are given."""
     if design.law is None:
         classes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
-        return {**classes, "shared_rows": design.shared_rows}, (
+        return classes, (
             class_mean_and_spread,
             class_disagreement_bound,
             class_disagreement_tail,
         )
-    return {"law": design.law, "vote": design.vote, "shared_rows": design.shared_rows}, (
+    return {"law": design.law, "vote": design.vote}, (
         vote_mean_and_spread,
         disagreement_bound,
         disagreement_tail,

@@ -44,8 +44,10 @@ _TEXTS = {
         "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator."
     ),
     "classes-agree": (
-        "The list of classes was read from the training data: the promise holds for runs that "
-        "see the same list. Give classes in the plan to remove this condition."
+        "The list of classes was read from the training data: the number bounds the probability "
+        "that the runs see the same list and still differ. Counted among runs that see the same "
+        "list, it is larger: divided by the chance that they do. Give classes in the plan to "
+        "remove this condition."
     ),
     "key-before-data": (
         "The shared key was fixed before anyone looked at the data, independently of the samples "
@@ -76,9 +78,10 @@ _TEXTS = {
     "number-of-runs": (
         "The probability counts exactly the stated number of runs; more runs disagree more often."
     ),
-    "no-drift": (
-        "All samples come from the same population. Rolling windows that share rows are covered "
-        "as long as nothing drifts and all windows have the same size."
+    "no-drift": "All samples come from the same population.",
+    "rolling-windows": (
+        "The two samples may also share rows, as rolling windows do: then both have the same "
+        "size, and their other rows are independent."
     ),
     "independent-samples": (
         "Samples are drawn independently from a large population. Two halves of one finite file "
@@ -87,12 +90,10 @@ _TEXTS = {
     "random-function": (
         "The keyed hash behaves like a random function: a computational assumption."
     ),
-    "no-shared-rows": (
-        "No row occurs in both samples (true for continuous data and independent samples)."
-    ),
     "point-masses": (
         "The sum of the squared probabilities of single points is at most the stated number "
-        "(0 for continuous data)."
+        "(0 for continuous data). Fitting counts the equal rows of the sample, which refute it "
+        "where it is clearly too small."
     ),
     "base-learner": (
         "The base learner minimises the training error over a class of the stated VC dimension."

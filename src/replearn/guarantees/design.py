@@ -147,8 +147,6 @@ class Design:
         Version of the canonical encoding.
     max_point_mass : float
         Bound on the sum of squared masses of single points (0 for continuous data).
-    shared_rows : bool
-        Whether a row may occur in both samples.
     heavy : HeavyStage or None
         Treatment of heavy points, when there is one.
     """
@@ -165,7 +163,6 @@ class Design:
     decimals: int | None = None
     encoding: str = ""
     max_point_mass: float = 0.0
-    shared_rows: bool = False
     heavy: HeavyStage | None = None
 
     @property
@@ -187,6 +184,13 @@ class Design:
     def error_name(self) -> str:
         """What statements about the error take the mean of, over the block models."""
         return "error" if self.vote == "hard" else "absolute error of the scores"
+
+    @property
+    def assumes_point_masses(self) -> bool:
+        """Whether the promise rests on ``max_point_mass``; a bound of 1 is always true."""
+        request = self.request
+        in_use = request.asks_accuracy or (request.notion == "approximate" and self.heavy is None)
+        return in_use and self.max_point_mass < 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as JSON values; one that contradicts itself is refused."""
@@ -219,7 +223,6 @@ class Design:
             decimals=reader.take_or_none("decimals", int),
             encoding=reader.take("encoding", str),
             max_point_mass=reader.take("max_point_mass", float),
-            shared_rows=reader.take("shared_rows", bool),
             heavy=None if heavy is None else read_flat(HeavyStage, heavy, "heavy"),
         )
         design.validate()

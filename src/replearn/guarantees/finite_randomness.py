@@ -3,7 +3,7 @@
 import math
 from typing import Any
 
-from replearn.bounds.finite_randomness import finite_randomness_flip_bound
+from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.guarantees.guarantee import (
     SAME_POINT,
     SMALL_MASS,

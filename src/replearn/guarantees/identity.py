@@ -75,6 +75,8 @@ class Identity:
         """Read an identity from JSON values; anything unexpected is refused."""
         reader = Reader(items, "identity")
         classes = reader.take_or_none("classes", list)
+        rest: dict[str, Any] = {name: reader.take(name, str) for name in _DIGESTS}
+        rest |= {name: tuple(reader.take(name, list)) for name in _SENTENCES}
         identity = cls(
             key_fingerprint=reader.take("key_fingerprint", str),
             learner=reader.take("learner", str),
@@ -84,8 +86,7 @@ class Identity:
             library_version=reader.take("library_version", str),
             versions=reader.take("versions", dict),
             schema=reader.take_or_none("schema", dict),
-            **{name: reader.take(name, str) for name in _DIGESTS},
-            **{name: tuple(reader.take(name, list)) for name in _SENTENCES},
+            **rest,
         )
         reader.finish()
         return identity

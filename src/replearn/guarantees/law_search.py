@@ -68,7 +68,6 @@ class Promise:
             vote=wish.vote,
             n_classes=wish.n_classes,
             max_point_mass=wish.max_point_mass,
-            shared_rows=wish.shared_rows,
             heavy=wish.heavy,
         )
         rho, gamma = promised(Ledger(), design)

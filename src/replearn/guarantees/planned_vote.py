@@ -21,7 +21,7 @@ class PlannedVote:
     @cached_property
     def _derived(self) -> Derived:
         ledger = Ledger()
-        conclusion = conclude(ledger, self._vote)
+        conclusion = conclude(ledger, self.vote_design)
         return tuple(ledger.steps), conclusion
 
     @cached_property
@@ -30,7 +30,8 @@ class PlannedVote:
         return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     @property
-    def _vote(self) -> Design:
+    def vote_design(self) -> Design:
+        """The design of a vote; a plan of another task has none and raises AttributeError."""
         if self.design is None:
             raise AttributeError(f"a plan of task {self.task!r} has no blocks that vote")
         return self.design
@@ -38,52 +39,52 @@ class PlannedVote:
     @property
     def n_blocks(self) -> int:
         """Number of blocks, T."""
-        return self._vote.n_blocks
+        return self.vote_design.n_blocks
 
     @property
     def block_size(self) -> int:
         """Rows (or groups) per block, m."""
-        return self._vote.block_size
+        return self.vote_design.block_size
 
     @property
     def n_partitions(self) -> int:
         """In how many keyed ways the rows are cut into blocks."""
-        return self._vote.n_partitions
+        return self.vote_design.n_partitions
 
     @property
     def law(self) -> ThresholdLaw | None:
         """Law of the shared threshold; None for more than two classes."""
-        return self._vote.law
+        return self.vote_design.law
 
     @property
     def vote(self) -> str:
         """Whether block models vote with labels or with scores."""
-        return self._vote.vote
+        return self.vote_design.vote
 
     @property
     def n_classes(self) -> int:
         """Number of classes."""
-        return self._vote.n_classes
+        return self.vote_design.n_classes
 
     @property
     def classes(self) -> tuple[Label, ...] | None:
         """The classes in order, when the plan fixes them."""
-        return self._vote.classes
+        return self.vote_design.classes
 
     @property
     def unit(self) -> str:
         """What n counts."""
-        return self._vote.unit
+        return self.vote_design.unit
 
     @property
     def decimals(self) -> int | None:
         """Rounding of numbers in the canonical encoding of a point."""
-        return self._vote.decimals
+        return self.vote_design.decimals
 
     @property
     def heavy(self) -> HeavyStage | None:
         """Separate treatment of points that occur often."""
-        return self._vote.heavy
+        return self.vote_design.heavy
 
     def certificate(
         self,
@@ -95,6 +96,7 @@ class PlannedVote:
         classes: Any = None,
         unit: str | None = None,
         bound: dict[str, Any] | None = None,
+        max_point_mass: float | None = None,
     ) -> Certificate:
         """Issue the certificate of one run of blocks that vote.
 
@@ -114,11 +116,14 @@ class PlannedVote:
             What n counts in this run; None: as planned.
         bound : dict or None
             Other fields of `Identity`: versions, schema of the points, failed conditions.
+        max_point_mass : float or None
+            Bound on the sum of squared probabilities of single points, where the sample refutes the
+            planned one; None: as planned.
 
         Returns
         -------
         Certificate
-            With the plan's promise.
+            With the plan's promise, or what is left of it.
 
         Examples
         --------
@@ -133,9 +138,10 @@ class PlannedVote:
             learner,
             digest_of(learner) if learner_digest is None else learner_digest,
             self.classes if labels is None else labels,
-            self._vote.n if n_available is None else n_available,
+            self.vote_design.n if n_available is None else n_available,
             **(bound or {}),
         )
-        if unit in (None, self.unit):
-            return Certificate.issue(self.task, self.inputs, identity, self._derived)
-        return Certificate.issue(self.task, {**self.inputs, "unit": unit}, identity)
+        given = {"unit": unit, "max_point_mass": max_point_mass}
+        inputs = self.inputs | {name: item for name, item in given.items() if item is not None}
+        derived = self._derived if inputs == self.inputs else None
+        return Certificate.issue(self.task, inputs, identity, derived)

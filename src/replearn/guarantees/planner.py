@@ -56,8 +56,8 @@ def plan(
         ``n_classes``, ``runs`` (how many shall agree), ``unit`` ("rows", "groups"), ``decimals``
         (rounding of points), ``label_noise`` (False: every point has one label only),
         ``max_point_mass`` (bound on the sum of squared probabilities of single points; 0 for
-        continuous data), ``shared_rows`` (whether a row may occur in both samples), ``heavy``
-        ("auto", "paper", "off" or a HeavyStage: separate treatment of points that occur often),
+        continuous data, and ``fit`` tests it), ``heavy`` ("auto", "paper", "off" or a HeavyStage:
+        separate treatment of points that occur often),
         ``min_block`` (rows per block below which fewer blocks are used).
         Options of other tasks: ``n_hypotheses`` ("selection", "finite class", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),

@@ -107,12 +107,13 @@ def _column(
 
 def _texts(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
     """Name what texts look like in one run only: texts that differ in form are other points."""
-    rows = (min(schema["rows"], ROUNDED_ROWS) for schema in (here, there))
-    width = slack(*rows, here["n_columns"])
+    mine, yours = (min(schema["rows"], ROUNDED_ROWS) for schema in (here, there))
+    width = slack(mine, yours, here["n_columns"])
     return [
-        f"texts: {mine:.0%} of the rows have some {name} here, {yours:.0%} there"
-        for name, mine in here["texts"].items()
-        if abs(mine - (yours := there["texts"].get(name, 0.0))) > width
+        f"texts: {share:.0%} of the rows have some {name} here, "
+        f"{there['texts'].get(name, 0.0):.0%} there"
+        for name, share in here["texts"].items()
+        if abs(share - there["texts"].get(name, 0.0)) > width
     ]
 
 

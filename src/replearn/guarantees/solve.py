@@ -175,7 +175,6 @@ def design_for(wish: Wish, n: int) -> Design:
         decimals=wish.decimals,
         encoding=str(ENCODING_VERSION),
         max_point_mass=wish.max_point_mass,
-        shared_rows=wish.shared_rows,
         heavy=wish.heavy,
     )
 

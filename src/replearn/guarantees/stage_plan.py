@@ -7,6 +7,7 @@ meets all targets is taken.
 import math
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Any
 
 from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
 from replearn.bounds.accuracy import light_mass
@@ -16,7 +17,7 @@ from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
 from replearn.guarantees.design import HeavyStage
 from replearn.guarantees.heavy_stage import labels_guaranteed
-from replearn.records.checks import check_fraction
+from replearn.records.checks import check_fraction, if_given
 from replearn.records.search import bisect, smallest_integer
 
 # Share of rho that membership may take at most; the rest is for labels and votes, which share it.
@@ -36,16 +37,39 @@ _PAPER_RATIO = 4.0
 
 
 @dataclass(frozen=True)
-class Goal:
-    """What the stage is there for, and how much it may flip."""
+class HeavyGoal:
+    """What a heavy stage is there for, and how much it may flip.
+
+    Parameters
+    ----------
+    rho : float
+        Probability that two runs differ, for the whole learner.
+    alpha, beta : float
+        The error exceeds the mean error of the block models (times the factor of the law) by more
+        than alpha with probability at most beta.
+    realizable : bool, default=False
+        Whether every point has one label only.
+    paper : bool, default=False
+        Use the paper's law of membership: uniform on [nu/2, 2 nu].
+    gamma : float or None, default=None
+        Mass on which whole models may differ; None: the pointwise notion.
+    n_classes : int, default=2
+        Number of classes.
+    """
 
     rho: float
     alpha: float
     beta: float
-    realizable: bool
-    paper: bool
-    gamma: float | None
-    n_classes: int
+    realizable: bool = False
+    paper: bool = False
+    gamma: float | None = None
+    n_classes: int = 2
+
+    def __post_init__(self) -> None:
+        check_fraction("rho", self.rho)
+        check_fraction("alpha", self.alpha, one=False)
+        check_fraction("beta", self.beta, one=False)
+        if_given(check_fraction, "gamma", self.gamma)
 
     @property
     def clear(self) -> float:
@@ -69,36 +93,15 @@ class Goal:
         return self.rho - membership if membership <= _MEMBERSHIP_SHARE * self.rho else None
 
 
-def heavy_stage(
-    *,
-    n: int,
-    rho: float,
-    alpha: float,
-    beta: float,
-    realizable: bool = False,
-    paper: bool = False,
-    gamma: float | None = None,
-    n_classes: int = 2,
-) -> HeavyStage:
+def heavy_stage(n: int, **goal: Any) -> HeavyStage:
     """Choose how heavy points are treated, for samples of n rows.
 
     Parameters
     ----------
     n : int
         Rows of each sample.
-    rho : float
-        Probability that two runs differ, for the whole learner.
-    alpha, beta : float
-        The error exceeds the mean error of the block models (times the factor of the law) by more
-        than alpha with probability at most beta.
-    realizable : bool, default=False
-        Whether every point has one label only.
-    paper : bool, default=False
-        Use the paper's law of membership: uniform on [nu/2, 2 nu].
-    gamma : float or None, default=None
-        Mass on which whole models may differ; None: the pointwise notion.
-    n_classes : int, default=2
-        Number of classes.
+    **goal
+        The items of a `HeavyGoal`.
 
     Returns
     -------
@@ -112,26 +115,11 @@ def heavy_stage(
     >>> stage.n_labels < 100_000 * stage.low + 1, round(stage.mass, 4)
     (True, 0.0054)
     """
-    return _heavy_stage(n, _goal(rho, alpha, beta, realizable, paper, gamma, n_classes))[0]
-
-
-def _goal(
-    rho: float,
-    alpha: float,
-    beta: float,
-    realizable: bool,
-    paper: bool,
-    gamma: float | None,
-    n_classes: int,
-) -> Goal:
-    for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        check_fraction(name, value, one=name == "rho")
-    mass = None if gamma is None else check_fraction("gamma", gamma)
-    return Goal(float(rho), float(alpha), float(beta), realizable, paper, mass, n_classes)
+    return _heavy_stage(n, HeavyGoal(**goal))[0]
 
 
 @lru_cache(maxsize=512)
-def _heavy_stage(n: int, goal: Goal) -> tuple[HeavyStage, bool]:
+def _heavy_stage(n: int, goal: HeavyGoal) -> tuple[HeavyStage, bool]:
     spare: HeavyStage | None = None
     for law in _laws(n, goal):
         stage = _stage_within(n, law, goal)
@@ -141,7 +129,7 @@ def _heavy_stage(n: int, goal: Goal) -> tuple[HeavyStage, bool]:
     return spare or _fallback(n, goal), False
 
 
-def _stage_within(n: int, law: MembershipLaw, goal: Goal) -> HeavyStage | None:
+def _stage_within(n: int, law: MembershipLaw, goal: HeavyGoal) -> HeavyStage | None:
     """Return the stage under a law, if membership and labels keep the flip budget."""
     budget = goal.label_budget(quick_membership_bound(n, law))
     if budget is None:
@@ -150,7 +138,7 @@ def _stage_within(n: int, law: MembershipLaw, goal: Goal) -> HeavyStage | None:
     return stage if _label_flip(stage, goal) <= budget else None
 
 
-def _fallback(n: int, goal: Goal) -> HeavyStage:
+def _fallback(n: int, goal: HeavyGoal) -> HeavyStage:
     """Keep rho, if accuracy cannot be had: call only heavier points heavy."""
     high = goal.mass
     while True:
@@ -162,7 +150,7 @@ def _fallback(n: int, goal: Goal) -> HeavyStage:
             return found or _stage(n, laws[0], goal.rho / 2.0, goal)
 
 
-def _laws(n: int, goal: Goal) -> list[MembershipLaw]:
+def _laws(n: int, goal: HeavyGoal) -> list[MembershipLaw]:
     """Laws under which no point of this mass is missed; those with small ``low`` first."""
     kind = "uniform" if goal.paper else "sqrt"
     for part in _HIGHS:
@@ -178,7 +166,7 @@ def _laws_up_to(high: float, paper: bool) -> list[MembershipLaw]:
     return [MembershipLaw(kind, high / ratio, high) for ratio in ratios]
 
 
-def _stage(n: int, law: MembershipLaw, budget: float, goal: Goal) -> HeavyStage:
+def _stage(n: int, law: MembershipLaw, budget: float, goal: HeavyGoal) -> HeavyStage:
     """Use all labels that members surely have, and the least noise that the budget allows."""
     k = min(_MOST_LABELS, max(1, labels_guaranteed(n, law.low)))
     if goal.n_classes == 2:
@@ -200,13 +188,13 @@ def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
     return math.ceil(1e9 / max(scale, 1e-3)) / 1e9
 
 
-def _label_flip(stage: HeavyStage, goal: Goal) -> float:
+def _label_flip(stage: HeavyStage, goal: HeavyGoal) -> float:
     if goal.n_classes == 2:
         return sign_flip_bound(stage.n_labels, 1, stage.band)
     return selection_flip_bound_sampled(1.0 / stage.band, goal.n_classes, stage.n_labels)
 
 
-def _wrong_labels(stage: HeavyStage, goal: Goal) -> float:
+def _wrong_labels(stage: HeavyStage, goal: HeavyGoal) -> float:
     most = int((1.0 + 1e-12) / stage.low)
     if goal.n_classes == 2:
         return sign_error_bound(stage.n_labels, most, goal.clear, stage.band, joint=False)
@@ -216,34 +204,25 @@ def _wrong_labels(stage: HeavyStage, goal: Goal) -> float:
     return most * wrong
 
 
-def heavy_rows_needed(
-    *,
-    rho: float,
-    alpha: float,
-    beta: float,
-    realizable: bool = False,
-    paper: bool = False,
-    gamma: float | None = None,
-    n_classes: int = 2,
-) -> int | None:
-    """Return how many rows the heavy stage needs, votes left aside.
+def heavy_rows_needed(**items: Any) -> int | None:
+    """Return how many rows a heavy stage needs, votes left aside; None beyond 6 * 10^10.
 
     Parameters
     ----------
-    rho, alpha, beta, realizable, paper, gamma, n_classes
-        As for `heavy_stage`.
+    **items
+        The items of a `HeavyGoal`.
 
     Returns
     -------
     int or None
-        A number of rows that is enough; None beyond 6 * 10^10.
+        A number of rows that is enough.
 
     Examples
     --------
     >>> heavy_rows_needed(rho=0.1, alpha=0.1, beta=0.05, realizable=True) < 200_000
     True
     """
-    goal = _goal(rho, alpha, beta, realizable, paper, gamma, n_classes)
+    goal = HeavyGoal(**items)
 
     def enough(n: int) -> bool:
         return _heavy_stage(n, goal)[1]

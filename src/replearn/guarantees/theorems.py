@@ -205,6 +205,12 @@ _ENTRIES = (
         "ours",
     ),
     Theorem(
+        "collisions",
+        "Equal rows of a sample give confidence limits of the sum of squared masses of single "
+        "points.",
+        "ours",
+    ),
+    Theorem(
         "search-blocks",
         "A search over configurations whose errors come from K folds chooses differently with "
         "probability at most that of one fold, if no true error moves by more than the drift.",

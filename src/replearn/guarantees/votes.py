@@ -215,6 +215,7 @@ def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
     request = design.request
     noun = "block" if design.n_blocks == 1 else "blocks"
     blocks = f"{design.n_blocks} {noun} of {design.block_size} {design.unit}"
+    masses = " if single points may have any mass" if design.max_point_mass == 1 else ""
     reasons = []
     if request.rho is not None and rho > request.rho:
         reasons.append(
@@ -223,7 +224,7 @@ def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
     if request.gamma is not None and gamma is not None and gamma > request.gamma:
         reasons.append(
             f"asked for gamma = {request.gamma:g} at rho = {rho:g}, "
-            f"but with {blocks} it is gamma = {rounded_up(gamma)}"
+            f"but with {blocks} it is gamma = {rounded_up(gamma)}{masses}"
         )
     return reasons
 
@@ -293,11 +294,11 @@ def _assumptions(design: Design) -> list[str]:
     codes += ["key-before-data", "point-not-in-sample", "same-point", "separate-keys"]
     codes.append("threshold-rule" if design.law is not None else "label-rule")
     codes += ["number-of-runs", "no-drift", "independent-samples", "random-function"]
-    approximate = design.request.notion == "approximate"
-    if approximate and not design.shared_rows:
-        codes.append("no-shared-rows")
-    if design.request.asks_accuracy:
+    request = design.request
+    if request.notion == "pointwise" and request.runs == 2 and design.heavy is None:
+        codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
+    if request.asks_accuracy:
         codes.append("base-learner")
-    if (approximate and design.heavy is None) or design.request.asks_accuracy:
+    if design.assumes_point_masses:
         codes.append("point-masses")
     return codes

@@ -46,7 +46,6 @@ class Wish:
     unit: str
     decimals: int | None
     max_point_mass: float
-    shared_rows: bool
     heavy: HeavyStage | None
     min_block: int
 
@@ -115,7 +114,6 @@ _OPTIONS: dict[str, Any] = {
     "unit": "rows",
     "decimals": None,
     "max_point_mass": 0.0,
-    "shared_rows": None,
     "min_block": MIN_BLOCK,
 }
 
@@ -137,11 +135,8 @@ def make_wish(request: Request, *, n: Any, heavy: HeavyStage | None, **options: 
     given["width"] = if_given(check_fraction, "width", given["width"])
     check_choice("vote", given["vote"], VOTES)
     check_choice("unit", given["unit"], UNITS)
-    atoms = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
-    given["max_point_mass"] = atoms
-    if given["shared_rows"] is None:
-        repeated = atoms > 0 or given["heavy"] is not None
-        given["shared_rows"] = repeated if request.notion == "approximate" else atoms > 0
+    mass = check_fraction("max_point_mass", given["max_point_mass"], zero=True)
+    given["max_point_mass"] = mass
     if given["law"] is None:
         given["law"], given["width"] = _default_law(request, given["width"])
     if not isinstance(given["law"], ThresholdLaw):
@@ -189,12 +184,6 @@ def _check_together(wish: Wish) -> None:
     if wish.vote == "soft" and not _continuous(wish.law):
         raise ValueError('vote="soft" needs a continuous law: use law="arcsine" or "uniform"')
     request = wish.request
-    if request.notion == "approximate" and wish.heavy is not None and not wish.shared_rows:
-        # theorem: approximate-heavy (its votes are those of rows that occur in both samples)
-        raise ValueError(
-            "shared_rows=False cannot be promised with a heavy stage: heavy points are rows that "
-            "occur in both samples. Leave shared_rows out."
-        )
     if wish.law == "optimal" and (request.notion != "pointwise" or request.runs != 2):
         raise ValueError('law="optimal" is made for two runs, pointwise: use law="arcsine"')
 

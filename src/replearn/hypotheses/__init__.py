@@ -1,8 +1,7 @@
 """Hypothesis classes: VC dimension, dichotomies of a pool, empirical risk minimisation."""
 
 from replearn.hypotheses.base import Cover, Dichotomies, HypothesisClass, sauer_bound
-from replearn.hypotheses.boxes import Boxes
-from replearn.hypotheses.conjunctions import Conjunctions
+from replearn.hypotheses.boxes import Boxes, Conjunctions, Intervals
 from replearn.hypotheses.finite import FiniteClass
 from replearn.hypotheses.halfspaces import Halfspaces
 from replearn.hypotheses.hypothesis import (
@@ -15,10 +14,8 @@ from replearn.hypotheses.hypothesis import (
     make_box,
     make_halfspace,
 )
-from replearn.hypotheses.intervals import Intervals
 from replearn.hypotheses.rules import BoxRules, HalfspaceRules, ListedRules, Rules
-from replearn.hypotheses.stumps import Stumps
-from replearn.hypotheses.thresholds import Thresholds
+from replearn.hypotheses.stumps import Stumps, Thresholds
 
 __all__ = [
     "Box",

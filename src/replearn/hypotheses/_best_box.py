@@ -9,11 +9,11 @@ Ties go to the first tight box in the canonical order of `_tight`: lower sides a
 possible, upper sides as low as possible. A box chosen so is tight by itself.
 """
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from replearn.hypotheses._inputs import Integers, Places, sums_by_place
 from replearn.hypotheses._tight import Side, rank_ranges
 
 # Trees of all lower sides together: at most this many cells in each of four int64 arrays.
@@ -22,8 +22,7 @@ _TREE_CELLS = 2**21
 _GRID_CELLS = 2**22
 
 
-@dataclass(frozen=True)
-class BestBox:
+class BestBox(NamedTuple):
     """A box of positive gain: its sum of gains and the rank range of each feature."""
 
     gain: int
@@ -31,10 +30,7 @@ class BestBox:
 
 
 def best_box(
-    ranks: NDArray[np.intp],
-    gains: NDArray[np.int64],
-    sides: tuple[Side, ...],
-    at_least: int = 1,
+    ranks: Places, gains: Integers, sides: tuple[Side, ...], at_least: int = 1
 ) -> BestBox | None:
     """Return the first box with the largest sum of gains, or None if it is below `at_least`.
 
@@ -46,7 +42,7 @@ def best_box(
     if gains[gains > 0].sum() < at_least:
         return None
     if len(sides) == 1:
-        box = _best_range(_sums_by_rank(ranks[:, 0], gains), sides[0])
+        box = _best_range(sums_by_place(ranks[:, 0], gains), sides[0])
     elif len(sides) == 2:
         box = _best_rectangle(ranks, gains, sides)
     else:
@@ -55,7 +51,7 @@ def best_box(
 
 
 def _best_by_first_feature(
-    ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...], at_least: int
+    ranks: Places, gains: Integers, sides: tuple[Side, ...], at_least: int
 ) -> BestBox | None:
     best = None
     column = ranks[:, 0]
@@ -68,33 +64,21 @@ def _best_by_first_feature(
     return best
 
 
-def _sums_by_rank(column: NDArray[np.intp], gains: NDArray[np.int64]) -> NDArray[np.int64]:
-    sums = np.zeros(int(column.max()) + 1, dtype=np.int64)
-    np.add.at(sums, column, gains)
-    return sums
-
-
-def _best_range(sums: NDArray[np.int64], side: Side) -> BestBox:
+def _best_range(sums: Integers, side: Side) -> BestBox:
     """Return the first best non-empty range of ranks: lower end high, then upper end low."""
     prefix = np.concatenate([[0], np.cumsum(sums)])
     last = len(sums) - 1
-    if side == "<=":
-        high = int(np.argmax(prefix[1:]))
-        return BestBox(int(prefix[high + 1]), ((0, high),))
     if side == ">":
-        tail = prefix[-1] - prefix[:-1]
-        low = last - int(np.argmax(tail[::-1]))
-        return BestBox(int(tail[low]), ((low, last),))
-    reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
-    value = reach - prefix[:-1]
-    low = last - int(np.argmax(value[::-1]))
-    high = low + int(np.argmax(prefix[low + 1 :]))
+        reach = np.full(len(sums), prefix[-1])
+    else:
+        reach = np.maximum.accumulate(prefix[:0:-1])[::-1]  # the largest prefix after each rank
+    value = (reach - prefix[:-1])[: 1 if side == "<=" else None]
+    low = len(value) - 1 - int(np.argmax(value[::-1]))
+    high = last if side == ">" else low + int(np.argmax(prefix[low + 1 :]))
     return BestBox(int(value[low]), ((low, high),))
 
 
-def _best_rectangle(
-    ranks: NDArray[np.intp], gains: NDArray[np.int64], sides: tuple[Side, ...]
-) -> BestBox:
+def _best_rectangle(ranks: Places, gains: Integers, sides: tuple[Side, ...]) -> BestBox:
     first = ranks[:, 0]
     top = int(first.max())
     # A lower side that moves alone is an upper side in the mirror.
@@ -106,19 +90,16 @@ def _best_rectangle(
     if mirrored:
         low, high = top - high, top
     inside = (first >= low) & (first <= high)
-    across = _best_range(_sums_by_rank(ranks[inside, 1], gains[inside]), sides[1])
+    across = _best_range(sums_by_place(ranks[inside, 1], gains[inside]), sides[1])
     return BestBox(across.gain, ((low, high), *across.corner))
 
 
 def _best_strip(
-    first: NDArray[np.intp],
-    second: NDArray[np.intp],
-    gains: NDArray[np.int64],
-    sides: tuple[Side, ...],
+    first: Places, second: Places, gains: Integers, sides: tuple[Side, ...]
 ) -> tuple[int, int] | None:
     """Return the first range of `first` whose best range of `second` is largest and positive."""
     cells, place = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    sums = _sums_by_rank(place.reshape(-1), gains)
+    sums = sums_by_place(place.reshape(-1), gains)
     lows = np.unique(first) if sides[0] == "both" else np.zeros(1, dtype=np.intp)
     leaves = 1 << int(second.max()).bit_length()
     step = max(1, _TREE_CELLS // (2 * leaves))
@@ -135,9 +116,7 @@ def _best_strip(
     return best[1:] if best[0] > 0 else None
 
 
-def _grid_sweep(
-    cells: NDArray[np.intp], sums: NDArray[np.int64], leaves: int, side: Side
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+def _grid_sweep(cells: Places, sums: Integers, leaves: int, side: Side) -> tuple[Integers, Places]:
     """Return what `_tree_sweep` returns, for one lower side below all cells."""
     table = np.zeros((int(cells[-1, 0]) + 1, leaves + 1), dtype=np.int64)
     table[cells[:, 0], cells[:, 1] + 1] = sums
@@ -153,12 +132,8 @@ def _grid_sweep(
 
 
 def _tree_sweep(
-    cells: NDArray[np.intp],
-    sums: NDArray[np.int64],
-    lows: NDArray[np.intp],
-    leaves: int,
-    side: Side,
-) -> tuple[NDArray[np.int64], NDArray[np.intp]]:
+    cells: Places, sums: Integers, lows: Places, leaves: int, side: Side
+) -> tuple[Integers, Places]:
     """Return, for each lower side, the best value and the first upper side that reaches it.
 
     Cells come in the order of the first feature. tree[0..3] hold for each node the sum, the
@@ -180,7 +155,7 @@ def _tree_sweep(
     return value, high
 
 
-def _add(tree: NDArray[np.int64], node: int, gain: int) -> None:
+def _add(tree: Integers, node: int, gain: int) -> None:
     """Add a gain to one leaf in all trees and mend the nodes above it."""
     total, begin, end, part = tree
     total[node] += gain

@@ -10,7 +10,8 @@ from itertools import combinations
 from math import comb
 
 import numpy as np
-from numpy.typing import NDArray
+
+from replearn.hypotheses._inputs import Floats
 
 
 def largest_shattered(n_chains: int) -> int:
@@ -27,34 +28,32 @@ def largest_shattered(n_chains: int) -> int:
     return size
 
 
-def shattered_by_stumps(n_features: int, both_directions: bool) -> NDArray[np.float64]:
-    """Return the largest set of points that stumps shatter, one row for each point.
-
-    Examples
-    --------
-    >>> shattered_by_stumps(3, both_directions=True).shape
-    (4, 3)
-    """
+def shattered_by_stumps(n_features: int, both_directions: bool) -> Floats:
+    """Return the largest set of points that stumps shatter, one row for each point."""
     n_points = largest_shattered(n_features * (2 if both_directions else 1))
     half = n_points // 2
     layer = [frozenset(chosen) for chosen in combinations(range(n_points), half)]
     everything = frozenset(range(n_points))
-    if not both_directions:
-        orders = [_chain_to(a, n_points) + _chain_from(a, n_points) for a in layer]
-    else:
+    if both_directions:
         orders = []
         for first, second in _disjoint_pairs(layer, everything, n_features):
             middle = sorted(everything - first - second)
-            back = _chain_to(second, n_points)[::-1]
-            orders.append(_chain_to(first, n_points) + middle + back)
+            back = _chain(second, n_points)[0][::-1]
+            orders.append(_chain(first, n_points)[0] + middle + back)
+    else:
+        orders = [[*below, *above] for below, above in (_chain(a, n_points) for a in layer)]
     points = np.zeros((n_points, n_features))
     for feature, order in enumerate(orders):
         points[order, feature] = np.arange(n_points, 0, -1)
     return points
 
 
-def _unmatched(chosen: frozenset[int], n_points: int) -> tuple[list[int], list[int]]:
-    """Match each chosen element with a free one before it; return what stays unmatched."""
+def _chain(chosen: frozenset[int], n_points: int) -> tuple[list[int], list[int]]:
+    """Order the chosen and the other elements: beginnings of both are the symmetric chain.
+
+    Each chosen element is matched with a free one before it; what stays unmatched moves along
+    the chain.
+    """
     open_free: list[int] = []
     alone: list[int] = []
     for element in range(n_points):
@@ -64,20 +63,8 @@ def _unmatched(chosen: frozenset[int], n_points: int) -> tuple[list[int], list[i
             open_free.pop()
         else:
             alone.append(element)
-    return alone, open_free
-
-
-def _chain_to(chosen: frozenset[int], n_points: int) -> list[int]:
-    """Order the chosen elements so that the beginnings contain its symmetric chain below."""
-    alone, _ = _unmatched(chosen, n_points)
-    return sorted(chosen - set(alone)) + alone
-
-
-def _chain_from(chosen: frozenset[int], n_points: int) -> list[int]:
-    """Order the other elements so that the chain above continues the symmetric chain."""
-    _, free = _unmatched(chosen, n_points)
-    others = set(range(n_points)) - chosen
-    return free + sorted(others - set(free))
+    matched_free = set(range(n_points)) - chosen - set(open_free)
+    return sorted(chosen - set(alone)) + alone, open_free + sorted(matched_free)
 
 
 def _disjoint_pairs(
@@ -127,14 +114,11 @@ def _alternating_path(
             del path[-2:]
             continue
         seen.add(step)
-        path.append(step)
-        if step not in partner:
-            return path
-        mate = partner[step]
-        if mate in seen:
-            path.pop()
-            continue
-        seen.add(mate)
-        path.append(mate)
-        choices.append(iter(neighbours[mate]))
+        mate = partner.get(step)
+        if mate is None:
+            return [*path, step]
+        if mate not in seen:
+            seen.add(mate)
+            path += [step, mate]
+            choices.append(iter(neighbours[mate]))
     return []

@@ -1,7 +1,9 @@
 """Where to cut between two neighbouring values: near the middle, at a number one can read."""
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
+
+from replearn.hypotheses._inputs import Floats, Labels, Places
 
 _LARGEST_EXPONENT = 300
 # Powers of ten as the nearest doubles: a table, because log10 and pow may differ in the last
@@ -9,7 +11,7 @@ _LARGEST_EXPONENT = 300
 _POWERS = np.array([float(f"1e{k}") for k in range(-_LARGEST_EXPONENT, _LARGEST_EXPONENT + 1)])
 
 
-def cut_between(below: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
+def cut_between(below: ArrayLike, above: ArrayLike) -> Floats:
     """Return cuts c with below <= c < above, so that below <= c and above > c.
 
     The cut is the middle, rounded to as few decimals as keep it in the middle half of the gap.
@@ -38,22 +40,33 @@ def cut_between(below: ArrayLike, above: ArrayLike) -> NDArray[np.float64]:
     return np.where(_separates(readable, low, high), readable, cut) + 0.0
 
 
-def cuts_of(values: NDArray[np.float64]) -> NDArray[np.float64]:
+def cuts_of(values: Floats) -> Floats:
     """Return the len(values) + 1 cuts around sorted distinct values, -inf and inf at the ends.
 
     Value number i lies above cut i and not above cut i + 1.
-
-    Examples
-    --------
-    >>> cuts_of(np.array([1.0, 2.0, 4.0])).tolist()
-    [-inf, 1.5, 3.0, inf]
     """
     if len(values) == 0:
         return np.array([-np.inf])
     return np.concatenate([[-np.inf], cut_between(values[:-1], values[1:]), [np.inf]])
 
 
-def _separates(
-    cut: NDArray[np.float64], low: NDArray[np.float64], high: NDArray[np.float64]
-) -> NDArray[np.bool_]:
+def ranks_and_cuts(rows: Floats) -> tuple[Places, list[Floats]]:
+    """Return each value's rank among the distinct values of its column, and the cuts around them.
+
+    Examples
+    --------
+    >>> ranks, cuts = ranks_and_cuts(np.array([[2.0, 7.0], [1.0, 7.0]]))
+    >>> ranks.tolist(), [cut.tolist() for cut in cuts]
+    ([[1, 0], [0, 0]], [[-inf, 1.5, inf], [-inf, inf]])
+    """
+    ranks = np.empty(rows.shape, dtype=np.intp)
+    cuts = []
+    for feature, column in enumerate(rows.T):
+        distinct, inverse = np.unique(column, return_inverse=True)
+        ranks[:, feature] = inverse.reshape(-1)
+        cuts.append(cuts_of(distinct))
+    return ranks, cuts
+
+
+def _separates(cut: Floats, low: Floats, high: Floats) -> Labels:
     return (low <= cut) & (cut < high)

@@ -9,15 +9,11 @@ dichotomies of one pool share a name with probability about 2**-128.
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.hypotheses._inputs import Places, sorted_rows
+
 
 def point_codes(n_points: int) -> NDArray[np.uint64]:
-    """Return two 64-bit codes for each distinct point, by its place among the sorted points.
-
-    Examples
-    --------
-    >>> point_codes(3).shape
-    (3, 2)
-    """
+    """Return two 64-bit codes for each distinct point, by its place among the sorted points."""
     counter = np.arange(1, 2 * n_points + 1, dtype=np.uint64).reshape(n_points, 2)
     # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a fixed bijection of 64 bits.
     state = counter * np.uint64(0x9E3779B97F4A7C15)
@@ -27,29 +23,12 @@ def point_codes(n_points: int) -> NDArray[np.uint64]:
 
 
 def as_identity(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
-    """Return each pair of 64-bit words as four 32-bit integers, which doubles hold exactly.
-
-    Examples
-    --------
-    >>> as_identity(np.array([[1, 2**40]], dtype=np.uint64)).tolist()
-    [[1, 0, 0, 256]]
-    """
-    low = words & np.uint64(0xFFFFFFFF)
-    high = words >> np.uint64(32)
-    halves = np.stack([low, high], axis=-1).reshape(len(words), 4)
+    """Return each pair of 64-bit words as four 32-bit integers, which doubles hold exactly."""
+    halves = np.ascontiguousarray(words, dtype="<u8").view("<u4")  # the low half first
     return halves.astype(np.uint32)
 
 
-def first_of_each(words: NDArray[np.uint64]) -> NDArray[np.intp]:
-    """Return, in increasing order, the places at which a name occurs for the first time.
-
-    Examples
-    --------
-    >>> first_of_each(np.array([[5, 1], [2, 1], [5, 1]], dtype=np.uint64)).tolist()
-    [0, 1]
-    """
-    order = np.lexsort((words[:, 1], words[:, 0]))  # stable: the first place comes first
-    ordered = words[order]
-    new = np.ones(len(words), dtype=bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+def first_of_each(words: NDArray[np.uint64]) -> Places:
+    """Return, in increasing order, the places at which a name occurs for the first time."""
+    order, new = sorted_rows(words)  # stable: the first place comes first
     return np.sort(order[new])

@@ -1,23 +1,24 @@
 """What every hypothesis class accepts: finite rows, binary labels, non-negative weights."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+Floats = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Places = NDArray[np.intp]
+Labels = NDArray[np.bool_]
 
 # Weights become integers whose total stays below 2**62: sums are then exact in int64.
 WEIGHT_BITS = 62
 
 
-def as_rows(X: ArrayLike, n_features: int, name: str = "X") -> NDArray[np.float64]:
+def as_rows(X: ArrayLike, n_features: int, name: str = "X") -> Floats:
     """Return X as a finite float matrix with `n_features` columns.
 
     A one-dimensional array is one column of a class over one feature.
-
-    Examples
-    --------
-    >>> as_rows([3, 1, 2], n_features=1).shape
-    (3, 1)
     """
     rows = np.asarray(X, dtype=np.float64)
     if rows.size == 0 and (rows.ndim < 2 or rows.shape[1] != n_features):
@@ -38,14 +39,8 @@ def as_rows(X: ArrayLike, n_features: int, name: str = "X") -> NDArray[np.float6
     return rows + 0.0  # the two zeros of IEEE arithmetic are one value
 
 
-def as_labels(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
-    """Return y as booleans; only the labels 0 and 1 are known here.
-
-    Examples
-    --------
-    >>> as_labels([0, 1, 1], n_rows=3)
-    array([False,  True,  True])
-    """
+def as_labels(y: ArrayLike, n_rows: int) -> Labels:
+    """Return y as booleans; only the labels 0 and 1 are known here."""
     labels = np.asarray(y)
     if labels.shape != (n_rows,):
         raise ValueError(f"y has shape {labels.shape}: give one label for each of {n_rows} rows")
@@ -55,18 +50,12 @@ def as_labels(y: ArrayLike, n_rows: int) -> NDArray[np.bool_]:
     return labels.astype(np.bool_)
 
 
-def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> NDArray[np.int64]:
+def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> Integers:
     """Return weights as integers, scaled by one power of two.
 
     Every later sum and comparison is then exact, so that neither the order of the rows nor
     rounding can decide a tie. Weights with up to about 60 bits between the total and the last
     digit of the smallest one are represented exactly.
-
-    Examples
-    --------
-    >>> weights = as_weights([0.5, 1.0, 0.0], n_rows=3)
-    >>> int(weights[1] // weights[0]), int(weights[2])
-    (2, 0)
     """
     if sample_weight is None:
         sample_weight = np.ones(n_rows)
@@ -98,12 +87,12 @@ class Sample:
         Weight of the rows labelled 1, and of all rows.
     """
 
-    rows: NDArray[np.float64]
-    gains: NDArray[np.int64]
+    rows: Floats
+    gains: Integers
     positive: int
     total: int
 
-    def errors(self, sums: NDArray[np.int64]) -> NDArray[np.float64]:
+    def errors(self, sums: Integers) -> Floats:
         """Turn sums of gains into weighted error rates (0 on an empty sample)."""
         return (self.positive - np.asarray(sums)) / max(self.total, 1)
 
@@ -132,7 +121,7 @@ def as_sample(
     )
 
 
-def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
+def distinct_rows(rows: Floats) -> tuple[Floats, Places]:
     """Return the distinct rows in lexicographic order and, for each row, its place there.
 
     Examples
@@ -141,28 +130,24 @@ def distinct_rows(rows: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArr
     >>> points.tolist(), place.tolist()
     ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])
     """
+    order, new = sorted_rows(rows)
+    place = np.empty(len(rows), dtype=np.intp)
+    place[order] = np.cumsum(new) - 1
+    return rows[order[new]], place
+
+
+def sorted_rows(rows: NDArray[Any]) -> tuple[Places, Labels]:
+    """Return the stable lexicographic order of rows, and where in it a new row comes."""
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
-    first = np.ones(len(rows), dtype=bool)
-    first[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    place = np.empty(len(rows), dtype=np.intp)
-    place[order] = np.cumsum(first) - 1
-    return ordered[first], place
+    new = np.ones(len(rows), dtype=bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, new
 
 
-def dense_ranks(rows: NDArray[np.float64]) -> tuple[NDArray[np.intp], list[NDArray[np.float64]]]:
-    """Return each value's rank among the distinct values of its column, and those values.
-
-    Examples
-    --------
-    >>> ranks, values = dense_ranks(np.array([[2.0, 7.0], [1.0, 7.0]]))
-    >>> ranks.tolist(), [v.tolist() for v in values]
-    ([[1, 0], [0, 0]], [[1.0, 2.0], [7.0]])
-    """
-    ranks = np.empty(rows.shape, dtype=np.intp)
-    values = []
-    for feature in range(rows.shape[1]):
-        distinct, inverse = np.unique(rows[:, feature], return_inverse=True)
-        ranks[:, feature] = inverse.reshape(-1)
-        values.append(distinct)
-    return ranks, values
+def sums_by_place(place: Places, values: NDArray[Any], size: int | None = None) -> NDArray[Any]:
+    """Return for each place the exact sum of the 64-bit integers that belong there."""
+    size = int(place.max()) + 1 if size is None else size
+    sums = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
+    np.add.at(sums, place, values)
+    return sums

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.hypotheses._inputs import Floats, Labels
+
 # A plane grid of prefix sums is used up to this many cells (64 MB of 64-bit integers).
 GRID_CELLS = 2**23
 # Limbs of 22 bits: products of booleans with them sum exactly in doubles up to 2**31 rows.
@@ -19,7 +21,7 @@ _LIMB_BITS = 22
 _SINGLE_BITS = 24
 
 
-def labelled_sums(labels: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[Any]:
+def labelled_sums(labels: Labels, values: NDArray[Any]) -> NDArray[Any]:
     """Return labels @ values in 64-bit integers, exactly, by fast floating-point products.
 
     Examples
@@ -33,19 +35,14 @@ def labelled_sums(labels: NDArray[np.bool_], values: NDArray[Any]) -> NDArray[An
     bits = int(np.bitwise_or.reduce(matrix, axis=None))
     shift = max((bits & -bits).bit_length() - 1, 0)
     small = matrix >> shift
-    if small.dtype == np.int64 and _fits(small, _SINGLE_BITS):
+    largest = max(abs(int(small.max(initial=0))), abs(int(small.min(initial=0))))
+    if small.dtype == np.int64 and largest * len(small) < 2**_SINGLE_BITS:
         sums = (labels.astype(np.float32) @ small.astype(np.float32)).astype(np.int64)
         return (sums << shift).reshape(len(labels), *values.shape[1:])
     return _limb_sums(labels, matrix).reshape(len(labels), *values.shape[1:])
 
 
-def _fits(values: NDArray[np.int64], bits: int) -> bool:
-    """Return whether every partial sum of the values is below 2**bits."""
-    largest = max(abs(int(values.max(initial=0))), abs(int(values.min(initial=0))))
-    return bool(largest * len(values) < 2**bits)
-
-
-def _limb_sums(labels: NDArray[np.bool_], matrix: NDArray[Any]) -> NDArray[Any]:
+def _limb_sums(labels: Labels, matrix: NDArray[Any]) -> NDArray[Any]:
     words = matrix.view(np.uint64)
     chosen = labels.astype(np.float64)
     total = np.zeros((len(labels), matrix.shape[1]), dtype=np.uint64)
@@ -56,17 +53,13 @@ def _limb_sums(labels: NDArray[np.bool_], matrix: NDArray[Any]) -> NDArray[Any]:
 
 
 def box_sums(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    rows: NDArray[np.float64],
-    values: NDArray[Any],
-    out: NDArray[Any],
-) -> NDArray[np.bool_]:
+    lower: Floats, upper: Floats, rows: Floats, values: NDArray[Any], out: NDArray[Any]
+) -> Labels:
     """Fill `out` for the boxes that prefix sums can serve; return a mask of the others."""
     bounded = (lower > -np.inf) | (upper < np.inf)
     width = bounded.sum(axis=1)
     out[width == 0] = values.sum(axis=0)
-    rest: NDArray[np.bool_] = width > 2
+    rest: Labels = width > 2
     for feature in np.flatnonzero(bounded[width == 1].any(axis=0)):
         mine = (width == 1) & bounded[:, feature]
         column = rows[:, feature]
@@ -83,12 +76,7 @@ def box_sums(
     return rest
 
 
-def _line_sums(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    column: NDArray[np.float64],
-    values: NDArray[Any],
-) -> NDArray[Any]:
+def _line_sums(lower: Floats, upper: Floats, column: Floats, values: NDArray[Any]) -> NDArray[Any]:
     order = np.argsort(column)
     prefix = np.zeros((len(column) + 1, *values.shape[1:]), dtype=values.dtype)
     np.cumsum(values[order], axis=0, out=prefix[1:])
@@ -99,11 +87,7 @@ def _line_sums(
 
 
 def _grid_sums(
-    lower: NDArray[np.float64],
-    upper: NDArray[np.float64],
-    cuts: list[NDArray[np.float64]],
-    rows: NDArray[np.float64],
-    values: NDArray[Any],
+    lower: Floats, upper: Floats, cuts: list[Floats], rows: Floats, values: NDArray[Any]
 ) -> NDArray[Any]:
     # Cell c of an axis holds cuts[c - 1] < x <= cuts[c]; one more line of zeros in front.
     shape = (len(cuts[0]) + 2, len(cuts[1]) + 2)

@@ -12,53 +12,45 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
-from numpy.typing import NDArray
+
+from replearn.hypotheses._inputs import Floats, Labels, Places
 
 Side = Literal[">", "<=", "both"]  # which sides of a feature are free
-Corners = tuple[NDArray[np.intp], NDArray[np.intp]]  # ranks of lower and upper sides, (k, d)
+Corners = Places  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
 _PAIRS_AT_ONCE = 2**16
 
 
-def tight_boxes(ranks: NDArray[np.intp], sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
+def tight_boxes(ranks: Places, sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
     """Yield the corners of all tight boxes in canonical order, `size` at a time.
 
     Examples
     --------
-    >>> ((low, high),) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
-    >>> low.ravel().tolist(), high.ravel().tolist()
-    ([1, 0, 0], [1, 0, 1])
+    >>> (corners,) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
+    >>> corners[:, :, 0].tolist()
+    [[1, 1], [0, 0], [0, 1]]
     """
-    everything = np.arange(len(ranks))
-    touching: list[NDArray[np.bool_]] = []
-    return _batched(_extend(ranks, sides, everything, touching, []), size)
+    return _batched(_extend(ranks, sides, np.arange(len(ranks)), [], []), size)
 
 
 def corner_bounds(
-    corners: Corners, cuts: list[NDArray[np.float64]], sides: tuple[Side, ...]
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return lower and upper bounds of boxes; a side that is not free has no bound.
-
-    Examples
-    --------
-    >>> cuts = [np.array([-np.inf, 1.5, np.inf])]
-    >>> corner_bounds((np.array([[1]]), np.array([[1]])), cuts, (">",))
-    (array([[1.5]]), array([[inf]]))
-    """
-    low, high = corners
-    lower, upper = np.full(low.shape, -np.inf), np.full(high.shape, np.inf)
+    corners: Corners, cuts: list[Floats], sides: tuple[Side, ...]
+) -> tuple[Floats, Floats]:
+    """Return lower and upper bounds of boxes; a side that is not free has no bound."""
+    shape = len(corners), len(sides)
+    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
     for feature, side in enumerate(sides):
         if side != "<=":
-            lower[:, feature] = cuts[feature][low[:, feature]]
+            lower[:, feature] = cuts[feature][corners[:, 0, feature]]
         if side != ">":
-            upper[:, feature] = cuts[feature][high[:, feature] + 1]
+            upper[:, feature] = cuts[feature][corners[:, 1, feature] + 1]
     return lower, upper
 
 
 def _extend(
-    ranks: NDArray[np.intp],
+    ranks: Places,
     sides: tuple[Side, ...],
-    inside: NDArray[np.intp],
-    touching: list[NDArray[np.bool_]],
+    inside: Places,
+    touching: list[Labels],
     corner: list[tuple[int, int]],
 ) -> Iterator[Corners]:
     """Extend a box that is fixed on the first features; `touching` marks points on its sides."""
@@ -71,12 +63,14 @@ def _extend(
     column = ranks[inside, feature]
     for low, high in rank_ranges(np.unique(column), sides[feature]):
         kept = inside[(column >= low) & (column <= high)]
-        new = _new_sides(ranks[:, feature], low, high, sides[feature])
         if all(side[kept].any() for side in touching):
-            yield from _extend(ranks, sides, kept, touching + new, [*corner, (low, high)])
+            lower = [ranks[:, feature] == low] if sides[feature] != "<=" else []
+            upper = [ranks[:, feature] == high] if sides[feature] != ">" else []
+            longer = [*corner, (low, high)]
+            yield from _extend(ranks, sides, kept, touching + lower + upper, longer)
 
 
-def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int]]:
+def rank_ranges(values: Places, side: Side) -> Iterator[tuple[int, int]]:
     """Yield all ranges between sorted values, in canonical order.
 
     A side that is not free stays at the outermost value.
@@ -86,27 +80,12 @@ def rank_ranges(values: NDArray[np.intp], side: Side) -> Iterator[tuple[int, int
     >>> list(rank_ranges(np.array([2, 5]), "both"))
     [(5, 5), (2, 2), (2, 5)]
     """
-    lows = values[:1] if side == "<=" else values[::-1]
-    for low in lows.tolist():
-        highs = values[-1:] if side == ">" else values[values >= low]
-        for high in highs.tolist():
-            yield low, high
-
-
-def _new_sides(
-    column: NDArray[np.intp], low: int, high: int, side: Side
-) -> list[NDArray[np.bool_]]:
-    lower = [column == low] if side != "<=" else []
-    upper = [column == high] if side != ">" else []
-    return lower + upper
+    for first, last in _index_ranges(len(values), side):
+        yield from zip(values[first].tolist(), values[last].tolist(), strict=True)
 
 
 def _last_feature(
-    ranks: NDArray[np.intp],
-    side: Side,
-    inside: NDArray[np.intp],
-    touching: list[NDArray[np.bool_]],
-    corner: list[tuple[int, int]],
+    ranks: Places, side: Side, inside: Places, touching: list[Labels], corner: list[tuple[int, int]]
 ) -> Iterator[Corners]:
     """Yield the ranges of the last feature that keep a point on each earlier side."""
     values, inverse = np.unique(ranks[inside, -1], return_inverse=True)
@@ -118,17 +97,13 @@ def _last_feature(
         kept = np.ones(len(first), dtype=bool)
         for count in counts:
             kept &= count[last + 1] > count[first]
-        first, last = first[kept], last[kept]
-        low, high = values[first], values[last]
-        fixed = np.array(corner, dtype=np.intp).reshape(-1, 2)
-        repeated = np.broadcast_to(fixed, (len(low), *fixed.shape))
-        yield (
-            np.column_stack([repeated[:, :, 0], low]),
-            np.column_stack([repeated[:, :, 1], high]),
-        )
+        corners = np.empty((np.count_nonzero(kept), 2, len(corner) + 1), dtype=np.intp)
+        corners[:, :, :-1] = np.array(corner, dtype=np.intp).reshape(-1, 2).T
+        corners[:, 0, -1], corners[:, 1, -1] = values[first[kept]], values[last[kept]]
+        yield corners
 
 
-def _index_ranges(n_values: int, side: Side) -> Iterator[Corners]:
+def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[Places, Places]]:
     """Yield index ranges (first, last) in canonical order, not too many at once."""
     index = np.arange(n_values)
     if side == ">":
@@ -151,16 +126,12 @@ def _batched(parts: Iterator[Corners], size: int) -> Iterator[Corners]:
     count = 0
     for part in parts:
         held.append(part)
-        count += len(part[0])
+        count += len(part)
         if count >= size:
-            low, high = _joined(held)
+            joined = np.concatenate(held)
             full = count - count % size
             for start in range(0, full, size):
-                yield low[start : start + size], high[start : start + size]
-            held, count = [(low[full:], high[full:])], count - full
+                yield joined[start : start + size]
+            held, count = [joined[full:]], count - full
     if count:
-        yield _joined(held)
-
-
-def _joined(parts: list[Corners]) -> Corners:
-    return np.concatenate([part[0] for part in parts]), np.concatenate([part[1] for part in parts])
+        yield np.concatenate(held)

@@ -10,31 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.hypotheses._identity import as_identity, point_codes
-from replearn.hypotheses._inputs import as_rows, as_sample, distinct_rows
+from replearn.hypotheses._inputs import Floats, Integers, Labels, as_rows, as_sample, distinct_rows
 from replearn.hypotheses.rules import BLOCK_CELLS, Rules
-
-
-@dataclass(frozen=True, eq=False)
-class Dichotomies:
-    """A block of dichotomies of a pool.
-
-    Attributes
-    ----------
-    labels : bool array of shape (k, n)
-        One line for each dichotomy, one column for each row of the pool as it was given.
-    rules : Rules
-        `rules[i]` is a hypothesis of the class with the labels of line i.
-    identity : uint32 array of shape (k, 4)
-        What the dichotomy is: a function of the set of points labelled 1, whatever the order of
-        the pool's rows. Key shared randomness by these numbers, never by the line number.
-    """
-
-    labels: NDArray[np.bool_]
-    rules: Rules
-    identity: NDArray[np.uint32]
-
-    def __len__(self) -> int:
-        return len(self.rules)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +27,8 @@ class Cover:
     rules : Rules
         The candidates in canonical order; `rules.errors(X, y)` scores all of them.
     identity : uint32 array of shape (N, 4)
-        See `Dichotomies`.
+        What the dichotomy is: a function of the set of points labelled 1, whatever the order of
+        the pool's rows. Key shared randomness by these numbers, never by the line number.
     """
 
     rules: Rules
@@ -62,11 +40,22 @@ class Cover:
     def __getitem__(self, index: int) -> Any:
         return self.rules[index]
 
-    def errors(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def errors(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         """Return the weighted error rate of each candidate on a labelled sample."""
         return self.rules.errors(X, y, sample_weight)
+
+
+@dataclass(frozen=True, eq=False)
+class Dichotomies(Cover):
+    """A block of dichotomies of a pool: some of the cover's candidates, with their labels.
+
+    Attributes
+    ----------
+    labels : bool array of shape (k, n)
+        One line for each dichotomy, one column for each row of the pool as it was given.
+    """
+
+    labels: Labels
 
 
 class HypothesisClass(ABC):
@@ -88,17 +77,17 @@ class HypothesisClass(ABC):
         """Size of the largest set of points on which all labellings occur."""
 
     @abstractmethod
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return `vc_dimension` points on which the class realises all labellings."""
 
     @abstractmethod
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[Rules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[Rules]:
         """Yield, in canonical order and at most about `size` at a time, one rule for each
         dichotomy of distinct, lexicographically sorted points.
         """  # noqa: D205
 
     @abstractmethod
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+    def _best(self, rows: Floats, gains: Integers) -> Any:
         """Return the first hypothesis whose labels collect the largest sum of gains."""
 
     def growth_bound(self, n_points: int) -> int:
@@ -136,9 +125,8 @@ class HypothesisClass(ABC):
         points, place = distinct_rows(as_rows(pool, self.n_features, "pool"))
         codes = point_codes(len(points))
         for rules in self._rules(points, max(1, max_cells // max(len(place), 1))):
-            labels = rules.predict(points)
             identity = as_identity(rules.sums(points, codes))
-            yield Dichotomies(labels[:, place], rules, identity)
+            yield Dichotomies(rules, identity, rules.predict(points)[:, place])
 
     def cover(self, pool: ArrayLike, *, max_candidates: int = 10**7) -> Cover:
         """Return one candidate for each dichotomy of the pool, with its identity.
@@ -211,18 +199,17 @@ class HypothesisClass(ABC):
         >>> Intervals().shatters([1, 2]), Intervals().shatters([1, 2, 3])
         (True, False)
         """
-        rows = as_rows(points, self.n_features, "points")
-        distinct, _ = distinct_rows(rows)
-        if len(distinct) < len(rows) or len(rows) > self.vc_dimension:
+        distinct, place = distinct_rows(as_rows(points, self.n_features, "points"))
+        if len(distinct) < len(place) or len(place) > self.vc_dimension:
             return False
         count = sum(len(rules) for rules in self._rules(distinct, BLOCK_CELLS))
-        return count == int(2 ** len(rows))
+        return count == int(2 ** len(place))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the class as plain JSON data: its name and its parameters."""
         return {"class": type(self).__name__, **asdict(self)}  # type: ignore[call-overload]
 
-    def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+    def _fitting(self, rows: Floats, gains: Integers) -> Any:
         """Return a hypothesis that is without error if the class has one."""
         return self._best(rows, gains)
 

@@ -2,16 +2,15 @@
 
 from abc import abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import prod
 
 import numpy as np
-from numpy.typing import NDArray
 
 from replearn.hypotheses._best_box import best_box
-from replearn.hypotheses._cuts import cuts_of
-from replearn.hypotheses._inputs import dense_ranks
-from replearn.hypotheses._tight import Corners, Side, corner_bounds, tight_boxes
+from replearn.hypotheses._cuts import ranks_and_cuts
+from replearn.hypotheses._inputs import Floats, Integers
+from replearn.hypotheses._tight import Side, corner_bounds, tight_boxes
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Constant, Hypothesis
 from replearn.hypotheses.rules import BoxRules
@@ -42,45 +41,38 @@ class BoxFamily(HypothesisClass):
         product = 1 + prod(pairs if side == "both" else n_points for side in self._sides)
         return min(product, super().growth_bound(n_points))
 
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return one point for each free side: the only one that this side can exclude."""
-        points = []
-        for feature, side in enumerate(self._sides):
-            for sign in {">": (-1.0,), "<=": (1.0,), "both": (-1.0, 1.0)}[side]:
-                point = np.zeros(self.n_features)
-                point[feature] = sign
-                points.append(point)
-        return np.array(points)
+        signs = {">": (-1.0,), "<=": (1.0,), "both": (-1.0, 1.0)}
+        corners = [(axis, sign) for axis, side in enumerate(self._sides) for sign in signs[side]]
+        points = np.zeros((len(corners), self.n_features))
+        for point, (axis, sign) in zip(points, corners, strict=True):
+            point[axis] = sign
+        return points
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[BoxRules]:
-        yield _never(self.n_features)
-        if len(points) == 0:
-            return
-        ranks, values = dense_ranks(points)
-        cuts = [cuts_of(distinct) for distinct in values]
+    def _rules(self, points: Floats, size: int) -> Iterator[BoxRules]:
+        nothing = np.full((1, self.n_features), np.inf)
+        yield BoxRules(nothing, nothing)
+        ranks, cuts = ranks_and_cuts(points)
         for corners in tight_boxes(ranks, self._sides, size):
             yield BoxRules(*corner_bounds(corners, cuts, self._sides))
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
-        ranks, values = dense_ranks(rows)
+    def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
+        ranks, cuts = ranks_and_cuts(rows)
         box = best_box(ranks, gains, self._sides)
         if box is None:
             return Constant(False)
-        corner = np.array([box.corner])
-        return self._rule_at((corner[:, :, 0], corner[:, :, 1]), values)
+        corner = np.array(box.corner).T
+        return BoxRules(*corner_bounds(corner[np.newaxis], cuts, self._sides))[0]
 
-    def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _fitting(self, rows: Floats, gains: Integers) -> Hypothesis:
         """Return the tight box around the positive rows: O(n d log n) in any dimension."""
-        ranks, values = dense_ranks(rows)
+        ranks, cuts = ranks_and_cuts(rows)
         positive = ranks[gains > 0]
         if len(positive) == 0:
             return Constant(False)
-        corners = positive.min(axis=0)[np.newaxis], positive.max(axis=0)[np.newaxis]
-        return self._rule_at(corners, values)
-
-    def _rule_at(self, corners: Corners, values: list[NDArray[np.float64]]) -> Hypothesis:
-        cuts = [cuts_of(distinct) for distinct in values]
-        return BoxRules(*corner_bounds(corners, cuts, self._sides))[0]
+        corner = np.stack([positive.min(axis=0), positive.max(axis=0)])
+        return BoxRules(*corner_bounds(corner[np.newaxis], cuts, self._sides))[0]
 
 
 @dataclass(frozen=True)
@@ -115,6 +107,66 @@ class Boxes(BoxFamily):
         return tuple("both" for _ in range(self.n_features))
 
 
-def _never(n_features: int) -> BoxRules:
-    shape = (1, n_features)
-    return BoxRules(np.full(shape, np.inf), np.full(shape, np.inf))
+@dataclass(frozen=True)
+class Intervals(BoxFamily):
+    """All rules "a < x <= b", the two constants and the two rays included.
+
+    VC dimension 2; n(n + 1)/2 + 1 dichotomies of n points, as many as Sauer allows; `erm` is one
+    sort and one pass.
+
+    Examples
+    --------
+    >>> print(Intervals().erm([1, 2, 3, 4, 5], [0, 1, 1, 0, 0]))
+    1.5 < x0 <= 3.5
+    """
+
+    n_features: int = field(default=1, init=False)
+
+    @property
+    def _sides(self) -> tuple[Side, ...]:
+        return ("both",)
+
+
+@dataclass(frozen=True)
+class Conjunctions(BoxFamily):
+    """All rules "x0 > t0 and x1 > t1 and ...", with the direction of each feature given.
+
+    A condition may be absent (its cut at infinity).
+
+    Parameters
+    ----------
+    n_features : int
+        Number of columns, which is also the VC dimension.
+    directions : tuple of {">", "<="}, optional
+        One direction for each feature; ">" for all by default.
+
+    Notes
+    -----
+    `erm` is exact: O(n log n) for one feature, at most O(n^2) in the plane, O(n^d) for d.
+    `consistent` is O(n d log n) in any dimension.
+
+    Examples
+    --------
+    >>> both = Conjunctions(2, directions=(">", "<="))
+    >>> X = [[30, 1], [50, 1], [60, 2], [70, 9]]
+    >>> print(both.erm(X, [0, 1, 1, 0]).rule(["age", "dose"]))
+    age > 40 and dose <= 6
+    """
+
+    n_features: int
+    directions: tuple[Side, ...] | None = None
+
+    def __post_init__(self) -> None:
+        check_feature_count(self.n_features)
+        given = (">",) * self.n_features if self.directions is None else tuple(self.directions)
+        if len(given) != self.n_features or not set(given) <= {">", "<="}:
+            raise ValueError(
+                f"directions is {self.directions!r}: give '>' or '<=' for each of "
+                f"{self.n_features} features"
+            )
+        # Stored in one form, so that equal classes compare equal.
+        object.__setattr__(self, "directions", given)
+
+    @property
+    def _sides(self) -> tuple[Side, ...]:
+        return self.directions or ()

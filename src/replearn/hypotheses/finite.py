@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from replearn.hypotheses._inputs import as_rows, distinct_rows
+from replearn.hypotheses._inputs import Floats, Integers, Labels, Places, as_rows, distinct_rows
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Predictor, canonical_text
 from replearn.hypotheses.rules import BLOCK_CELLS, ListedRules
 
 
-@dataclass(frozen=True, init=False)
+@dataclass(frozen=True)
 class FiniteClass(HypothesisClass):
     """A list of predictors of 0 and 1, whose order does not matter.
 
@@ -37,18 +37,17 @@ class FiniteClass(HypothesisClass):
     age > 40
     """
 
-    hypotheses: tuple[Predictor, ...]
+    hypotheses: Sequence[Predictor]
     n_features: int
 
-    def __init__(self, hypotheses: Sequence[Predictor], n_features: int) -> None:
-        check_feature_count(n_features)
-        if len(hypotheses) == 0:
+    def __post_init__(self) -> None:
+        check_feature_count(self.n_features)
+        if len(self.hypotheses) == 0:
             raise ValueError("hypotheses is empty: give at least one")
-        for place, hypothesis in enumerate(hypotheses):
+        for place, hypothesis in enumerate(self.hypotheses):
             if not callable(getattr(hypothesis, "predict", None)):
                 raise TypeError(f"hypotheses[{place}] is {hypothesis!r}, which has no predict(X)")
-        object.__setattr__(self, "hypotheses", tuple(hypotheses))
-        object.__setattr__(self, "n_features", n_features)
+        object.__setattr__(self, "hypotheses", tuple(self.hypotheses))
 
     @property
     def vc_dimension(self) -> int:
@@ -59,7 +58,7 @@ class FiniteClass(HypothesisClass):
         """Return the smaller of Sauer's bound and the number of hypotheses."""
         return min(len(self.hypotheses), super().growth_bound(n_points))
 
-    def shattered_set(self, domain: ArrayLike | None = None) -> NDArray[np.float64]:
+    def shattered_set(self, domain: ArrayLike | None = None) -> Floats:
         """Return a largest shattered subset of a finite domain, found by search.
 
         Examples
@@ -85,14 +84,14 @@ class FiniteClass(HypothesisClass):
 
     @property
     def _listed(self) -> ListedRules:
-        return ListedRules(self.hypotheses, self.n_features)
+        return ListedRules(tuple(self.hypotheses), self.n_features)
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[ListedRules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[ListedRules]:
         order = [place for _, _, place in sorted(self._descriptions(points).values())]
         for start in range(0, len(order), size):
             yield self._listed.take(np.array(order[start : start + size]))
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Any:
+    def _best(self, rows: Floats, gains: Integers) -> Any:
         sums = self._listed.sums(rows, gains)
         best = np.flatnonzero(sums == sums.max())
         points, _ = distinct_rows(rows)
@@ -100,7 +99,7 @@ class FiniteClass(HypothesisClass):
         return self.hypotheses[place]
 
     def _descriptions(
-        self, points: NDArray[np.float64], places: NDArray[np.intp] | None = None
+        self, points: Floats, places: Places | None = None
     ) -> dict[bytes, tuple[bytes, str, int]]:
         """Return, for each dichotomy, its labels and the text and place of its representative."""
         places = np.arange(len(self.hypotheses)) if places is None else places
@@ -116,9 +115,7 @@ class FiniteClass(HypothesisClass):
         return by_labels
 
 
-def _largest_shattered(
-    labels: NDArray[np.bool_], chosen: list[int], start: int, limit: int
-) -> list[int]:
+def _largest_shattered(labels: Labels, chosen: list[int], start: int, limit: int) -> list[int]:
     """Extend a shattered set of columns as far as possible; depth first, subsets are shattered."""
     best = chosen
     for column in range(start, labels.shape[1]):

@@ -10,11 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
-from numpy.typing import NDArray
 
-from replearn.hypotheses._inputs import distinct_rows
-from replearn.hypotheses._lines import best_line, named_lines
-from replearn.hypotheses._plane import Plane
+from replearn.hypotheses._inputs import Floats, Integers, Places, distinct_rows, sums_by_place
+from replearn.hypotheses._plane import Plane, best_line, named_lines
 from replearn.hypotheses.base import HypothesisClass
 from replearn.hypotheses.hypothesis import Constant, Halfspace, Hypothesis
 from replearn.hypotheses.rules import BLOCK_CELLS, HalfspaceRules
@@ -53,21 +51,16 @@ class Halfspaces(HypothesisClass):
         return 3
 
     def growth_bound(self, n_points: int) -> int:
-        """Return n^2 - n + 2, which points in general position attain.
-
-        Examples
-        --------
-        >>> Halfspaces().growth_bound(10)
-        92
-        """
+        """Return n^2 - n + 2, which points in general position attain."""
         return n_points**2 - n_points + 2 if n_points else 1
 
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return the corners of a triangle."""
         return np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]])
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[HalfspaceRules]:
-        yield _constants(min(len(points), 1) + 1)
+    def _rules(self, points: Floats, size: int) -> Iterator[HalfspaceRules]:
+        constants = HalfspaceRules(np.zeros((2, 2)), np.array([0.0, -1.0]))  # never, always
+        yield constants if len(points) else constants.take(slice(1))
         plane = Plane(points)
         everyone = np.arange(len(points))
         step = max(1, min(size, BLOCK_CELLS // max(len(points), 1)))
@@ -78,10 +71,9 @@ class Halfspaces(HypothesisClass):
                 if len(rules):
                     yield rules
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
         points, place = distinct_rows(rows)
-        sums = np.zeros(len(points), dtype=np.int64)
-        np.add.at(sums, place, gains)
+        sums = sums_by_place(place, gains, len(points))
         total = int(sums.sum())
         plane = Plane(points)
         best_gain, pair = max(total, 0), None
@@ -93,7 +85,7 @@ class Halfspaces(HypothesisClass):
             return Constant(total > 0)
         return named_lines(plane, pair[0], np.array([pair[1]]))[0]
 
-    def _fitting(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _fitting(self, rows: Floats, gains: Integers) -> Hypothesis:
         """Separate some points, add points that are still wrong, until none is."""
         points, place = distinct_rows(rows)
         wanted = np.zeros(len(points), dtype=bool)
@@ -109,18 +101,13 @@ class Halfspaces(HypothesisClass):
             active = np.union1d(active, _spread(worst_last, _MORE_POINTS))
 
 
-def _constants(count: int) -> HalfspaceRules:
-    """Return never and, for count 2, always."""
-    return HalfspaceRules(np.zeros((count, 2)), np.array([0.0, -1.0])[:count])
-
-
-def _spread(places: NDArray[np.intp], count: int) -> NDArray[np.intp]:
+def _spread(places: Places, count: int) -> Places:
     """Return about `count` of the places, evenly spread, the last one included."""
     chosen = np.linspace(len(places) - 1, 0, min(count, len(places))).astype(np.intp)
     return places[np.unique(chosen)]
 
 
-def _distance(hypothesis: Hypothesis, points: NDArray[np.float64]) -> NDArray[np.float64]:
+def _distance(hypothesis: Hypothesis, points: Floats) -> Floats:
     """Return how far points lie from the line (0 without one)."""
     if not isinstance(hypothesis, Halfspace):
         return np.zeros(len(points))

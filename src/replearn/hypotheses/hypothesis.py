@@ -8,9 +8,9 @@ from math import inf, isfinite, isnan
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from replearn.hypotheses._inputs import as_sample
+from replearn.hypotheses._inputs import Floats, Labels, as_sample
 
 
 class Predictor(Protocol):
@@ -25,7 +25,7 @@ class Hypothesis(ABC):
     """A function from rows to {0, 1} that is a value: equal, hashable, printable, JSON-able."""
 
     @abstractmethod
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return for each row whether it is labelled 1."""
 
     @abstractmethod
@@ -65,7 +65,7 @@ class Constant(Hypothesis):
 
     value: bool
 
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return the constant for each row."""
         return np.full(len(_columns(X)), self.value)
 
@@ -101,7 +101,7 @@ class Box(Hypothesis):
 
     bounds: tuple[tuple[int, float, float], ...]
 
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return for each row whether it lies in the box."""
         rows = _columns(X)
         inside = np.ones(len(rows), dtype=bool)
@@ -141,7 +141,7 @@ class Halfspace(Hypothesis):
     weights: tuple[float, float]
     offset: float
 
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return for each row whether it lies above the line."""
         rows = _columns(X)
         return self.weights[0] * rows[:, 0] + self.weights[1] * rows[:, 1] > self.offset
@@ -239,7 +239,7 @@ def canonical_text(predictor: Predictor) -> str:
     return ""
 
 
-def _columns(X: ArrayLike) -> NDArray[np.float64]:
+def _columns(X: ArrayLike) -> Floats:
     rows = np.asarray(X, dtype=np.float64)
     return rows[:, np.newaxis] if rows.ndim == 1 else rows
 

@@ -2,20 +2,15 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.hypotheses._inputs import as_labels, as_rows, as_sample
+from replearn.hypotheses._inputs import Floats, Labels, as_labels, as_rows, as_sample
 from replearn.hypotheses._sums import box_sums, labelled_sums
-from replearn.hypotheses.hypothesis import (
-    Hypothesis,
-    Predictor,
-    make_box,
-    make_halfspace,
-)
+from replearn.hypotheses.hypothesis import Hypothesis, Predictor, make_box, make_halfspace
 
 # Cells of one block of predictions (hypotheses x rows): about 4 MB as booleans.
 BLOCK_CELLS = 2**22
@@ -24,7 +19,7 @@ _SUM_CELLS = 2**18
 
 
 class Rules(ABC):
-    """A sequence of hypotheses over the same features, held as arrays.
+    """A sequence of hypotheses over the same features: a dataclass of arrays, a line for each.
 
     `rules[i]` is a single frozen hypothesis; `rules.errors(X, y)` scores all of them without
     ever holding a matrix of all predictions.
@@ -33,24 +28,28 @@ class Rules(ABC):
     n_features: int
 
     @abstractmethod
-    def __len__(self) -> int: ...
-
-    @abstractmethod
     def __getitem__(self, index: int) -> Any: ...
 
-    @abstractmethod
+    def __len__(self) -> int:
+        return len(self._arrays()[0])
+
+    def _arrays(self) -> list[NDArray[Any]]:
+        return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
+
     def take(self, rows: NDArray[Any] | slice) -> Self:
         """Return the rules at these places."""
+        return type(self)(*(array[rows] for array in self._arrays()))
 
     @classmethod
-    @abstractmethod
     def join(cls, parts: Sequence[Self]) -> Self:
         """Return the rules of all parts, one after the other."""
+        arrays = zip(*(part._arrays() for part in parts), strict=True)
+        return cls(*map(np.concatenate, arrays))
 
     @abstractmethod
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]: ...
+    def _labels(self, rows: Floats) -> Labels: ...
 
-    def predict(self, X: ArrayLike) -> NDArray[np.bool_]:
+    def predict(self, X: ArrayLike) -> Labels:
         """Return the matrix of labels: one line for each rule, one column for each row of X."""
         return self._labels(as_rows(X, self.n_features))
 
@@ -67,9 +66,7 @@ class Rules(ABC):
         ]
         return np.concatenate(parts) if parts else np.zeros((0, *values.shape[1:]), values.dtype)
 
-    def errors(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None
-    ) -> NDArray[np.float64]:
+    def errors(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Floats:
         """Return the weighted error rate of each rule on a labelled sample.
 
         Examples
@@ -96,34 +93,19 @@ class BoxRules(Rules):
     ['0 < x0 <= 9', 'x0 > 1.5']
     """
 
-    lower: NDArray[np.float64]
-    upper: NDArray[np.float64]
+    lower: Floats
+    upper: Floats
 
     @property
     def n_features(self) -> int:  # type: ignore[override]
         """Number of columns."""
         return int(self.lower.shape[1])
 
-    def __len__(self) -> int:
-        return len(self.lower)
-
     def __getitem__(self, index: int) -> Hypothesis:
         bounds = zip(self.lower[index].tolist(), self.upper[index].tolist(), strict=True)
         return make_box((feature, lower, upper) for feature, (lower, upper) in enumerate(bounds))
 
-    def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
-        return type(self)(self.lower[rows], self.upper[rows])
-
-    @classmethod
-    def join(cls, parts: Sequence[Self]) -> Self:
-        """Return the rules of all parts, one after the other."""
-        return cls(
-            np.concatenate([part.lower for part in parts]),
-            np.concatenate([part.upper for part in parts]),
-        )
-
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         inside = np.ones((len(self), len(rows)), dtype=bool)
         bounded = (self.lower > -np.inf) | (self.upper < np.inf)
         for feature in np.flatnonzero(bounded.any(axis=0)):
@@ -154,30 +136,14 @@ class HalfspaceRules(Rules):
     x0 - x1 > 0.5
     """
 
-    weights: NDArray[np.float64]
-    offset: NDArray[np.float64]
+    weights: Floats
+    offset: Floats
     n_features = 2
 
-    def __len__(self) -> int:
-        return len(self.offset)
-
     def __getitem__(self, index: int) -> Hypothesis:
-        first, second = self.weights[index].tolist()
-        return make_halfspace((first, second), float(self.offset[index]))
+        return make_halfspace(tuple(self.weights[index].tolist()), float(self.offset[index]))
 
-    def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
-        return type(self)(self.weights[rows], self.offset[rows])
-
-    @classmethod
-    def join(cls, parts: Sequence[Self]) -> Self:
-        """Return the rules of all parts, one after the other."""
-        return cls(
-            np.concatenate([part.weights for part in parts]),
-            np.concatenate([part.offset for part in parts]),
-        )
-
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         # Two products and one sum, never a matrix product: the same rounding as one Halfspace.
         scores = self.weights[:, :1] * rows[:, 0] + self.weights[:, 1:] * rows[:, 1]
         return scores > self.offset[:, None]
@@ -197,9 +163,6 @@ class ListedRules(Rules):
     predictors: tuple[Predictor, ...]
     n_features: int
 
-    def __len__(self) -> int:
-        return len(self.predictors)
-
     def __getitem__(self, index: int) -> Predictor:
         return self.predictors[index]
 
@@ -214,7 +177,7 @@ class ListedRules(Rules):
         listed = tuple(predictor for part in parts for predictor in part.predictors)
         return cls(listed, parts[0].n_features)
 
-    def _labels(self, rows: NDArray[np.float64]) -> NDArray[np.bool_]:
+    def _labels(self, rows: Floats) -> Labels:
         labels = np.zeros((len(self), len(rows)), dtype=bool)
         if len(rows):
             for line, predictor in enumerate(self.predictors):

@@ -1,16 +1,16 @@
 """Decision stumps: one feature, one cut, one direction."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.hypotheses._chains import largest_shattered, shattered_by_stumps
-from replearn.hypotheses._cuts import cut_between, cuts_of
+from replearn.hypotheses._cuts import cut_between, ranks_and_cuts
 from replearn.hypotheses._identity import first_of_each, point_codes
-from replearn.hypotheses._inputs import dense_ranks
+from replearn.hypotheses._inputs import Floats, Integers, Places, sums_by_place
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Constant, Hypothesis, make_box
 from replearn.hypotheses.rules import BoxRules
@@ -57,31 +57,25 @@ class Stumps(HypothesisClass):
     @property
     def vc_dimension(self) -> int:
         """The largest n with C(n, n // 2) <= 2 n_features (<= n_features in one direction)."""
-        return largest_shattered(self.n_features * self._directions)
+        return largest_shattered(self.n_features * len(self._directions))
 
     @property
-    def _directions(self) -> int:
-        return 2 if self.direction == "both" else 1
+    def _directions(self) -> tuple[str, ...]:
+        return (">", "<=") if self.direction == "both" else (self.direction,)
 
     def growth_bound(self, n_points: int) -> int:
-        """Return the smaller of Sauer's bound and 2 + directions * n_features * (n - 1).
-
-        Examples
-        --------
-        >>> Stumps(1).growth_bound(10), Stumps(30).growth_bound(1000)
-        (20, 59942)
-        """
+        """Return the smaller of Sauer's bound and 2 + directions * n_features * (n - 1)."""
         if n_points < 1:
             return 1
-        counted = 2 + self._directions * self.n_features * (n_points - 1)
+        counted = 2 + len(self._directions) * self.n_features * (n_points - 1)
         return min(counted, super().growth_bound(n_points))
 
-    def shattered_set(self) -> NDArray[np.float64]:
+    def shattered_set(self) -> Floats:
         """Return a largest set of points on which all labellings occur."""
         points = shattered_by_stumps(self.n_features, self.direction == "both")
         return -points if self.direction == "<=" else points
 
-    def _rules(self, points: NDArray[np.float64], size: int) -> Iterator[BoxRules]:
+    def _rules(self, points: Floats, size: int) -> Iterator[BoxRules]:
         feature, lower, upper, words = self._candidates(points)
         kept = first_of_each(words)
         for start in range(0, len(kept), size):
@@ -93,51 +87,61 @@ class Stumps(HypothesisClass):
             above[line, feature[chosen]] = upper[chosen]
             yield BoxRules(below, above)
 
-    def _candidates(
-        self, points: NDArray[np.float64]
-    ) -> tuple[NDArray[np.intp], NDArray[np.float64], NDArray[np.float64], NDArray[np.uint64]]:
+    def _candidates(self, points: Floats) -> tuple[Places, Floats, Floats, NDArray[np.uint64]]:
         """Return feature, bounds and name of every stump, in canonical order, with repetitions."""
         codes = point_codes(len(points))
         total = codes.sum(axis=0)
         infinite = np.full(1, np.inf)
-        parts = [(0, infinite, infinite, 0 * total[None]), (0, -infinite, infinite, total[None])]
-        ranks, values = dense_ranks(points)
-        for feature, distinct in enumerate(values):
-            cuts = cuts_of(distinct)[1:-1]
-            by_value = np.zeros((len(distinct), 2), dtype=np.uint64)
-            np.add.at(by_value, ranks[:, feature], codes)
-            below = np.cumsum(by_value, axis=0)[:-1]
-            open_end = np.full(len(cuts), np.inf)
+        first = np.zeros(1, dtype=np.intp)
+        parts = [(first, infinite, infinite, 0 * total[None])]
+        parts.append((first, -infinite, infinite, total[None]))
+        ranks, cuts = ranks_and_cuts(points)
+        for feature, around in enumerate(cuts):
+            inner = around[1:-1]
+            below = np.cumsum(sums_by_place(ranks[:, feature], codes, len(around) - 1), axis=0)[:-1]
+            open_end, mine = np.full(len(inner), np.inf), np.full(len(inner), feature)
             if self.direction != "<=":
-                parts.append((feature, cuts, open_end, total - below))
+                parts.append((mine, inner, open_end, total - below))
             if self.direction != ">":
-                parts.append((feature, -open_end, cuts, below))
-        return (
-            np.concatenate([np.full(len(part[1]), part[0]) for part in parts]),
-            np.concatenate([part[1] for part in parts]),
-            np.concatenate([part[2] for part in parts]),
-            np.concatenate([part[3] for part in parts]),
-        )
+                parts.append((mine, -open_end, inner, below))
+        features, lower, upper, words = map(np.concatenate, zip(*parts, strict=True))
+        return features, lower, upper, words
 
-    def _best(self, rows: NDArray[np.float64], gains: NDArray[np.int64]) -> Hypothesis:
+    def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
         total = int(gains.sum())
-        best_gain, best = max(total, 0), Constant(total > 0)
-        hypothesis: Hypothesis = best
+        best_gain = max(total, 0)
+        best: Hypothesis = Constant(total > 0)
         for feature in range(self.n_features):
             order = np.argsort(rows[:, feature])
             column, below = rows[order, feature], np.cumsum(gains[order])
             ends = np.flatnonzero(column[:-1] < column[1:])
-            if len(ends) == 0:
-                continue
-            for direction in self._both():
+            for direction in self._directions if len(ends) else ():
                 scores = total - below[ends] if direction == ">" else below[ends]
                 place = int(np.argmax(scores))  # the first of the largest
                 if scores[place] > best_gain:
                     best_gain, end = int(scores[place]), ends[place]
                     cut = float(cut_between(column[end], column[end + 1]))
                     bounds = (cut, np.inf) if direction == ">" else (-np.inf, cut)
-                    hypothesis = make_box([(feature, *bounds)])
-        return hypothesis
+                    best = make_box([(feature, *bounds)])
+        return best
 
-    def _both(self) -> tuple[str, ...]:
-        return (">", "<=") if self.direction == "both" else (self.direction,)
+
+@dataclass(frozen=True)
+class Thresholds(Stumps):
+    """All rules "x > t" (and "x <= t"), the two constants included.
+
+    Parameters
+    ----------
+    direction : {"both", ">", "<="}
+        ">" is the class of thresholds of learning theory: VC dimension 1, n + 1 dichotomies of n
+        points. "both" has VC dimension 2 and 2n dichotomies.
+
+    Examples
+    --------
+    >>> Thresholds(">").vc_dimension, Thresholds().vc_dimension
+    (1, 2)
+    >>> print(Thresholds(">").erm([20, 35, 48, 60], [0, 0, 1, 1]).rule(["age"]))
+    age > 42
+    """
+
+    n_features: int = field(default=1, init=False)

@@ -32,7 +32,7 @@ from replearn.learners.single_rule import (
     check_two_labels,
     warn_if_not_certified,
 )
-from replearn.primitives import choose_by_errors
+from replearn.primitives import choose_by_errors, sample_order
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import n_rows, take_rows
 
@@ -284,7 +284,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
 def held_out(
     key: SharedKey, X: Any, codes: NDArray[np.intp], test_share: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows that train and the rows that choose, by a keyed order of their content.
+    """Return the rows that train and the rows that choose, in a keyed order of this sample alone.
+
+    A row that occurs in both samples must not be held out in both: given the models of both runs
+    the rows that choose would not be fresh (theorem: finite-randomness).
 
     Examples
     --------
@@ -292,7 +295,7 @@ def held_out(
     >>> len(train), len(test)
     (7, 3)
     """
-    order = key.child("hold out").order(as_points(X), codes)
+    order = sample_order(key.child("hold out"), X, codes)
     n_test = round(test_share * len(order))
     return order[n_test:], order[:n_test]
 

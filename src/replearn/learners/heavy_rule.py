@@ -28,7 +28,7 @@ class HeavyRule:
         """Return what an answer rests on; for a heavy point, its own labels."""
         labels: Any = self.view.rule
         if isinstance(labels, TwoLabels):
-            own = (labels.shares[:, 1], labels.law_values, labels.noise)
+            own: tuple[Any, ...] = (labels.shares[:, 1], labels.law_values, labels.noise)
         else:
             own = (labels.shares, labels.scores)
         pairs = zip(self.rule.evidence(votes, noise), own, strict=True)

@@ -22,7 +22,7 @@ from replearn.learners.diagnostics import warn_user
 from replearn.learners.digests import bind
 from replearn.learners.marks import float_columns
 from replearn.randomness import Points, as_points
-from replearn.tables.missing import is_nan
+from replearn.tables.columns import is_nan
 
 # Objects without a repr of their own print an address, which differs between processes.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")

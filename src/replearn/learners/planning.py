@@ -15,6 +15,7 @@ from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import HeavyStage, Plan, heavy_stage
 from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.primitives import sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -116,12 +117,12 @@ def wants_heavy_stage(learner: Any) -> bool:
     """Whether a learner, fitted or not, answers points that occur often by their own labels."""
     plan = getattr(learner, "plan", None)
     if isinstance(plan, Plan):
-        return plan.design.heavy is not None
+        return plan.vote_design.heavy is not None
     return plan is not None and split_stage(plan)[1] is not None
 
 
 def stage_of(
-    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: float
+    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: Any
 ) -> HeavyStage | None:
     """Plan the heavy stage that `split_stage` split off, for a sample of these sizes."""
     if wanted is None:
@@ -173,7 +174,7 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
     else:
         sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
         plan = learner._plan_for(asked, **sizes)
-    if plan.design.heavy is not None:
+    if plan.vote_design.heavy is not None:
         _refuse_stage_of_groups(sample.unit)
     if plan.n_partitions > MOST_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
@@ -199,6 +200,22 @@ def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[A
             f"{classes[:5].tolist()}. Name them in the plan (classes=[...]), so that a class which "
             "a sample misses is known."
         )
+
+
+def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
+    """Return the key by which rows are left out, cut into blocks and trained on.
+
+    A promise about whole models counts on blocks that are independent of those of the other run,
+    also where both samples contain equal rows, and on seeds that are independent as well: their key
+    belongs to the sample (theorem: approximate-direct, section "blocks"). A pointwise promise
+    holds with one key for all samples, which keeps samples with many rows in common alike.
+    """
+    if plan.task == "pointwise":
+        return key
+    points = as_points(sample.X)
+    if sample.groups is not None:
+        points = points.beside(as_points(sample.groups))
+    return sample_key(key, points, sample.codes)
 
 
 # -- the rows that count ---------------------------------------------------------------------------

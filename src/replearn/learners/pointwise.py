@@ -35,6 +35,7 @@ from replearn.learners.inputs import (
 from replearn.learners.planning import (
     FREE,
     check_sample,
+    key_of_blocks,
     plan_arguments,
     plan_in_force,
     planned_rows,
@@ -42,6 +43,7 @@ from replearn.learners.planning import (
     split_stage,
     stage_of,
 )
+from replearn.learners.point_masses import certificate_for_masses, refuted_point_mass
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
@@ -231,17 +233,18 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, asked, given, classes)
-            sample = planned_rows(key, given, plan)
+            own = key_of_blocks(key, given, plan)
+            sample = planned_rows(own, given, plan)
 
             # Cut: disjoint blocks of equal size, by key and content of the rows.
             # theorem: content-keyed-partition
             points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
-            cut = (key, points, sample.codes, plan.n_blocks, plan.block_size)
-            blocks = [b for j in cuts for b in make_blocks(*cut, partition=j, groups=sample.groups)]
+            cut = (own, points, sample.codes, plan.n_blocks, plan.block_size)
+            blocks = make_blocks(*cut, partition=cuts, groups=sample.groups)
 
             # Train: one base learner on each block, with a seed of its own.
             places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
-            seeds = [key.child("seed", *place) for place in places]
+            seeds = [own.child("seed", *place) for place in places]
             names = [f"block {t} of partition {j}" for j, t in places]
             work = (sample.X, sample.codes, blocks, seeds)
             models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
@@ -251,22 +254,24 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
             rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self.joint_variance_ = partition_variance(self._panel, rows, plan, self.n_jobs)
-            self.heavy_ = heavy_points(sample, classes, plan, key)
+            self.joint_variance_ = partition_variance(
+                self._panel, rows, plan.vote_design, self.n_jobs
+            )
+            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
             described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
-            points = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
+            schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
-            self.certificate_ = plan.certificate(
-                key_fingerprint=key.fingerprint,
-                learner=describe_learner(base)[0],
-                learner_digest=bound.digest,
-                bound=vote_fields(bound, points, failed),
-                **run,
-            )
+            run |= {"key_fingerprint": key.fingerprint, "learner": describe_learner(base)[0]}
+            run |= {"learner_digest": bound.digest, "bound": vote_fields(bound, schema, failed)}
+            refuted = None
+            if plan.design.assumes_point_masses:
+                assumed = plan.design.max_point_mass
+                refuted = refuted_point_mass(points, assumed, sample.groups)
+            self.certificate_ = certificate_for_masses(plan, refuted, **run)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
@@ -297,14 +302,16 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         check_is_fitted(self)
         key = SharedKey(self.shared_key)
-        if key.fingerprint != self.certificate_.key_fingerprint:
+        if key.fingerprint != self.certificate_.identity.key_fingerprint:
             raise ValueError(
                 "shared_key was changed after fit: the blocks were cut and trained by another key. "
                 "Fit again."
             )
+        design = self.plan_.design
+        assert design is not None
         return FittedVote(
             self._panel,
-            self.plan_,
+            design,
             key.child("vote"),
             self.classes_,
             self.heavy_,

@@ -142,7 +142,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_fraction("delta", delta, one=False)
         vote, X = self._vote_of_two("flip_rate"), check_features(self, X, reset=False)
         votes, rule = vote.votes(X), vote.rule_for(X)
-        if vote.plan.n_blocks < 2:
+        if vote.design.n_blocks < 2:
             return FlipRate(float("nan"), 1.0, delta)
         upper = rule.rate_limit(votes, delta)
         return FlipRate(float(rule.average_flips(votes).mean()), upper, delta)

@@ -1,4 +1,4 @@
-"""The vote: block models, key and plan of one fit, and the rule that turns votes into answers.
+"""The vote: block models, key and design of one fit, and the rule that turns votes into answers.
 
 Two classes: a point is answered 1 iff its own keyed threshold lies below the law's value of its
 vote share (`ThresholdRule`). More classes: the class with the largest log share plus shared Gumbel
@@ -15,7 +15,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 
-from replearn.bounds import flip_estimate, flip_limits, flip_rate_limit
+from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits, flip_rate_limit
 from replearn.bounds.class_flips import (
     class_answer_chances,
     class_answers,
@@ -26,7 +26,7 @@ from replearn.bounds.foreseen import average_flip_estimate, joint_variance
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.laws import LAW_BITS
 from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
-from replearn.guarantees import Plan
+from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import check_points, warn_if_precision_changed
@@ -41,10 +41,10 @@ _UNIFORM_BITS = 53
 
 @dataclass(frozen=True, eq=False)
 class FittedVote:
-    """The blocks of one fit with their plan and key: from points to votes and shared noise."""
+    """The blocks of one fit with their design and key: from points to votes and shared noise."""
 
     panel: Panel
-    plan: Plan
+    design: Design
     key: SharedKey
     classes: NDArray[Any]
     heavy: HeavyPoints | None
@@ -56,8 +56,9 @@ class FittedVote:
     def rule(self) -> ThresholdRule | GumbelRule:
         """The rule of the votes alone."""
         if len(self.classes) <= 2:
-            return ThresholdRule(self.plan, self.joint_variance)
-        return GumbelRule(self.plan, self.classes)
+            assert self.design.law is not None
+            return ThresholdRule(self.design, self.design.law, self.joint_variance)
+        return GumbelRule(self.design, self.classes)
 
     def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
         """Return the rule for these points: heavy ones are answered by their own labels.
@@ -66,7 +67,7 @@ class FittedVote:
         """
         if self.heavy is None:
             return self.rule
-        points = as_points(X, decimals=self.plan.decimals)
+        points = as_points(X, decimals=self.design.decimals)
         return HeavyRule(self.rule, self.heavy.view(points))
 
     def votes(self, X: Any) -> NDArray[Any]:
@@ -87,9 +88,9 @@ class FittedVote:
     def _points(self, X: Any, ids: Any) -> Points:
         if ids is not None:
             return check_points(ids, n_rows(X))
-        if self.plan.decimals is None:
+        if self.design.decimals is None:
             warn_if_precision_changed(X, self.precision)
-        return as_points(X, decimals=self.plan.decimals)
+        return as_points(X, decimals=self.design.decimals)
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,12 +100,13 @@ class ThresholdRule:
     With hard votes every number is an integer, so that the answer has the same bits everywhere.
     """
 
-    plan: Plan
+    design: Design
+    law: ThresholdLaw
     joint_variance: float
 
     def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
-        return _ask(panel, self.plan)(X, n_jobs=n_jobs)
+        return _ask(panel, self.design)(X, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""
@@ -112,14 +114,14 @@ class ThresholdRule:
 
     def answers(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
         """Return the code of each answer: 1 iff ``threshold < mean of G(share)``."""
-        if self.plan.vote == "soft":
+        if self.design.vote == "soft":
             return (noise < self._law_values(votes)).astype(np.intp)
         # theorem: pointwise-threshold, several-partitions
-        return below_law(noise, self._law_sums(votes), self.plan.n_partitions).astype(np.intp)
+        return below_law(noise, self._law_sums(votes), self.design.n_partitions).astype(np.intp)
 
     def share(self, votes: NDArray[Any]) -> Floats:
         """Mean share of the votes for class 1."""
-        shares = votes if self.plan.vote == "soft" else votes / self.plan.n_blocks
+        shares = votes if self.design.vote == "soft" else votes / self.design.n_blocks
         return np.asarray(shares.mean(axis=1))
 
     def proba(self, votes: NDArray[Any]) -> Floats:
@@ -138,8 +140,8 @@ class ThresholdRule:
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
-        whole = whole_votes(votes, self.plan) if self.plan.vote == "soft" else votes
-        return flip_estimate(self.plan.law, whole, noise, joint=self.joint_variance)
+        whole = whole_votes(votes, self.design) if self.design.vote == "soft" else votes
+        return flip_estimate(self.law, whole, noise, joint=self.joint_variance)
 
     def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, 2)."""
@@ -147,16 +149,16 @@ class ThresholdRule:
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        return flip_limits(self.plan.law, self._hard(votes, "flip_limits"), noise, delta=delta)
+        return flip_limits(self.law, self._hard(votes, "flip_limits"), noise, delta=delta)
 
     def average_flips(self, votes: NDArray[Any]) -> Floats:
         """Estimate the flip probability of each point, averaged over keys."""
-        return average_flip_estimate(self.plan.law, votes, joint=self.joint_variance)
+        return average_flip_estimate(self.law, votes, joint=self.joint_variance)
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.plan.law.n_blocks)
-        return flip_rate_limit(self.plan.law, disagreement, delta=delta)
+        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.law.n_blocks)
+        return flip_rate_limit(self.law, disagreement, delta=delta)
 
     def explain(
         self,
@@ -181,17 +183,17 @@ class ThresholdRule:
 
     def _law_sums(self, votes: NDArray[np.integer]) -> NDArray[np.int64]:
         """Sum over partitions of G(vote share), in units of 2**-30."""
-        return self.plan.law.table[votes].sum(axis=1, dtype=np.int64)
+        return self.law.table[votes].sum(axis=1, dtype=np.int64)
 
     def _law_values(self, votes: NDArray[Any]) -> Floats:
         """Mean over partitions of G(vote share), in [0, 1]."""
-        if self.plan.vote == "soft":
+        if self.design.vote == "soft":
             # theorem: soft-votes
-            return np.asarray(self.plan.law.at(votes).mean(axis=1))
-        return self._law_sums(votes) / (self.plan.n_partitions * 2.0**LAW_BITS)
+            return np.asarray(self.law.at(votes).mean(axis=1))
+        return self._law_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
 
     def _hard(self, votes: NDArray[Any], method: str) -> NDArray[np.integer]:
-        if self.plan.vote == "soft":
+        if self.design.vote == "soft":
             raise ValueError(f'{method} needs vote="hard"; this learner was fitted with "soft".')
         return votes
 
@@ -200,12 +202,12 @@ class ThresholdRule:
 class GumbelRule:
     """More classes: the class with the largest log share plus shared Gumbel of the point."""
 
-    plan: Plan
+    design: Design
     classes: NDArray[Any]
 
     def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> Floats:
         """Vote shares in each partition, (n, partitions, classes)."""
-        weights = _ask(panel, self.plan)(X, n_jobs=n_jobs).astype(np.float64)
+        weights = _ask(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
         return weights / weights.sum(axis=2, keepdims=True)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
@@ -230,16 +232,16 @@ class GumbelRule:
 
     def flips(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
-        return class_flip_estimate(votes, self.plan.n_blocks, noise)
+        return class_flip_estimate(votes, self.design.n_blocks, noise)
 
     def chances(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, classes)."""
-        return class_answer_chances(votes, self.plan.n_blocks, noise)
+        return class_answer_chances(votes, self.design.n_blocks, noise)
 
     def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        counted = self.plan.n_partitions == 1 and self.plan.vote == "hard"
-        shares, n_blocks = self.proba(votes), self.plan.n_blocks
+        counted = self.design.n_partitions == 1 and self.design.vote == "hard"
+        shares, n_blocks = self.proba(votes), self.design.n_blocks
         return class_flip_limits(shares, n_blocks, noise, delta=delta, counted=counted)
 
     def explain(
@@ -279,25 +281,25 @@ def below_law(
     return scaled * n_partitions < law_sums << (_UNIFORM_BITS - LAW_BITS)
 
 
-def whole_votes(shares: Floats, plan: Plan) -> NDArray[np.intp]:
+def whole_votes(shares: Floats, design: Design) -> NDArray[np.intp]:
     """Read mean scores as if they were shares of votes.
 
     A score is steadier than the coin of the same mean: flips are overstated.
     """
-    return np.rint(shares * plan.n_blocks).astype(np.intp)
+    return np.rint(shares * design.n_blocks).astype(np.intp)
 
 
 def heavy_points(
-    sample: Any, classes: NDArray[Any], plan: Plan, key: SharedKey
+    sample: Any, classes: NDArray[Any], design: Design, key: SharedKey
 ) -> HeavyPoints | None:
     """Find and label the points that occur often, if the plan treats them apart."""
-    stage = plan.design.heavy
+    stage = design.heavy
     if stage is None:
         return None
-    return fit_heavy(sample.X, sample.codes, classes, stage, key, plan.decimals)
+    return fit_heavy(sample.X, sample.codes, classes, stage, key, design.decimals)
 
 
-def partition_variance(panel: Panel, rows: Any, plan: Plan, n_jobs: int | None) -> float:
+def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | None) -> float:
     """Estimate how alike the partitions vote, so that no estimate depends on other points.
 
     Returns the variance of the mean vote share as a part of one partition's, from some training
@@ -305,17 +307,17 @@ def partition_variance(panel: Panel, rows: Any, plan: Plan, n_jobs: int | None) 
     most, alike in all partitions. 1 (flips are overstated rather than understated) if it is unknown
     or not needed.
     """
-    if plan.n_partitions == 1 or panel.n_classes > 2:
+    if design.n_partitions == 1 or panel.n_classes > 2:
         return 1.0
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         try:
-            votes = _ask(panel, plan)(rows, n_jobs=n_jobs)
+            votes = _ask(panel, design)(rows, n_jobs=n_jobs)
         except Exception:
             return 1.0  # a fit does not fail over a question nobody asked
-    whole = whole_votes(votes, plan) if plan.vote == "soft" else votes
-    return joint_variance(whole, plan.n_blocks)
+    whole = whole_votes(votes, design) if design.vote == "soft" else votes
+    return joint_variance(whole, design.n_blocks)
 
 
-def _ask(panel: Panel, plan: Plan) -> Any:
-    return panel.soft_scores if plan.vote == "soft" else panel.vote_counts
+def _ask(panel: Panel, design: Design) -> Any:
+    return panel.soft_scores if design.vote == "soft" else panel.vote_counts

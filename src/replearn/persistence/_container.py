@@ -36,26 +36,19 @@ class ModelFileError(ValueError):
 
 
 def pack(manifest: dict[str, Any], models: bytes) -> bytes:
-    """Put manifest and models into one archive.
-
-    Examples
-    --------
-    >>> unpack(pack({"learner": "x"}, b"state"), "a.replearn")
-    Traceback (most recent call last):
-    replearn.persistence._container.ModelFileError: a.replearn is damaged: library_version, ...
-    """
-    content = {
-        "format": FORMAT,
-        "version": FORMAT_VERSION,
-        **manifest,
-        "models_sha256": hashlib.sha256(models).hexdigest(),
-    }
-    signed = {**content, "digest": digest_of(content)}
+    """Put manifest and models into one archive."""
+    content = {"format": FORMAT, "version": FORMAT_VERSION, **manifest}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
-        archive.writestr(_MANIFEST, pretty_json(signed))
+        archive.writestr(_MANIFEST, pretty_json(_signed(content, models)))
         archive.writestr(_MODELS, models)  # compressed already
     return buffer.getvalue()
+
+
+def _signed(manifest: dict[str, Any], models: bytes) -> dict[str, Any]:
+    content = {item: value for item, value in manifest.items() if item != "digest"}
+    content["models_sha256"] = hashlib.sha256(models).hexdigest()
+    return {**content, "digest": digest_of(content)}
 
 
 def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
@@ -69,7 +62,8 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     except (zipfile.BadZipFile, UnicodeDecodeError, CertificateError, NotImplementedError) as error:
         raise ModelFileError(f"{name} is not a replearn model file, or damaged: {error}") from None
     _check_format(manifest, name)
-    _check_digests(manifest, models, name)
+    if manifest != _signed(manifest, models):
+        raise ModelFileError(f"{name} was changed after it was written (digest).")
     return manifest, models
 
 
@@ -85,10 +79,3 @@ def _check_format(manifest: dict[str, Any], name: str) -> None:
     wrong = [item for item, kind in _ITEMS.items() if not isinstance(manifest.get(item), kind)]
     if wrong or not isinstance(manifest.get("key", 0), str | None):
         raise ModelFileError(f"{name} is damaged: {', '.join(wrong) or 'key'} of its manifest.")
-
-
-def _check_digests(manifest: dict[str, Any], models: bytes, name: str) -> None:
-    content = {item: value for item, value in manifest.items() if item != "digest"}
-    same_models = manifest.get("models_sha256") == hashlib.sha256(models).hexdigest()
-    if not same_models or manifest.get("digest") != digest_of(content):
-        raise ModelFileError(f"{name} was changed after it was written (digest).")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -27,14 +27,6 @@ OWN_TYPES = (
 """Parts of this library that may stand inside a base learner."""
 
 
-class Document(NamedTuple):
-    """How one type travels as JSON."""
-
-    kind: type
-    write: Callable[[Any], Any]
-    read: Callable[[Any], Any]
-
-
 def _plain(value: Any) -> dict[str, Any]:
     return read_object(value.to_json(), type(value).__name__)
 
@@ -46,14 +38,7 @@ def _read_certificate(content: Any) -> Certificate:
 
 
 def read_class(content: Mapping[str, Any]) -> HypothesisClass:
-    """Build a hypothesis class again from its `to_dict`.
-
-    Examples
-    --------
-    >>> from replearn.hypotheses import Stumps
-    >>> read_class(Stumps(3).to_dict()) == Stumps(3)
-    True
-    """
+    """Build a hypothesis class again from its `to_dict`."""
     values = dict(content)
     name = values.pop("class")
     kind = getattr(replearn.hypotheses, name) if name in replearn.hypotheses.__all__ else None
@@ -63,37 +48,36 @@ def read_class(content: Mapping[str, Any]) -> HypothesisClass:
         listed = [hypothesis_from_dict(item) for item in values["hypotheses"]]
         return FiniteClass(listed, values["n_features"])
     parameters = inspect.signature(kind).parameters
-    return kind(**{item: _hashable(values[item]) for item in values if item in parameters})
+    given = {item: value for item, value in values.items() if item in parameters}
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
 
 
-def _hashable(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-DOCUMENTS = {
-    "Plan": Document(Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
-    "Certificate": Document(Certificate, _plain, _read_certificate),
-    "ThresholdLaw": Document(ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
-    "Hypothesis": Document(Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
-    "HypothesisClass": Document(HypothesisClass, lambda family: family.to_dict(), read_class),
-    "dtype": Document(np.dtype, lambda dtype: dtype.str, np.dtype),
+_DOCUMENTS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "Plan": (Plan, _plain, lambda content: Plan.from_json(canonical_json(content))),
+    "Certificate": (Certificate, _plain, _read_certificate),
+    "ThresholdLaw": (ThresholdLaw, ThresholdLaw.to_dict, ThresholdLaw.from_dict),
+    "Hypothesis": (Hypothesis, lambda rule: rule.to_dict(), hypothesis_from_dict),
+    "HypothesisClass": (HypothesisClass, lambda family: family.to_dict(), read_class),
+    "dtype": (np.dtype, lambda dtype: dtype.str, np.dtype),
 }
+"""Values that are written as JSON: their type, how they are written, how they are read."""
 
 
 def as_document(value: Any) -> dict[str, Any] | None:
     """Write a value as a document; None if it is none."""
-    for kind, document in DOCUMENTS.items():
-        if isinstance(value, document.kind):
-            return {"kind": kind, "content": document.write(value)}
+    for name, (kind, write, _) in _DOCUMENTS.items():
+        if isinstance(value, kind):
+            return {"kind": name, "content": write(value)}
     return None
 
 
 def read_document(item: Mapping[str, Any]) -> Any:
     """Read a document; plans and certificates compute their numbers again."""
     kind = item["kind"]
-    if kind not in DOCUMENTS:
+    if kind not in _DOCUMENTS:
         raise ModelFileError(f"unknown document {kind!r}.")
-    return DOCUMENTS[kind].read(item["content"])
+    _, _, read = _DOCUMENTS[kind]
+    return read(item["content"])
 
 
 def check_savable(value: Any, name: str) -> None:
@@ -114,11 +98,9 @@ def check_savable(value: Any, name: str) -> None:
 
     Examples
     --------
-    >>> from replearn import SharedKey
+    >>> from sklearn.tree import DecisionTreeClassifier
     >>> from replearn.persistence import check_savable
-    >>> check_savable([SharedKey(0)], "estimator")
-    Traceback (most recent call last):
-    replearn.persistence._container.ModelFileError: estimator contains a shared key; ...
+    >>> check_savable(DecisionTreeClassifier(), "estimator")
     """
     for part in _everything(value, set()):
         if isinstance(part, SharedKey):
@@ -136,13 +118,7 @@ def check_savable(value: Any, name: str) -> None:
 
 
 def type_name(value: Any) -> str:
-    """Return the full name of a value's type.
-
-    Examples
-    --------
-    >>> type_name(np.zeros(2))
-    'numpy.ndarray'
-    """
+    """Return the full name of a value's type."""
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
 
@@ -156,13 +132,7 @@ def _everything(value: Any, seen: set[int]) -> Iterable[Any]:
 
 
 def children(value: Any) -> Iterable[Any]:
-    """Return what an object holds: items of containers, attributes of others.
-
-    Examples
-    --------
-    >>> list(children({"a": 1})), list(children(np.zeros(2)))
-    ([1], [])
-    """
+    """Return what an object holds: items of containers, attributes of others."""
     if isinstance(value, dict):
         return value.values()
     if isinstance(value, list | tuple | set):

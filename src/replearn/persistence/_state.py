@@ -37,7 +37,7 @@ _MARK = "__replearn__"
 
 
 def learner_class(name: str) -> Any:
-    """Return a learner by name; only those of this library that have model files."""
+    """Return a learner of this library by name."""
     if name not in LEARNERS:
         raise ModelFileError(f"{name!r} is no learner of this library that has model files.")
     return LEARNERS[name]
@@ -45,14 +45,11 @@ def learner_class(name: str) -> Any:
 
 def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     """Split a learner into documents (JSON) and everything else; the key is in neither."""
-    documents, rest = {}, {}
-    for name, value in _written(model).items():
-        document = as_document(value)
-        if document is None:
-            rest[name] = value
-        else:
-            documents[name] = document
-    return documents, _encode_all(rest, type(model).__name__, SharedKey(model.shared_key))
+    written = _written(model)
+    documents = {name: as_document(value) for name, value in written.items()}
+    rest = {name: written[name] for name, document in documents.items() if document is None}
+    state = _encode_all(rest, type(model).__name__, SharedKey(model.shared_key))
+    return {name: item for name, item in documents.items() if item is not None}, state
 
 
 def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
@@ -68,9 +65,9 @@ def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
     vars(model).update(_decode(values, key))
     model.shared_key = key
     certificate = getattr(model, "certificate_", None)
-    if certificate is not None and certificate.key_fingerprint != key.fingerprint:
-        raise ModelFileError(f"the certificate of {learner} belongs to another key.")
     if certificate is not None:  # a parameter may be a learner that was not fitted
+        if certificate.key_fingerprint != key.fingerprint:
+            raise ModelFileError(f"the certificate of {learner} belongs to another key.")
         _derive(model, key)
     return model
 
@@ -161,7 +158,7 @@ def _derive_votes(model: Any, key: SharedKey) -> None:
     if (state is None) != (stage is None):
         raise ModelFileError("the plan and the file do not agree on a heavy stage.")
     if state is not None:
-        content = {**state, "values": _heavy_values(state)}
+        content = {**state, "values": _heavy_values(state["values"])}
         model.heavy_ = HeavyPoints.from_state(content, stage, model.classes_, key, plan.decimals)
 
 
@@ -176,28 +173,22 @@ def _check_count(estimators: list[Any], n_blocks: int, n_partitions: int) -> Non
 def _heavy_state(heavy: HeavyPoints, decimals: int | None) -> dict[str, Any]:
     """Write heavy points as plain values, and make sure that they are the same points."""
     state = heavy.to_state()
-    if isinstance(state["values"], list):
-        state["values"] = [
-            [_plain_cell(cell) for cell in row] if isinstance(row, list) else row
-            for row in state["values"]
-        ]
-    elif sparse.issparse(state["values"]):
-        state["values"] = _sparse_state(state["values"])
-    points = as_points(_heavy_values(state), decimals=decimals)
-    if not np.array_equal(_INDEX_KEY.hashes(points), _INDEX_KEY.hashes(heavy._known.points)):
-        raise ModelFileError("heavy_ holds points with cells that a model file cannot represent.")
-    return state
-
-
-def _sparse_state(rows: Any) -> dict[str, Any]:
-    """Write sparse rows as arrays: skops trusts no sparse matrix."""
-    rows = sparse.csr_array(rows)
-    parts = {name: getattr(rows, name) for name in ("data", "indices", "indptr")}
-    return {**parts, "shape": tuple(int(size) for size in rows.shape)}
-
-
-def _heavy_values(state: dict[str, Any]) -> Any:
     values = state["values"]
+    if sparse.issparse(values):  # as arrays: skops trusts no sparse matrix
+        rows = sparse.csr_array(values)
+        values = {name: getattr(rows, name) for name in ("data", "indices", "indptr")}
+        values["shape"] = tuple(map(int, rows.shape))
+    elif isinstance(values, list):
+        values = [
+            [_plain_cell(cell) for cell in row] if isinstance(row, list) else row for row in values
+        ]
+    points = as_points(_heavy_values(values), decimals=decimals)
+    if not np.array_equal(_INDEX_KEY.hashes(points), _INDEX_KEY.hashes(heavy.remembered)):
+        raise ModelFileError("heavy_ holds points with cells that a model file cannot represent.")
+    return {**state, "values": values}
+
+
+def _heavy_values(values: Any) -> Any:
     if not isinstance(values, dict):
         return values
     parts = (values["data"], values["indices"], values["indptr"])

@@ -7,6 +7,7 @@ crafted file could make it read foreign memory. Their indices are therefore chec
 
 from __future__ import annotations
 
+import itertools
 import zipfile
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -152,9 +153,9 @@ def _tree_is_sound(tree: Any, n_features: int) -> bool:
 
 
 def _boosting_is_sound(model: Any, n_features: int) -> bool:
-    predictors = [tree for iteration in model._predictors for tree in iteration]
     categorical = np.broadcast_to(_categorical_features(model), n_features)
-    return all(_predictor_is_sound(tree, n_features, categorical) for tree in predictors)
+    trees = itertools.chain(*model._predictors)
+    return all(_predictor_is_sound(tree, n_features, categorical) for tree in trees)
 
 
 def _categorical_features(model: Any) -> Any:

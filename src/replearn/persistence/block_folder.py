@@ -133,8 +133,8 @@ class TrainingFolder:
 
     def done(self) -> dict[int, Any]:
         """Return the blocks that were saved, by number."""
-        models = ((number, self._read(self._path(number))) for number in range(self._n_blocks))
-        return {number: model for number, model in models if model is not None}
+        models = {number: self._read(self._path(number)) for number in range(self._n_blocks)}
+        return {number: model for number, model in models.items() if model is not None}
 
     def keeper(self, number: int) -> Callable[[Any], None]:
         """Return a function that saves a block; it can be sent to worker processes."""

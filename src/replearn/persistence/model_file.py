@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -79,14 +79,12 @@ def save(
     --------
     >>> import tempfile, pathlib
     >>> from sklearn.datasets import make_classification
-    >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.persistence import load, save
-    >>> X, y = make_classification(1500, random_state=0)
-    >>> model = PointwiseReplicableClassifier(max_fits=40, shared_key="trial-2026").fit(X, y)
+    >>> from replearn import PointwiseReplicableClassifier, load, save
+    >>> X, y = make_classification(900, random_state=0)
+    >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "model.replearn"
-    ...     save(model, path)
-    ...     again = load(path, shared_key="trial-2026")
+    ...     save(model, pathlib.Path(folder, "model.replearn"))
+    ...     again = load(pathlib.Path(folder, "model.replearn"), shared_key="trial-2026")
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
@@ -148,9 +146,8 @@ def load(
     >>> X, y = make_classification(900, random_state=0)
     >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026").fit(X, y)
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "model.replearn"
-    ...     save(model, path)
-    ...     load(path, shared_key="another key")
+    ...     save(model, pathlib.Path(folder, "model.replearn"))
+    ...     load(pathlib.Path(folder, "model.replearn"), shared_key="another key")
     Traceback (most recent call last):
     replearn.persistence._container.ModelFileError: ... belongs to the key with fingerprint ...
     """
@@ -192,7 +189,7 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     >>> from replearn.persistence import describe
     >>> model = PointwiseReplicableClassifier(n_blocks=18, shared_key="trial-2026")
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder) / "model.replearn"
+    ...     path = pathlib.Path(folder, "model.replearn")
     ...     save(model.fit(*make_classification(900, random_state=0)), path, notes={"by": "Ada"})
     ...     about = describe(path)
     >>> about.learner, about.includes_key, about.notes
@@ -200,14 +197,12 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     """
     name = os.fspath(path)
     manifest, _ = unpack(Path(path).read_bytes(), name)
-    certificate = _read_documents(manifest, name)["certificate_"]
-    copied = ("learner", "key_fingerprint", "library_version", "sklearn_version", "numpy_version")
-    return ModelDescription(
-        certificate=certificate,
-        includes_key=manifest["key"] is not None,
-        notes=manifest["notes"],
-        **{item: manifest[item] for item in copied},
-    )
+    derived = {
+        "certificate": _read_documents(manifest, name)["certificate_"],
+        "includes_key": manifest["key"] is not None,
+    }
+    names = [field.name for field in fields(ModelDescription)]
+    return ModelDescription(**{item: {**manifest, **derived}[item] for item in names})
 
 
 def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> None:

@@ -13,12 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.encoding import MISSING_CELL, digest_word, encode_cell
-from replearn.randomness.kinds import BadCellError, Cell, Kind
+from replearn.randomness.encoding import MISSING_CELL, encode_cell
+from replearn.randomness.kinds import BadCellError, Cell, Kind, Kinds, Words
 from replearn.randomness.times import encode_times
-
-Words = NDArray[np.uint64]
-Kinds = NDArray[np.uint8]
 
 _LARGEST_EXACT = 1 << 53
 _TEXT = int(Kind.TEXT)
@@ -61,27 +58,17 @@ class TextWords(dict[str, int]):
     def __missing__(self, text: str) -> int:
         if len(self) >= _TEXTS_REMEMBERED:
             self.clear()
-        word = digest_word(Kind.TEXT, text.encode("utf-8", "surrogatepass"))
-        self[text] = word
+        word = self[text] = encode_cell(text)[1]
         return word
 
 
 class ColumnEncoder:
-    """Encode columns' cells into words and kinds, chunk by chunk.
-
-    Parameters
-    ----------
-    decimals : int or None
-        Round numbers to so many decimals first.
+    """Encode columns' cells into words and kinds, chunk by chunk; numbers rounded to decimals.
 
     Examples
     --------
-    >>> import numpy as np
     >>> words = np.empty(2, dtype=np.uint64)
-    >>> ColumnEncoder(None).encode(np.array([1.0, -0.0]), words)
-    >>> [hex(int(word)) for word in words]
-    ['0x3ff0000000000000', '0x0']
-    >>> ColumnEncoder(None).encode(["a", None], words)
+    >>> ColumnEncoder(decimals=None).encode(["a", None], words)
     array([2, 1], dtype=uint8)
     """
 
@@ -203,7 +190,6 @@ def round_numbers(
 
     Examples
     --------
-    >>> import numpy as np
     >>> round_numbers(np.array([0.1], dtype=np.float32), 6)
     array([0.1])
     """
@@ -218,12 +204,8 @@ def encode_integers(values: NDArray[np.integer[Any]], words: Words) -> Kinds | N
 
     Examples
     --------
-    >>> import numpy as np
-    >>> words = np.empty(2, dtype=np.uint64)
-    >>> encode_integers(np.array([2**53, 2**53 + 1]), words)
+    >>> encode_integers(np.array([2**53, 2**53 + 1]), np.empty(2, dtype=np.uint64))
     array([0, 3], dtype=uint8)
-    >>> int(words[1]) == 2**53 + 1
-    True
     """
     numbers = words.view(np.float64)
     numbers[:] = values

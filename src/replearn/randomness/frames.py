@@ -3,50 +3,32 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Hashable
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
 
 from replearn.randomness.columns import Coded, Nullable, Values
-from replearn.randomness.sources import ColumnSource, Rows
+from replearn.randomness.sources import ColumnSource, Reader, Rows, columns_by_name
 
 _INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
 _ARROW_NUMBERS = _INTEGERS | {"halffloat", "float", "double"}
-_POLARS_NUMBERS = {name.replace("u", "U").replace("int", "Int") for name in _INTEGERS} | {
-    "Float32",
-    "Float64",
-    "Boolean",
-}
-
-Reader = Callable[[Rows], Values]
+_POLARS_NUMBERS = {name.replace("u", "U").replace("int", "Int") for name in _INTEGERS}
+_POLARS_NUMBERS |= {"Float32", "Float64", "Boolean"}
 
 
 def single_column(name: Hashable, reader: Reader, n_rows: int) -> ColumnSource:
-    """Return one column, called by position where it has no name.
-
-    Examples
-    --------
-    >>> single_column(None, lambda rows: [1.0], 1).names
-    [0]
-    """
+    """Return one column, called by position where it has no name."""
     return ColumnSource([0 if name is None or name == "" else name], [reader], n_rows)
 
 
 def pandas_source(frame: Any) -> ColumnSource:
-    """Return the columns of a pandas DataFrame, or a Series, Index or array as one column.
-
-    Examples
-    --------
-    >>> import pandas as pd
-    >>> pandas_source(pd.DataFrame({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a pandas DataFrame, or a Series, Index or array as one column."""
     if frame.ndim == 1:
         series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
     readers = [_pandas_reader(frame.iloc[:, i]) for i in range(frame.shape[1])]
-    return ColumnSource(list(frame.columns), readers, len(frame))
+    return columns_by_name(list(frame.columns), readers, len(frame))
 
 
 def _pandas_reader(series: Any) -> Reader:
@@ -73,20 +55,13 @@ def _pandas_nullable(series: Any, dtype: np.dtype[Any]) -> Nullable:
 
 
 def polars_source(frame: Any) -> ColumnSource:
-    """Return the columns of a polars DataFrame, or of a Series as one column.
-
-    Examples
-    --------
-    >>> import polars as pl
-    >>> polars_source(pl.DataFrame({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a polars DataFrame, or of a Series as one column."""
     if hasattr(frame, "collect"):
         raise TypeError("a polars LazyFrame has no rows yet; call .collect() first")
     if not hasattr(frame, "columns"):
         return single_column(frame.name, _polars_reader(frame), len(frame))
     readers = [_polars_reader(frame[name]) for name in frame.columns]
-    return ColumnSource(list(frame.columns), readers, frame.height)
+    return columns_by_name(list(frame.columns), readers, frame.height)
 
 
 def _polars_reader(series: Any) -> Reader:
@@ -106,18 +81,11 @@ def _polars_numbers(cells: Any) -> Values:
 
 
 def arrow_source(table: Any) -> ColumnSource:
-    """Return the columns of a pyarrow Table or RecordBatch, or of an array as one column.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> arrow_source(pa.table({"b": [1], "a": ["x"]})).names
-    ['a', 'b']
-    """
+    """Return the columns of a pyarrow Table or RecordBatch, or of an array as one column."""
     if not hasattr(table, "column_names"):
         return single_column(None, _arrow_reader(table), len(table))
     readers = [_arrow_reader(table.column(i)) for i in range(table.num_columns)]
-    return ColumnSource(list(table.column_names), readers, table.num_rows)
+    return columns_by_name(list(table.column_names), readers, table.num_rows)
 
 
 def _arrow_reader(column: Any) -> Reader:

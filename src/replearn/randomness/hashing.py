@@ -8,58 +8,49 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.kinds import Cell
-from replearn.randomness.points import Chunk, Points, points_of
+from replearn.randomness.kinds import Cell, Kinds
+from replearn.randomness.points import Points, points_of
 from replearn.randomness.siphash import LANES, OneMessage, SipState, last_word
 
 Hashes = NDArray[np.uint64]
+Packed = list[Hashes | np.uint64]
 
 _KINDS_PER_WORD = 16
 _BITS_PER_KIND = 4
 _ZERO = np.uint64(0)
 
 
-class _Kinds:
-    """The kinds of a run of points, packed sixteen per word; a word of zeros costs nothing."""
+def _with_kinds(packed: Packed, column: int, kinds: Kinds | np.uint8 | None) -> Packed:
+    """Return packed kinds, sixteen per word, with those of one more column.
 
-    def __init__(self) -> None:
-        self._n_columns = 0
-        self._words: list[Hashes | np.uint64] = []
-
-    def add(self, kinds: NDArray[np.uint8] | np.uint8 | None) -> None:
-        """Append one more column's kinds (None: all are plain numbers)."""
-        place = self._n_columns % _KINDS_PER_WORD
-        if place == 0:
-            self._words.append(_ZERO)
-        if kinds is not None:
-            shifted = kinds.astype(np.uint64) << np.uint64(_BITS_PER_KIND * place)
-            self._words[-1] = self._words[-1] | shifted
-        self._n_columns += 1
-
-    def with_cell(self, kind: np.uint8) -> _Kinds:
-        """Return the kinds of the same points with one more cell, the same for all."""
-        longer = _Kinds()
-        longer._n_columns, longer._words = self._n_columns, list(self._words)
-        longer.add(kind)
-        return longer
-
-    def absorb_into(self, state: SipState | OneMessage) -> None:
-        """Append the packed kinds and the length mark: the message is then complete."""
-        n_bytes = (self._n_columns + 1) // 2
-        mark = last_word(8 * self._n_columns + n_bytes)
-        whole, rest = divmod(n_bytes, 8)
-        for word in self._words[:whole]:
-            state.absorb(word)
-        state.absorb(self._words[whole] | mark if rest else mark)
+    None stands for plain numbers: a word of zeros costs nothing.
+    """
+    place = column % _KINDS_PER_WORD
+    *full, word = packed if place else [*packed, _ZERO]
+    if kinds is not None:
+        word = word | kinds.astype(np.uint64) << np.uint64(_BITS_PER_KIND * place)
+    return [*full, word]
 
 
-def _absorb_cells(state: SipState | OneMessage, chunk: Chunk) -> _Kinds:
-    state.restart(len(chunk))
-    kinds = _Kinds()
-    for words, column_kinds in chunk.columns():
+def _absorb_cells(
+    state: SipState | OneMessage, columns: Iterator[tuple[Hashes, Kinds | None]]
+) -> Packed:
+    """Append the words of all columns; return their packed kinds."""
+    packed: Packed = []
+    for position, (words, kinds) in enumerate(columns):
         state.absorb(words)
-        kinds.add(column_kinds)
-    return kinds
+        packed = _with_kinds(packed, position, kinds)
+    return packed
+
+
+def _absorb_kinds(state: SipState | OneMessage, packed: Packed, n_columns: int) -> None:
+    """Append the packed kinds and the length mark: the message is then complete."""
+    n_bytes = (n_columns + 1) // 2
+    mark = last_word(8 * n_columns + n_bytes)
+    whole, rest = divmod(n_bytes, 8)
+    for word in packed[:whole]:
+        state.absorb(word)
+    state.absorb(packed[whole] | mark if rest else mark)
 
 
 def hash_points(sip_key: bytes, points: Points) -> Hashes:
@@ -75,9 +66,11 @@ def hash_points(sip_key: bytes, points: Points) -> Hashes:
     result = np.empty(len(points), dtype=np.uint64)
     one = len(points) == 1
     state = OneMessage(sip_key) if one else SipState(sip_key, min(LANES, len(points)))
-    for chunk in points.chunks():
-        _absorb_cells(state, chunk).absorb_into(state)
-        state.digest(out=result[chunk.rows])
+    for run, columns in points.chunks():
+        state.restart(run.stop - run.start)
+        packed = _absorb_cells(state, columns)
+        _absorb_kinds(state, packed, points.n_columns)
+        state.digest(out=result[run])
     return result
 
 
@@ -105,28 +98,27 @@ def hash_with_labels(
 ) -> Iterator[tuple[slice, int, Hashes]]:
     """Hash each point with each label as one more cell; the point's part is hashed only once.
 
-    Yields
-    ------
-    tuple
-        Which rows, which label, and the hashes.
+    Yields which rows, which label, and the hashes.
 
     Examples
     --------
     >>> from replearn.randomness.points import as_points
     >>> triples = hash_with_labels(bytes(16), as_points([[0.5]]), label_cells(["yes"]))
-    >>> [(rows, label, hashes)] = triples
+    >>> [(_, _, hashes)] = triples
     >>> bool(hashes[0] == hash_points(bytes(16), as_points([[0.5, "yes"]]))[0])
     True
     """
     state = SipState(sip_key, min(LANES, len(points)))
     longer = SipState(sip_key, min(LANES, len(points)))
-    for chunk in points.chunks():
-        kinds = _absorb_cells(state, chunk)
+    n_columns = points.n_columns
+    for run, columns in points.chunks():
+        state.restart(run.stop - run.start)
+        packed = _absorb_cells(state, columns)
         for position, (kind, word) in enumerate(labels):
             longer.continue_from(state)
             longer.absorb(np.uint64(word))
-            kinds.with_cell(np.uint8(kind)).absorb_into(longer)
-            yield chunk.rows, position, longer.digest()
+            _absorb_kinds(longer, _with_kinds(packed, n_columns, np.uint8(kind)), n_columns + 1)
+            yield run, position, longer.digest()
 
 
 def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
@@ -134,7 +126,6 @@ def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> uniforms_in_place(np.array([2**63, 0], dtype=np.uint64))
     array([0.5, 0. ])
     """
@@ -150,7 +141,6 @@ def gumbel_from_hashes(hashes: Hashes) -> NDArray[np.float64]:
 
     Examples
     --------
-    >>> import numpy as np
     >>> gumbel_from_hashes(np.array([0, 2**64 - 1], dtype=np.uint64)).round(2)
     array([-3.6 , 36.74])
     """
@@ -164,7 +154,6 @@ def occurrence_numbers(content: Hashes) -> Hashes:
 
     Examples
     --------
-    >>> import numpy as np
     >>> occurrence_numbers(np.array([7, 5, 7, 7], dtype=np.uint64))
     array([0, 0, 1, 2], dtype=uint64)
     """
@@ -183,7 +172,6 @@ def hash_occurrences(sip_key: bytes, content: Hashes) -> Hashes:
 
     Examples
     --------
-    >>> import numpy as np
     >>> hashes = hash_occurrences(bytes(16), np.array([7, 7], dtype=np.uint64))
     >>> bool(hashes[0] == hashes[1])
     False

@@ -26,7 +26,7 @@ from replearn.randomness.hashing import (
     label_cells,
     uniforms_in_place,
 )
-from replearn.randomness.points import Points, as_points, points_of
+from replearn.randomness.points import as_points, points_of
 from replearn.randomness.siphash import KEY_BYTES
 
 _EXPORT_PREFIX = "rk1-"
@@ -157,7 +157,7 @@ class SharedKey:
         >>> SharedKey("a").hashes([[1, 2], [1, 2]]).dtype
         dtype('uint64')
         """
-        return self._hashed(Purpose.POINT, as_points(X, decimals=decimals))
+        return hash_points(derive(self._secret, Purpose.POINT), as_points(X, decimals=decimals))
 
     def uniforms(self, X: Any, *, decimals: int | None = None) -> NDArray[np.float64]:
         """Return one number in [0, 1) for each point, the same wherever the point occurs.
@@ -242,13 +242,10 @@ class SharedKey:
         points = as_points(X, decimals=decimals)
         if y is not None:
             points = points.beside(points_of(y, decimals, "y"))
-        content = self._hashed(Purpose.CONTENT, points)
+        content = hash_points(derive(self._secret, Purpose.CONTENT), points)
         # theorem: content-keyed-partition
         ranks = hash_occurrences(derive(self._secret, Purpose.ORDER), content)
         return np.argsort(ranks, kind="stable")
-
-    def _hashed(self, purpose: Purpose, points: Points) -> NDArray[np.uint64]:
-        return hash_points(derive(self._secret, purpose), points)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a SharedKey never changes: cannot set {name!r}; make a new one")
@@ -272,24 +269,12 @@ class SharedKey:
 
 
 def derive(secret: bytes, purpose: Purpose, message: bytes = b"", size: int = KEY_BYTES) -> bytes:
-    """Return bytes that only holders of the secret can compute.
-
-    Examples
-    --------
-    >>> len(derive(bytes(16), Purpose.CHILD, b"vote"))
-    16
-    """
+    """Return bytes that only holders of the secret can compute."""
     return hashlib.blake2b(message, digest_size=size, key=secret, person=purpose.value).digest()
 
 
 def secret_of(value: object) -> bytes:
-    """Return the 16 secret bytes that a key's value stands for.
-
-    Examples
-    --------
-    >>> secret_of("trial") == secret_of(b"trial")
-    False
-    """
+    """Return the 16 secret bytes that a key's value stands for."""
     if isinstance(value, str) and value.startswith(_EXPORT_PREFIX):
         return _read_export(value)
     if isinstance(value, str | bytes) and not value:

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from enum import IntEnum
 
+import numpy as np
+from numpy.typing import NDArray
+
 ENCODING_VERSION = "replearn-encoding-1"
 """Name of the encoding's rules, for certificates and plans; rules never change under one name."""
 
 Cell = tuple[int, int]
 """Kind and word of one cell."""
+Words = NDArray[np.uint64]
+Kinds = NDArray[np.uint8]
 
 
 class Kind(IntEnum):

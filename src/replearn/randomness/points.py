@@ -5,24 +5,26 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ColumnEncoder, Kinds, Values, Words
+from replearn.randomness.columns import ColumnEncoder, Values
 from replearn.randomness.frames import arrow_source, pandas_source, polars_source
-from replearn.randomness.kinds import BadCellError, BadRowError
+from replearn.randomness.kinds import BadCellError, BadRowError, Kinds, Words
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
-    EncodedSource,
+    ColumnSource,
     Rows,
     RowsSource,
-    SequenceSource,
     Source,
     SparseSource,
     is_row,
+    pick,
+    read_encoded,
     row_number,
     split_mask,
 )
@@ -53,27 +55,22 @@ class _Part:
         return len(self.source) if self.rows is None else len(self.rows)
 
     def take(self, rows: NDArray[np.intp]) -> _Part:
-        taken = rows if self.rows is None else self.rows[rows]
-        return replace(self, rows=taken)
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
-    def encode(
-        self, start: int, stop: int, encoder: ColumnEncoder, words: Words
-    ) -> Iterator[Kinds | None]:
-        """Encode rows start to stop: one step per column, its words left in ``words``."""
-        rows: Rows = slice(start, stop) if self.rows is None else self.rows[start:stop]
+    def encode(self, run: slice, encoder: ColumnEncoder, words: Words) -> Iterator[Kinds | None]:
+        """Encode a run of rows: one step per column, its words left in ``words``."""
+        rows = run if self.rows is None else self.rows[run]
         try:
             for name, values in zip(self.source.names, self.source.columns(rows), strict=True):
                 try:
                     kinds = encoder.encode(values, words)
                 except BadCellError as error:
-                    raise self._unsupported(name, rows, error) from None
+                    row = row_number(rows, error.position)
+                    place = f"{self.parameter}, column {name!r}, row {row}"
+                    raise UnsupportedValueError(f"{place}: {error.reason}") from None
                 yield kinds
         except BadRowError as error:
             raise ValueError(f"{self.parameter}: {error}") from None
-
-    def _unsupported(self, name: Hashable, rows: Rows, error: BadCellError) -> Exception:
-        place = f"{self.parameter}, column {name!r}, row {row_number(rows, error.position)}"
-        return UnsupportedValueError(f"{place}: {error.reason}")
 
 
 class Points:
@@ -150,19 +147,28 @@ class Points:
             )
         return Points(self._parts + other._parts)
 
-    def chunks(self, n_rows: int = LANES) -> Iterator[Chunk]:
-        """Iterate over the points, ``n_rows`` at a time; runs share one buffer, take each in turn.
+    def chunks(self) -> Iterator[tuple[slice, Iterator[tuple[Words, Kinds | None]]]]:
+        """Iterate over runs of points: where they are, and words and kinds of each column.
+
+        All columns share one buffer of words: take each in turn.
 
         Examples
         --------
-        >>> [len(chunk) for chunk in as_points(range(5)).chunks(2)]
-        [2, 2, 1]
+        >>> [(rows, len(list(columns))) for rows, columns in as_points([[1, 2], [3, 4]]).chunks()]
+        [(slice(0, 2, None), 2)]
         """
-        encoders = tuple(ColumnEncoder(part.decimals) for part in self._parts)
-        words = aligned_words(min(n_rows, len(self)))
-        for start in range(0, len(self), n_rows):
-            stop = min(start + n_rows, len(self))
-            yield Chunk(self._parts, encoders, words[: stop - start], start, stop)
+        encoders = [ColumnEncoder(part.decimals) for part in self._parts]
+        words = aligned_words(min(LANES, len(self)))
+        for start in range(0, len(self), LANES):
+            run = slice(start, min(start + LANES, len(self)))
+            yield run, self._columns(run, encoders, words[: run.stop - start])
+
+    def _columns(
+        self, run: slice, encoders: list[ColumnEncoder], words: Words
+    ) -> Iterator[tuple[Words, Kinds | None]]:
+        for part, encoder in zip(self._parts, encoders, strict=True):
+            for kinds in part.encode(run, encoder, words):
+                yield words, kinds
 
     def encoded_once(self) -> Points:
         """Return the same points for several hashes: their cells are encoded now, and kept.
@@ -179,8 +185,8 @@ class Points:
         if all(isinstance(source, ArraySource) and source.is_plain for source in sources):
             return self
         words, kinds = self.encoded()
-        columns = [column if column.any() else None for column in kinds.T]
-        source = EncodedSource(self.names, words.T, columns)
+        readers = [partial(read_encoded, *column) for column in zip(words.T, kinds.T, strict=True)]
+        source = ColumnSource(self.names, readers, len(self))
         return Points((_Part(source, None, None, self._parts[0].parameter),))
 
     def encoded(self) -> tuple[NDArray[np.uint64], NDArray[np.uint8]]:
@@ -194,36 +200,11 @@ class Points:
         """
         words = np.empty((self.n_columns, len(self)), dtype=np.uint64)
         kinds = np.zeros((self.n_columns, len(self)), dtype=np.uint8)
-        for chunk in self.chunks():
-            for position, (cell_words, cell_kinds) in enumerate(chunk.columns()):
-                words[position, chunk.rows] = cell_words
-                kinds[position, chunk.rows] = 0 if cell_kinds is None else cell_kinds
+        for run, columns in self.chunks():
+            for position, (cell_words, cell_kinds) in enumerate(columns):
+                words[position, run] = cell_words
+                kinds[position, run] = 0 if cell_kinds is None else cell_kinds
         return words.T, kinds.T
-
-
-@dataclass(frozen=True)
-class Chunk:
-    """A run of points, encoded column by column on request."""
-
-    parts: tuple[_Part, ...]
-    encoders: tuple[ColumnEncoder, ...]
-    words: Words
-    start: int
-    stop: int
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    @property
-    def rows(self) -> slice:
-        """Where the points of this run are among all points."""
-        return slice(self.start, self.stop)
-
-    def columns(self) -> Iterator[tuple[Words, Kinds | None]]:
-        """Yield words and kinds of each column; the words are overwritten in the next step."""
-        for part, encoder in zip(self.parts, self.encoders, strict=True):
-            for kinds in part.encode(self.start, self.stop, encoder, self.words):
-                yield self.words, kinds
 
 
 def as_points(X: Any, *, decimals: int | None = None) -> Points:
@@ -247,7 +228,6 @@ def as_points(X: Any, *, decimals: int | None = None) -> Points:
 
     Examples
     --------
-    >>> import numpy as np
     >>> as_points(np.zeros((5, 2)))
     Points(5 rows, 2 columns)
     """
@@ -255,13 +235,7 @@ def as_points(X: Any, *, decimals: int | None = None) -> Points:
 
 
 def points_of(value: Any, decimals: int | None, parameter: str) -> Points:
-    """Do what `as_points` does, with the caller's name for the container in messages.
-
-    Examples
-    --------
-    >>> points_of([1, 2], None, "labels")
-    Points(2 rows, 1 columns)
-    """
+    """Do what `as_points` does, with the caller's name for the container in messages."""
     check_decimals(decimals)
     if isinstance(value, Points):
         if decimals is not None:
@@ -279,12 +253,7 @@ def points_of(value: Any, decimals: int | None, parameter: str) -> Points:
 
 
 def check_decimals(decimals: object) -> None:
-    """Raise unless ``decimals`` is None or a whole number from 0 to 15.
-
-    Examples
-    --------
-    >>> check_decimals(6)
-    """
+    """Raise unless ``decimals`` is None or a whole number from 0 to 15."""
     if decimals is None:
         return
     if isinstance(decimals, bool | np.bool_) or not hasattr(decimals, "__index__"):
@@ -313,7 +282,7 @@ def _sequence_source(values: list[Any] | tuple[Any, ...] | range) -> Source:
         raise TypeError("a list of dicts has no order of columns; give lists, or a frame")
     if len(values) and is_row(values[0]):
         return RowsSource(values)
-    return SequenceSource(values)
+    return ColumnSource((0,), [partial(pick, values)], len(values))
 
 
 class ArraySource:
@@ -321,10 +290,8 @@ class ArraySource:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> source = ArraySource(np.eye(3))
-    >>> [cells.tolist() for cells in source.columns(slice(0, 1))]
-    [[1.0], [0.0], [0.0]]
+    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
+    [[1.0], [0.0]]
     """
 
     def __init__(self, array: NDArray[Any]) -> None:

@@ -50,24 +50,12 @@ def aligned_words(n_words: int) -> Words:
 
 
 def last_word(n_bytes: int) -> np.uint64:
-    """Return the length mark of a message's last word: its byte count modulo 256, on top.
-
-    Examples
-    --------
-    >>> hex(int(last_word(15)))
-    '0xf00000000000000'
-    """
+    """Return the length mark of a message's last word: its byte count modulo 256, on top."""
     return _U((n_bytes & 0xFF) << 56)
 
 
 def initial_state(key: bytes) -> list[np.uint64]:
-    """Return the four words of the state before the first word of a message.
-
-    Examples
-    --------
-    >>> hex(int(initial_state(bytes(16))[0]))
-    '0x736f6d6570736575'
-    """
+    """Return the four words of the state before the first word of a message."""
     if len(key) != KEY_BYTES:
         raise ValueError(f"key must be {KEY_BYTES} bytes, got {len(key)}")
     halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
@@ -76,13 +64,6 @@ def initial_state(key: bytes) -> list[np.uint64]:
 
 class SipState:
     """The running SipHash-2-4 state of many messages that grow together, word by word.
-
-    Parameters
-    ----------
-    key : bytes
-        The 16 bytes of the key.
-    n_lanes : int
-        How many messages.
 
     Examples
     --------
@@ -160,11 +141,6 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
 class OneMessage:
     """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more.
 
-    Parameters
-    ----------
-    key : bytes
-        The 16 bytes of the key.
-
     Examples
     --------
     >>> state = OneMessage(bytes(range(16)))
@@ -176,13 +152,10 @@ class OneMessage:
     __slots__ = ("_initial", "_lanes")
 
     def __init__(self, key: bytes) -> None:
-        self._initial = tuple(int(value) for value in initial_state(key))
-        self._lanes = self._initial
+        self._initial = self._lanes = tuple(map(int, initial_state(key)))
 
     def restart(self, n_lanes: int) -> None:
         """Begin a new message; there is one lane only."""
-        if n_lanes != 1:
-            raise ValueError(f"n_lanes must be 1, got {n_lanes}")
         self._lanes = self._initial
 
     def absorb(self, word: Words | np.uint64) -> None:

@@ -7,17 +7,21 @@ neither pandas nor polars, pyarrow or scipy. Arrays are read in `points`.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.columns import Encoded, Kinds, Nullable, Values
-from replearn.randomness.kinds import BadRowError
+from replearn.randomness.columns import Encoded, Nullable, Values
+from replearn.randomness.kinds import BadRowError, Kinds, Words
 
 Rows = slice | NDArray[np.intp]
 """Which rows: a slice, or positions."""
+Reader = Callable[[Rows], Values]
+"""A column: it hands over the cells of the chosen rows."""
 
 
 class Source(Protocol):
@@ -34,14 +38,7 @@ class Source(Protocol):
 
 
 def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
-    """Turn a masked column into one whose masked cells are missing.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> split_mask(np.ma.masked_array([1.0, 2.0], mask=[False, True])).missing
-    array([False,  True])
-    """
+    """Turn a masked column into one whose masked cells are missing."""
     missing = np.ma.getmaskarray(cells)
     if cells.dtype.kind in "biufmM":
         return Nullable(cells.data, missing)
@@ -81,28 +78,6 @@ class SparseSource:
             yield cells
 
 
-class SequenceSource:
-    """A list of values: one column.
-
-    Examples
-    --------
-    >>> list(SequenceSource(["ann", "bob"]).columns(slice(0, 2)))
-    [['ann', 'bob']]
-    """
-
-    names: Sequence[Hashable] = (0,)
-
-    def __init__(self, values: Sequence[Any]) -> None:
-        self._values = values
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    def columns(self, rows: Rows) -> Iterator[Values]:
-        """Yield the cells of the chosen rows, column by column."""
-        yield pick(self._values, rows)
-
-
 class RowsSource:
     """A list of rows, each a list, tuple or array of the same length.
 
@@ -131,56 +106,41 @@ class RowsSource:
         yield from zip(*chosen, strict=True)
 
 
+@dataclass(eq=False)
 class ColumnSource:
-    """Named columns, each a function from rows to cells.
+    """Columns in canonical order, each with a reader of its own."""
 
-    Examples
-    --------
-    >>> source = ColumnSource(["b", "a"], [lambda rows: [1.0], lambda rows: [2.0]], 1)
-    >>> source.names, [cells for cells in source.columns(slice(0, 1))]
-    (['a', 'b'], [[2.0], [1.0]])
-    """
-
-    def __init__(
-        self, names: Sequence[Hashable], readers: Sequence[Callable[[Rows], Values]], n_rows: int
-    ) -> None:
-        order = canonical_order(names)
-        self.names: Sequence[Hashable] = [names[i] for i in order]
-        self._readers = [readers[i] for i in order]
-        self._n_rows = n_rows
+    names: Sequence[Hashable]
+    readers: Sequence[Reader]
+    n_rows: int
 
     def __len__(self) -> int:
-        return self._n_rows
+        return self.n_rows
 
     def columns(self, rows: Rows) -> Iterator[Values]:
         """Yield the cells of the chosen rows, column by column."""
-        for reader in self._readers:
-            yield reader(rows)
+        return (reader(rows) for reader in self.readers)
 
 
-class EncodedSource:
-    """Cells that were encoded before: a row per column, and kinds where not all are numbers.
+def columns_by_name(
+    names: Sequence[Hashable], readers: Sequence[Reader], n_rows: int
+) -> ColumnSource:
+    """Return named columns in canonical order.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> source = EncodedSource(["a"], np.zeros((1, 3), dtype=np.uint64), [None])
-    >>> len(source), [column.kinds for column in source.columns(slice(0, 2))]
-    (3, [None])
+    >>> source = columns_by_name(["b", "a"], [lambda rows: [1.0], lambda rows: [2.0]], 1)
+    >>> source.names, list(source.columns(slice(0, 1)))
+    (['a', 'b'], [[2.0], [1.0]])
     """
+    order = canonical_order(names)
+    return ColumnSource([names[i] for i in order], [readers[i] for i in order], n_rows)
 
-    def __init__(
-        self, names: Sequence[Hashable], words: NDArray[np.uint64], kinds: Sequence[Kinds | None]
-    ) -> None:
-        self.names, self._words, self._kinds = names, words, kinds
 
-    def __len__(self) -> int:
-        return int(self._words.shape[1])
-
-    def columns(self, rows: Rows) -> Iterator[Values]:
-        """Yield the words and kinds of the chosen rows, column by column."""
-        for words, kinds in zip(self._words, self._kinds, strict=True):
-            yield Encoded(words[rows], None if kinds is None else kinds[rows])
+def read_encoded(words: Words, kinds: Kinds, rows: Rows) -> Encoded:
+    """Return some cells of a column that was encoded before."""
+    chosen = kinds[rows]
+    return Encoded(words[rows], chosen if chosen.any() else None)
 
 
 def is_row(value: object) -> bool:
@@ -189,25 +149,12 @@ def is_row(value: object) -> bool:
 
 
 def pick(values: Sequence[Any], rows: Rows) -> Sequence[Any]:
-    """Return the chosen elements of a sequence.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> pick("abc", np.array([2, 0]))
-    ['c', 'a']
-    """
+    """Return the chosen elements of a sequence."""
     return values[rows] if isinstance(rows, slice) else [values[i] for i in rows.tolist()]
 
 
 def row_number(rows: Rows, position: int) -> int:
-    """Return which row of the container stands at a position among the chosen ones.
-
-    Examples
-    --------
-    >>> row_number(slice(100, 200), 3)
-    103
-    """
+    """Return which row of the container stands at a position among the chosen ones."""
     return int(rows.start + position if isinstance(rows, slice) else rows[position])
 
 
@@ -217,22 +164,13 @@ def canonical_order(names: Sequence[Hashable]) -> list[int]:
     Names are compared as text; those made of digits only come first, as numbers, so that a frame
     made from an array keeps the array's order, also after a trip through a text file.
 
-    Parameters
-    ----------
-    names : sequence
-        Names, not necessarily text.
-
     Examples
     --------
     >>> canonical_order(["b", 10, "a", 9])
     [3, 1, 2, 0]
     """
     texts = [str(name) for name in names]
-    repeated = (
-        sorted({text for text in texts if texts.count(text) > 1})
-        if len(set(texts)) < len(texts)
-        else []
-    )
+    repeated = sorted(text for text, count in Counter(texts).items() if count > 1)
     if repeated:
         raise ValueError(
             f"columns are ordered by name, but these names occur more than once: {repeated}; "

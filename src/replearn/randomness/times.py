@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.randomness.kinds import BadCellError, Cell, Kind
+from replearn.randomness.kinds import BadCellError, Cell, Kind, Kinds, Words
 
+Ticks = NDArray[np.int64]
 WORD_MASK = (1 << 64) - 1
 LARGEST_INT64 = (1 << 63) - 1
 
@@ -38,8 +39,6 @@ def time_cell(nanoseconds: int, near: Kind, far: Kind) -> Cell:
 
     Examples
     --------
-    >>> time_cell(5, Kind.INSTANT, Kind.FAR_INSTANT)
-    (<Kind.INSTANT: 6>, 5)
     >>> time_cell(10**19, Kind.INSTANT, Kind.FAR_INSTANT)
     (<Kind.FAR_INSTANT: 7>, 10000000000000000)
     """
@@ -52,14 +51,7 @@ def time_cell(nanoseconds: int, near: Kind, far: Kind) -> Cell:
 
 
 def encode_time(value: np.datetime64 | np.timedelta64) -> Cell:
-    """Encode one numpy time: what `encode_times` does for an array of one, but faster.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> encode_time(np.datetime64("1970-01-01T00:00:01"))
-    (6, 1000000000)
-    """
+    """Encode one numpy time: what `encode_times` does for an array of one, but faster."""
     unit, count = np.datetime_data(value.dtype)
     if unit in _NANOSECONDS and not np.isnat(value):
         near, far = _kinds_of(value.dtype)
@@ -76,19 +68,11 @@ def _kinds_of(dtype: np.dtype[Any]) -> tuple[Kind, Kind]:
     return Kind.DURATION, Kind.LONG_DURATION
 
 
-def encode_times(values: NDArray[Any], words: NDArray[np.uint64]) -> NDArray[np.uint8]:
+def encode_times(values: NDArray[Any], words: Words) -> Kinds:
     """Encode an array of datetime64 or timedelta64 in any unit; return the kinds.
-
-    Parameters
-    ----------
-    values : datetime64 or timedelta64 array of one dimension
-        Not-a-time counts as missing.
-    words : uint64 array
-        Filled with the words.
 
     Examples
     --------
-    >>> import numpy as np
     >>> words = np.empty(2, dtype=np.uint64)
     >>> encode_times(np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), words)
     array([6, 1], dtype=uint8)
@@ -107,19 +91,15 @@ def encode_times(values: NDArray[Any], words: NDArray[np.uint64]) -> NDArray[np.
         _scale_up(ticks, _NANOSECONDS[unit] * count, words, kinds, far)
     elif unit in _PARTS_OF_NANOSECOND:
         words[:] = _scale_down(ticks, _PARTS_OF_NANOSECOND[unit], count).view(np.uint64)
-    else:
-        _refuse_unit(missing, unit)
+    elif missing.all():
         words[:] = 0
+    else:
+        reason = f"a duration in unit {unit!r} has no fixed length"
+        raise BadCellError(int(np.argmin(missing)), reason)
     return kinds
 
 
-def _scale_up(
-    ticks: NDArray[np.int64],
-    factor: int,
-    words: NDArray[np.uint64],
-    kinds: NDArray[np.uint8],
-    far: Kind,
-) -> None:
+def _scale_up(ticks: Ticks, factor: int, words: Words, kinds: Kinds, far: Kind) -> None:
     """Write ticks times factor nanoseconds, or microseconds for those that do not fit."""
     beyond = np.abs(ticks) > LARGEST_INT64 // factor
     # beyond 64 bits the factor only ever meets zero ticks, or ticks refused below
@@ -132,23 +112,17 @@ def _scale_up(
         kinds[beyond] = far
 
 
-def _far_word(ticks: NDArray[np.int64], tick: int, factor: int, far: Kind) -> int:
+def _far_word(ticks: Ticks, tick: int, factor: int, far: Kind) -> int:
     try:
         return time_cell(tick * factor, far, far)[1]
     except BadCellError as error:
         raise BadCellError(int(np.argmax(ticks == tick)), error.reason) from None
 
 
-def _scale_down(ticks: NDArray[np.int64], parts: int, count: int) -> NDArray[np.int64]:
+def _scale_down(ticks: Ticks, parts: int, count: int) -> Ticks:
     """Return nanoseconds for a unit finer than one, refusing what is not a whole number."""
     whole = [divmod(int(tick) * count, parts) for tick in ticks]
     for position, (_, rest) in enumerate(whole):
         if rest:
             raise BadCellError(position, _TOO_FINE)
     return np.array([nanoseconds for nanoseconds, _ in whole], dtype=np.int64)
-
-
-def _refuse_unit(missing: NDArray[np.bool_], unit: str) -> None:
-    if not missing.all():
-        position = int(np.flatnonzero(~missing)[0])
-        raise BadCellError(position, f"a duration in unit {unit!r} has no fixed length")

@@ -11,8 +11,6 @@ Checked = TypeVar("Checked")
 def check_number(name: str, value: Any) -> float:
     """Return a number as a float; booleans and texts are refused.
 
-    Examples
-    --------
     >>> check_number("rho", 1)
     1.0
     """
@@ -24,8 +22,6 @@ def check_number(name: str, value: Any) -> float:
 def check_fraction(name: str, value: Any, *, zero: bool = False, one: bool = True) -> float:
     """Return a number of the unit interval, with or without its ends; by default in (0, 1].
 
-    Examples
-    --------
     >>> check_fraction("rho", 0.1)
     0.1
     """
@@ -41,8 +37,6 @@ def check_fraction(name: str, value: Any, *, zero: bool = False, one: bool = Tru
 def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
     """Return a finite number above 0 (or not below 0).
 
-    Examples
-    --------
     >>> check_positive("slack", 2)
     2.0
     """
@@ -56,8 +50,6 @@ def check_positive(name: str, value: Any, *, zero: bool = False) -> float:
 def check_count(name: str, value: Any, *, least: int = 1, most: int | None = None) -> int:
     """Return a whole number of at least ``least`` (and at most ``most``) as an int.
 
-    Examples
-    --------
     >>> check_count("n_blocks", 32)
     32
     """
@@ -70,11 +62,27 @@ def check_count(name: str, value: Any, *, least: int = 1, most: int | None = Non
     return count
 
 
+def check_fractions(**values: Any) -> None:
+    """Refuse numbers outside (0, 1], each named as it is passed.
+
+    >>> check_fractions(rho=0.1, alpha=1.0)
+    """
+    for name, value in values.items():
+        check_fraction(name, value)
+
+
+def check_counts(**values: Any) -> None:
+    """Refuse what is not a whole number of at least 1, each named as it is passed.
+
+    >>> check_counts(n=32, n_hypotheses=2)
+    """
+    for name, value in values.items():
+        check_count(name, value)
+
+
 def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
     """Return a text that is one of the choices.
 
-    Examples
-    --------
     >>> check_choice("vote", "hard", ("hard", "soft"))
     'hard'
     """
@@ -86,8 +94,6 @@ def check_choice(name: str, value: Any, choices: Sequence[str]) -> str:
 def if_given(check: Callable[..., Checked], name: str, value: Any, **limits: Any) -> Checked | None:
     """Return None for None, and what the check returns for everything else.
 
-    Examples
-    --------
     >>> if_given(check_count, "n", None), if_given(check_count, "n", 5, least=2)
     (None, 5)
     """

@@ -21,14 +21,7 @@ def write_bytes_atomically(
 ) -> None:
     """Write a file whole or not at all; without a mode, for its owner only.
 
-    Parameters
-    ----------
-    path : path
-        Replaced if it exists.
-    data : bytes
-        The content.
-    mode : int, default=None
-        Permissions. Models may hold training rows or a key: private is the right default.
+    Models may hold training rows or a key: private is the right default.
     """
     target = Path(path)
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
@@ -55,18 +48,9 @@ def _default_mode() -> int:
 def claim_folder(
     folder: str | os.PathLike[str], name: str, manifest: Mapping[str, Any], what: str
 ) -> None:
-    """Write down what a folder holds; refuse one that holds something else.
+    """Write down in a file of this name what a folder holds; refuse one that holds something else.
 
-    Parameters
-    ----------
-    folder : path
-        Made if it does not exist.
-    name : str
-        Name of the file that says what the folder holds.
-    manifest : mapping
-        What identifies the work: equal manifests, equal results.
-    what : str
-        How messages call the work.
+    The manifest identifies the work: equal manifests, equal results.
     """
     home = Path(folder)
     home.mkdir(parents=True, exist_ok=True)
@@ -87,8 +71,6 @@ def read_manifest(path: Path) -> dict[str, Any]:
 def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     """Return the items in which two manifests are not the same.
 
-    Examples
-    --------
     >>> differences({"data": 1, "key": 2}, {"data": 1, "key": 3, "learner": 4})
     ['key', 'learner']
     """
@@ -98,8 +80,6 @@ def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]
 def other_work(folder: Path, what: str, different: list[str]) -> str:
     """Say that a folder holds other work, and what to do.
 
-    Examples
-    --------
     >>> print(other_work(Path("kept"), "fit", ["data", "key"]).split(". ")[0])
     folder 'kept' holds another fit: not the same data, key
     """

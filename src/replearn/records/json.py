@@ -23,8 +23,6 @@ RELATIVE_TOLERANCE = 2e-6
 def canonical_json(value: Any) -> str:
     """Write a value as JSON in one fixed way: sorted keys, no blanks, no NaN.
 
-    Examples
-    --------
     >>> canonical_json({"b": 1, "a": [0.1, None]})
     '{"a":[0.1,null],"b":1}'
     """
@@ -36,8 +34,6 @@ def canonical_json(value: Any) -> str:
 def digest_of(value: Any) -> str:
     """Return the SHA-256 of the canonical JSON of a value, in hexadecimal digits.
 
-    Examples
-    --------
     >>> digest_of({"a": 1})[:16]
     '015abd7f5cc57a2d'
     """
@@ -47,8 +43,6 @@ def digest_of(value: Any) -> str:
 def pretty_json(value: Any) -> str:
     """Write a value as indented JSON for people and version control.
 
-    Examples
-    --------
     >>> print(pretty_json({"a": 1}))
     {
       "a": 1
@@ -60,8 +54,6 @@ def pretty_json(value: Any) -> str:
 def read_object(text: str, what: str) -> dict[str, Any]:
     """Read one JSON object strictly: no doubled keys, no NaN, nothing but an object.
 
-    Examples
-    --------
     >>> read_object('{"a": 1}', "plan")
     {'a': 1}
     """
@@ -86,15 +78,7 @@ def _no_constant(name: str) -> Any:
 
 
 class Reader:
-    """Take typed items out of a mapping; what is missing, ill-typed or left over is an error.
-
-    Parameters
-    ----------
-    items : mapping
-        The parsed JSON object.
-    what : str
-        How error messages call the object.
-    """
+    """Take typed items out of a mapping; what is missing, ill-typed or left over is an error."""
 
     def __init__(self, items: Any, what: str) -> None:
         if not isinstance(items, Mapping):
@@ -142,8 +126,6 @@ class Reader:
 def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
     """Read a dataclass whose fields are texts and numbers, each required, some of them null.
 
-    Examples
-    --------
     >>> from dataclasses import make_dataclass
     >>> Pair = make_dataclass("Pair", [("code", str), ("text", str)])
     >>> read_flat(Pair, {"code": "a", "text": "b"}, "pair")
@@ -172,8 +154,6 @@ def check_format(reader: Reader, what: str, name: str, version: int) -> None:
 def refuse_differences(what: str, stored: Any, computed: Any) -> None:
     """Compare what is written down with what follows: fails closed and names the item.
 
-    Examples
-    --------
     >>> refuse_differences("plan", {"n": 3}, {"n": 4})
     Traceback (most recent call last):
     ...

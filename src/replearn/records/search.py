@@ -2,11 +2,13 @@
 
 import math
 from collections.abc import Callable
+from typing import TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Value = TypeVar("Value")
 
 # More halvings than lie between the largest float and the smallest.
 _MOST_HALVINGS = 2200
@@ -19,22 +21,8 @@ def smallest_integer(
 
     The smallest passing number when the predicate is monotone.
 
-    Parameters
-    ----------
-    passes : callable
-        Predicate on whole numbers.
-    start : int
-        Smallest number allowed.
-    limit : int
-        Largest number tried.
+    Returns None when nothing up to ``limit`` passes.
 
-    Returns
-    -------
-    int or None
-        None when nothing up to ``limit`` passes.
-
-    Examples
-    --------
     >>> smallest_integer(lambda n: n * n >= 1000)
     32
     """
@@ -56,8 +44,6 @@ def require_integer(
 ) -> int:
     """Return what `smallest_integer` finds, or raise a ValueError that says ``otherwise``.
 
-    Examples
-    --------
     >>> require_integer(lambda n: n > 5, "too many")
     6
     """
@@ -65,6 +51,27 @@ def require_integer(
     if number is None:
         raise ValueError(otherwise)
     return number
+
+
+def require_pair(
+    choose: Callable[[int], Value | None],
+    fits: Callable[[int, Value], bool],
+    otherwise: str,
+    *,
+    limit: int = 10**13,
+) -> tuple[int, Value]:
+    """Return the smallest number whose chosen value fits, and that value; None never fits.
+
+    >>> require_pair(lambda n: n * n, lambda n, square: square - n > 10, "too many")
+    (4, 16)
+    """
+
+    def passes(number: int) -> bool:
+        value = choose(number)
+        return value is not None and fits(number, value)
+
+    number = require_integer(passes, otherwise, limit=limit)
+    return number, cast(Value, choose(number))
 
 
 def arithmetic_mean(first: float, second: float) -> float:
@@ -89,27 +96,9 @@ def bisect(
 ) -> float:
     """Move a passing and a failing number towards each other; return the passing one.
 
-    Parameters
-    ----------
-    passes : callable
-        Predicate on numbers.
-    passing, failing : float
-        Where the search starts, in any order; neither is tried.
-    tolerance : float
-        Gap at which the search stops, as a part of the larger of the two numbers.
-    least_gap : float
-        Gap at which it stops in any case.
-    halvings : int
-        Most numbers tried.
-    mean : callable
-        The number tried next; `geometric_mean` halves the logarithm.
+    Neither is tried, and they may be in any order. The search stops at a gap of ``tolerance``
+    times the larger number or of ``least_gap``; ``mean`` is the number tried next.
 
-    Returns
-    -------
-    float
-
-    Examples
-    --------
     >>> round(bisect(lambda x: x * x >= 2.0, 2.0, 0.0, tolerance=1e-9), 6)
     1.414214
     """
@@ -127,8 +116,6 @@ def bisect_arrays(
 ) -> Floats:
     """Bisect many intervals at once; the predicate answers for each number of an array.
 
-    Examples
-    --------
     >>> ends = bisect_arrays(lambda x: x >= np.array([0.2, 0.7]), np.ones(2), np.zeros(2), 20)
     >>> ends.round(4).tolist()
     [0.2, 0.7]

@@ -10,8 +10,6 @@ Row = Sequence[str]
 def aligned(rows: Sequence[Row]) -> str:
     """Write rows as text with aligned columns; the first row is the header.
 
-    Examples
-    --------
     >>> print(aligned([("", "ours"), ("blocks", "64")]))
             ours
     ------  ----
@@ -29,8 +27,6 @@ def aligned(rows: Sequence[Row]) -> str:
 def two_columns(rows: Sequence[Row], *, width: int = 100) -> str:
     """Write name and value per line, aligned, long values wrapped below each other.
 
-    Examples
-    --------
     >>> print(two_columns([("n", "6400"), ("theorems", "one, two, three")], width=20))
     n         6400
     theorems  one, two,
@@ -53,8 +49,6 @@ def two_columns(rows: Sequence[Row], *, width: int = 100) -> str:
 def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
     """Write rows as an HTML table; every text is escaped.
 
-    Examples
-    --------
     >>> html_table("T", [("a", "<b>")])
     '<table><caption>T</caption><tr><td>a</td><td>&lt;b&gt;</td></tr></table>'
     """
@@ -69,8 +63,6 @@ def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
 def rounded_up(value: float) -> str:
     """Write a bound with four digits, rounded up: the printed number is true as well.
 
-    Examples
-    --------
     >>> rounded_up(0.099346), rounded_up(0.1), rounded_up(1.0)
     ('0.09935', '0.1', '1')
     """

@@ -2,7 +2,6 @@
 
 from replearn.tables.rows import (
     data_digest,
-    feature_names,
     is_frame,
     is_sparse,
     n_rows,
@@ -14,7 +13,6 @@ from replearn.tables.rows import (
 
 __all__ = [
     "data_digest",
-    "feature_names",
     "is_frame",
     "is_sparse",
     "n_rows",

@@ -48,9 +48,8 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
     try:
         frame = pl.read_csv(io.BytesIO(text.encode()), separator=separator, infer_schema=False)
     except pl.exceptions.PolarsError as error:
-        raise TableFileError(
-            f"{path} is not a table: {_ragged_line(text, separator, len(names)) or _first(error)}."
-        ) from None
+        reason = _ragged_line(text, separator, len(names)) or first_line(error)
+        raise TableFileError(f"{path} is not a table: {reason}.") from None
     if frame.width != len(names):
         raise TableFileError(
             f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
@@ -149,5 +148,6 @@ def _ragged_line(text: str, separator: str, width: int) -> str | None:
     return None
 
 
-def _first(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Return what an error says, without its explanations."""
     return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")

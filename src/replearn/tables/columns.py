@@ -8,6 +8,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Iterable
 from functools import lru_cache
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from numpy.typing import NDArray
 WORD_BUCKETS = 64
 
 _LARGEST = float(np.finfo(np.float32).max)
-
 _DAY = np.timedelta64(1, "D")
 _EPOCH = np.datetime64("1970-01-01", "us")
 
@@ -24,20 +24,9 @@ _EPOCH = np.datetime64("1970-01-01", "us")
 def numbers_of(column: Any) -> NDArray[np.float64]:
     """Read a column of a frame as numbers; NaN where a cell is missing.
 
-    Parameters
-    ----------
-    column : pandas or polars column
-        Numbers.
-
-    Returns
-    -------
-    ndarray of float64
-        One per row.
-
     Examples
     --------
     >>> import pandas as pd
-    >>> from replearn.tables.columns import numbers_of
     >>> numbers_of(pd.Series([1, None]))
     array([ 1., nan])
     """
@@ -51,20 +40,8 @@ def numbers_of(column: Any) -> NDArray[np.float64]:
 def clip_for_trees(values: NDArray[np.float64]) -> NDArray[np.float64]:
     """Bring numbers into the range of single precision: trees refuse larger ones.
 
-    Parameters
-    ----------
-    values : ndarray of float64
-        Numbers; NaN stays NaN.
-
-    Returns
-    -------
-    ndarray of float64
-        Infinite ones become the largest.
-
     Examples
     --------
-    >>> import numpy as np
-    >>> from replearn.tables.columns import clip_for_trees
     >>> clip_for_trees(np.array([2.0, np.inf])).tolist()
     [2.0, 3.4028234663852886e+38]
     """
@@ -74,20 +51,9 @@ def clip_for_trees(values: NDArray[np.float64]) -> NDArray[np.float64]:
 def texts_of(column: Any) -> list[str | None]:
     """Read a column of a frame as texts; None where a cell is missing.
 
-    Parameters
-    ----------
-    column : pandas or polars column
-        Cells of any kind.
-
-    Returns
-    -------
-    list of str or None
-        One per row.
-
     Examples
     --------
     >>> import pandas as pd
-    >>> from replearn.tables.columns import texts_of
     >>> texts_of(pd.Series(["Ulm", None, 7]))
     ['Ulm', None, '7']
     """
@@ -99,20 +65,9 @@ def texts_of(column: Any) -> list[str | None]:
 def parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
     """Return days since 1970, month, weekday and hour; NaN where a date is missing.
 
-    Parameters
-    ----------
-    column : pandas or polars column
-        Dates or instants.
-
-    Returns
-    -------
-    list of ndarray of float64
-        The four parts.
-
     Examples
     --------
     >>> import pandas as pd
-    >>> from replearn.tables.columns import parts_of_dates
     >>> parts_of_dates(pd.Series(pd.to_datetime(["1970-01-02 06:00"])))
     [array([1.25]), array([1.]), array([4.]), array([6.])]
     """
@@ -132,19 +87,8 @@ def parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
 def count_words(texts: list[str | None]) -> NDArray[np.float64]:
     """Count hashed words, damped; the last column is the number of words.
 
-    Parameters
-    ----------
-    texts : list of str or None
-        Free text.
-
-    Returns
-    -------
-    ndarray of float64
-        One column per bucket of words, and one for all.
-
     Examples
     --------
-    >>> from replearn.tables.columns import count_words
     >>> count_words(["to be or not to be", None]).shape
     (2, 65)
     """
@@ -154,6 +98,22 @@ def count_words(texts: list[str | None]) -> NDArray[np.float64]:
             counts[row, bucket] += 1.0
     counts[:, -1] = counts[:, :-1].sum(axis=1)
     return np.log1p(counts)
+
+
+def is_nan(cell: Any) -> bool:
+    """Whether a cell is not a number: NaN of any type of number, or pandas' NA.
+
+    None and a time that is none (NaT) are values of their own here, as for scikit-learn's encoders.
+
+    Examples
+    --------
+    >>> [is_nan(cell) for cell in (float("nan"), np.float32("nan"), 0.5, "nan", None)]
+    [True, True, False, False, False]
+    """
+    if type(cell) is str:  # most cells: spare them the slow questions
+        return False
+    # pandas.NA answers NA to every comparison, so it is known by its name.
+    return type(cell).__name__ == "NAType" or (isinstance(cell, Real) and bool(cell != cell))
 
 
 @lru_cache(maxsize=1 << 16)

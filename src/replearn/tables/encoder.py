@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import repeat
+from itertools import chain, repeat
 from typing import Any
 
 import numpy as np
@@ -120,8 +120,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             texts = texts_of(column)
             return self._learn_texts(texts), any(text is not None for text in texts)
         parts = parts_of_dates(column) if is_date(kind) else [numbers_of(column)]
-        known = any(not np.isnan(part).all() for part in parts)
-        return {**({"date": True} if is_date(kind) else {}), **_learn_scales(parts)}, known
+        fitted: Fitted = {"date": True} if is_date(kind) else {}
+        fitted["scales"] = [_learn_scale(part) for part in parts]
+        return fitted, any(not np.isnan(part).all() for part in parts)
 
     def _learn_texts(self, texts: list[str | None]) -> Fitted:
         known = [text for text in texts if text is not None]
@@ -159,11 +160,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         values = parts_of_dates(column) if "date" in fitted else [numbers_of(column)]
         if self.for_trees:
             return [clip_for_trees(part) for part in values]
-        return [
-            part
-            for column in zip(values, fitted["scales"], strict=True)
-            for part in _scaled(*column)
-        ]
+        return chain.from_iterable(map(_scaled, values, fitted["scales"]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Write what was learned as one text: model files hold hundreds of encoders."""
@@ -188,10 +185,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 def _kinds_of(X: Any) -> dict[str, str]:
     kinds = {"b": NUMBER, "i": NUMBER, "u": NUMBER, "f": NUMBER, "M": DATE}
     return {name: kinds.get(np.asarray(X[name]).dtype.kind, TEXT) for name in X.columns}
-
-
-def _learn_scales(columns: list[NDArray[np.float64]]) -> Fitted:
-    return {"scales": [_learn_scale(values) for values in columns]}
 
 
 def _learn_scale(values: NDArray[np.float64]) -> list[float]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from replearn.tables._text_files import TableFileError, check_names, read_texts
+from replearn.tables._text_files import TableFileError, check_names, first_line, read_texts
 from replearn.tables.kinds import (
     ID,
     KINDS,
@@ -109,31 +109,25 @@ def read_table(
 
 
 def _read(path: Path, encoding: str | None) -> Any:
-    suffixes = [suffix.lower() for suffix in path.suffixes]
-    last = (
-        suffixes[-2] if suffixes[-1:] == [".gz"] and len(suffixes) > 1 else "".join(suffixes[-1:])
-    )
+    packed = path.suffix.lower() == ".gz"
+    last = Path(path.stem if packed else path.name).suffix.lower()
     known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES]
-    if last not in known or (last in TYPED_SUFFIXES and suffixes[-1] == ".gz"):
+    if last not in known or (last in TYPED_SUFFIXES and packed):
         raise TableFileError(
             f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
             "with .gz."
         )
     if not path.is_file():
         raise TableFileError(f"{path} does not exist, or is not a file.")
-    _need_polars()
-    if last in TEXT_SUFFIXES:
-        return read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
-    return _read_typed(path, TYPED_SUFFIXES[last])
-
-
-def _need_polars() -> None:
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
         raise TableFileError(
             "Reading files needs polars: pip install 'replicable-learn[cli]'."
         ) from None
+    if last in TEXT_SUFFIXES:
+        return read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
+    return _read_typed(path, TYPED_SUFFIXES[last])
 
 
 def _read_typed(path: Path, reader: str) -> Any:
@@ -142,8 +136,9 @@ def _read_typed(path: Path, reader: str) -> Any:
     try:
         frame = getattr(pl, reader)(path.read_bytes())
     except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        text = next(iter(str(error).splitlines()), "")
-        raise TableFileError(f"{path} is not a whole file of its kind: {text}.") from None
+        raise TableFileError(
+            f"{path} is not a whole file of its kind: {first_line(error)}."
+        ) from None
     check_names(frame.columns, path)
     if not frame.width:
         raise TableFileError(f"{path} is empty.")

@@ -38,32 +38,15 @@ FEWEST_LEVELS_FOR_NAMED_IDS = 50
 
 _LARGEST_EXACT = float(1 << 53)
 _ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z]I[dD]$", re.IGNORECASE)
-_CAMEL = re.compile(r"[a-z]I[dD]$")
 
 
 def is_date(kind: str) -> bool:
-    """Tell whether a kind is one of the dates.
-
-    Examples
-    --------
-    >>> is_date("date d.m.y"), is_date("text")
-    (True, False)
-    """
+    """Tell whether a kind is one of the dates."""
     return kind in DATE_FORMATS
 
 
 def guess_kind(texts: Any) -> str:
     """Guess the kind of a column of texts (not whether it is an id).
-
-    Parameters
-    ----------
-    texts : polars.Series of str
-        Cells, missing ones null.
-
-    Returns
-    -------
-    str
-        One of ``KINDS``.
 
     Examples
     --------
@@ -76,15 +59,11 @@ def guess_kind(texts: Any) -> str:
         return TEXT
     for kind in (NUMBER, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            if _share_read(cells, kind) < MOSTLY:
+            if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
                 break
         else:
             return TEXT if kind == NUMBER and _are_codes(known) else kind
     return TEXT
-
-
-def _share_read(cells: Any, kind: str) -> float:
-    return 1 - cells_as(cells, kind).null_count() / len(cells)
 
 
 def _are_codes(cells: Any) -> bool:
@@ -158,48 +137,28 @@ def typed_cells_as(column: Any, kind: str) -> Any:
     """
     import polars as pl
 
-    found = typed_kind(column)
-    if kind in (TEXT, ID):
-        return _as_texts(column) if found is not None else None
-    if str(column.dtype) == "String" and found is not None:
+    own_kind, dtype = typed_kind(column), str(column.dtype)
+    if own_kind is None:
+        return None
+    if kind in (TEXT, ID):  # truth values as Python and pandas write them
+        texts = column.cast(pl.String)
+        return texts.str.to_titlecase() if dtype == "Boolean" else texts
+    if dtype == "String":
         read = cells_as(column, kind)
         return read if column.is_null().all() or not read.is_null().all() else None
-    if kind == NUMBER and found == NUMBER:
-        number = column.dt.total_microseconds() / 1e6 if _is_duration(column) else column
-        number = number.cast(pl.Float64)
-        return number.set(~number.is_finite(), None)
-    if is_date(kind) and found == DATE:
+    if kind == own_kind == NUMBER:
+        seconds = dtype.startswith("Duration")
+        number = column.dt.total_microseconds() / 1e6 if seconds else column
+        return cells_as(number, NUMBER)
+    if is_date(kind) and own_kind == DATE:
         zone = getattr(column.dtype, "time_zone", None)
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else column
         return column.cast(pl.Datetime("us"))
     return None
 
 
-def _is_duration(column: Any) -> bool:
-    return str(column.dtype).startswith("Duration")
-
-
-def _as_texts(column: Any) -> Any:
-    """Write cells as texts, truth values as Python and pandas write them."""
-    import polars as pl
-
-    texts = column.cast(pl.String)
-    if str(column.dtype) == "Boolean":
-        return texts.str.to_titlecase()
-    return texts
-
-
 def looks_like_id(name: str, cells: Any, kind: str) -> bool:
     """Tell whether a column numbers or names the rows instead of describing them.
-
-    Parameters
-    ----------
-    name : str
-        The column's name.
-    cells : polars.Series
-        Its cells, as ``kind``.
-    kind : str
-        Number or text; nothing else can be an id.
 
     Examples
     --------
@@ -213,7 +172,7 @@ def looks_like_id(name: str, cells: Any, kind: str) -> bool:
     if kind not in (NUMBER, TEXT) or len(known) < FEWEST_ROWS_FOR_IDS:
         return False
     levels = known.n_unique()
-    named = bool(_ID_NAME.search(name.lower()) or _CAMEL.search(name))
+    named = bool(_ID_NAME.search(name))
     if kind == NUMBER:
         whole = bool((known == known.floor()).all())
         counted = levels == len(known) == known.max() - known.min() + 1

@@ -35,12 +35,10 @@ def is_frame(X: Any) -> bool:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from replearn.tables import is_frame
     >>> is_frame(np.zeros((2, 2)))
     False
     """
-    return _is_instance_of(X, "pandas", "DataFrame") or _is_instance_of(X, "polars", "DataFrame")
+    return _library(X) is not None and hasattr(type(X), "columns")
 
 
 def is_sparse(X: Any) -> bool:
@@ -58,8 +56,6 @@ def is_sparse(X: Any) -> bool:
 
     Examples
     --------
-    >>> from scipy import sparse
-    >>> from replearn.tables import is_sparse
     >>> is_sparse(sparse.eye_array(2))
     True
     """
@@ -81,7 +77,6 @@ def n_rows(X: Any) -> int:
 
     Examples
     --------
-    >>> from replearn.tables import n_rows
     >>> n_rows(["a text", "another"])
     2
     """
@@ -91,31 +86,6 @@ def n_rows(X: Any) -> int:
     if len(shape) == 0:
         raise TypeError(f"expected a container of rows, got a single value: {X!r}")
     return int(shape[0])
-
-
-def feature_names(X: Any) -> list[str] | None:
-    """Return the column names of a frame whose columns are named by text.
-
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Any container of rows.
-
-    Returns
-    -------
-    list of str or None
-        The names, or None when there are none (arrays) or when some are not text.
-
-    Examples
-    --------
-    >>> from replearn.tables import feature_names
-    >>> feature_names([[1.0, 2.0]]) is None
-    True
-    """
-    if not is_frame(X):
-        return None
-    names = list(X.columns)
-    return names if all(isinstance(name, str) for name in names) else None
 
 
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -135,8 +105,6 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from replearn.tables import take_rows
     >>> take_rows(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]))
     array([[5, 6],
            [1, 2]])
@@ -144,17 +112,9 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     ['c', 'a']
     """
     rows = np.asarray(rows, dtype=np.intp)
-    if isinstance(X, np.ndarray):
-        return np.take(X, rows, axis=0)
-    if is_sparse(X):
-        return X.tocsr()[rows]
-    if _is_pandas(X):
-        return X.take(rows).reset_index(drop=True)
-    if _is_polars(X):
-        return X[rows]
     if isinstance(X, list | tuple):
         return [X[row] for row in rows]
-    return np.take(np.asarray(X), rows, axis=0)
+    return np.take(X, rows, axis=0) if isinstance(X, np.ndarray) else _rows_of(X, rows)
 
 
 def slice_rows(X: Any, start: int, stop: int) -> Any:
@@ -174,23 +134,13 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
 
     Examples
     --------
-    >>> import numpy as np
-    >>> from replearn.tables import slice_rows
     >>> slice_rows(np.arange(6).reshape(3, 2), 1, 3)
     array([[2, 3],
            [4, 5]])
     """
-    if isinstance(X, np.ndarray):
-        return np.ascontiguousarray(X[start:stop])
     if isinstance(X, list | tuple):
         return list(X[start:stop])
-    if _is_pandas(X):
-        return X.iloc[start:stop].reset_index(drop=True)
-    if _is_polars(X):
-        return X[start:stop]
-    if is_sparse(X):
-        return X.tocsr()[start:stop]
-    return take_rows(X, np.arange(start, stop, dtype=np.intp))
+    return _rows_of(X, slice(start, stop))
 
 
 def pad_rows(X: Any, size: int) -> Any:
@@ -210,7 +160,6 @@ def pad_rows(X: Any, size: int) -> Any:
 
     Examples
     --------
-    >>> from replearn.tables import pad_rows
     >>> pad_rows(["a", "b"], 4)
     ['a', 'b', 'b', 'b']
     """
@@ -239,7 +188,6 @@ def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
 
     Examples
     --------
-    >>> from replearn.tables import row_chunks
     >>> list(row_chunks(5, 2))
     [(0, 2), (2, 4), (4, 5)]
     """
@@ -263,16 +211,22 @@ def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) ->
     return digest.hexdigest()[:32]
 
 
-def _is_pandas(X: Any) -> bool:
-    return _is_instance_of(X, "pandas", "DataFrame") or _is_instance_of(X, "pandas", "Series")
+def _rows_of(X: Any, rows: slice | NDArray[np.intp]) -> Any:
+    if is_sparse(X):
+        return X.tocsr()[rows]
+    library = _library(X)
+    if library == "pandas":
+        return X.iloc[rows].reset_index(drop=True)
+    return X[rows] if library == "polars" else np.ascontiguousarray(np.asarray(X)[rows])
 
 
-def _is_polars(X: Any) -> bool:
-    return _is_instance_of(X, "polars", "DataFrame") or _is_instance_of(X, "polars", "Series")
+def _library(X: Any) -> str | None:
+    """Name the library of a frame or a series, without importing it.
 
-
-def _is_instance_of(X: Any, library: str, name: str) -> bool:
-    """Check a type without importing its library: nobody owns a frame whose library is unloaded."""
-    module = sys.modules.get(library)
-    kind = getattr(module, name, None)
-    return kind is not None and isinstance(X, kind)
+    Nobody owns a frame whose library is unloaded.
+    """
+    for library in ("pandas", "polars"):
+        module = sys.modules.get(library)
+        if module is not None and isinstance(X, (module.DataFrame, module.Series)):
+            return library
+    return None

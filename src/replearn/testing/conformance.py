@@ -17,19 +17,22 @@ from sklearn.base import clone
 Sample = tuple[NDArray[Any], NDArray[Any]]
 
 
+def _check_same(classifier: Any, sample: Sample, other: Any) -> None:
+    """Compare with the predictions of another fitted model."""
+    expected = clone(classifier).fit(*sample).predict(sample[0])
+    np.testing.assert_array_equal(other.predict(sample[0]), expected)
+
+
 def check_same_key_same_answers(classifier: Any, sample: Sample) -> None:
     """Two fits on the same rows with the same key give the same predictions."""
-    X, y = sample
-    one, two = (clone(classifier).fit(X, y).predict(X) for _ in range(2))
-    np.testing.assert_array_equal(one, two)
+    _check_same(classifier, sample, clone(classifier).fit(*sample))
 
 
 def check_row_order_does_not_matter(classifier: Any, sample: Sample) -> None:
     """Predictions do not depend on the order of the training rows."""
     X, y = sample
     order = np.random.default_rng(0).permutation(len(y))
-    expected = clone(classifier).fit(X, y).predict(X)
-    np.testing.assert_array_equal(clone(classifier).fit(X[order], y[order]).predict(X), expected)
+    _check_same(classifier, sample, clone(classifier).fit(X[order], y[order]))
 
 
 def check_batches_do_not_matter(classifier: Any, sample: Sample) -> None:
@@ -38,44 +41,37 @@ def check_batches_do_not_matter(classifier: Any, sample: Sample) -> None:
     model = clone(classifier).fit(X, y)
     expected = model.predict(X)
     np.testing.assert_array_equal(model.predict(X[::-1])[::-1], expected)
-    few = X[:40]
-    alone = np.concatenate([model.predict(few[i : i + 1]) for i in range(len(few))])
+    alone = np.concatenate([model.predict(row[np.newaxis]) for row in X[:40]])
     np.testing.assert_array_equal(alone, expected[:40])
 
 
 def check_jobs_do_not_matter(classifier: Any, sample: Sample) -> None:
     """Predictions do not depend on the number of workers."""
-    X, y = sample
-    expected = clone(classifier).set_params(n_jobs=1).fit(X, y).predict(X)
-    np.testing.assert_array_equal(
-        clone(classifier).set_params(n_jobs=2).fit(X, y).predict(X), expected
-    )
+    two = clone(classifier).set_params(n_jobs=2).fit(*sample)
+    _check_same(clone(classifier).set_params(n_jobs=1), sample, two)
 
 
 def check_pickle_keeps_answers(classifier: Any, sample: Sample) -> None:
     """Predictions survive pickling."""
-    X, y = sample
-    model = clone(classifier).fit(X, y)
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).predict(X), model.predict(X))
+    copy = pickle.loads(pickle.dumps(clone(classifier).fit(*sample)))
+    _check_same(classifier, sample, copy)
 
 
 def check_fit_does_not_touch_parameters(classifier: Any, sample: Sample) -> None:
     """Fitting does not change the parameters."""
     model = clone(classifier)
     before = {name: repr(value) for name, value in model.get_params(deep=True).items()}
-    model.fit(*sample)
-    after = {name: repr(value) for name, value in model.get_params(deep=True).items()}
+    fitted = model.fit(*sample)
+    after = {name: repr(value) for name, value in fitted.get_params(deep=True).items()}
     assert before == after, "fit changed a parameter"
 
 
 def check_certificate_verifies(classifier: Any, sample: Sample) -> None:
     """The certificate passes its check, survives JSON, and is comparable with a second fit's."""
-    X, y = sample
-    certificate = clone(classifier).fit(X, y).certificate_
+    certificate, rerun = (clone(classifier).fit(*sample).certificate_ for _ in range(2))
     certificate.check()
     copy = type(certificate).from_json(certificate.to_json())
     assert copy == certificate, "the certificate changed on its way through JSON"
-    rerun = clone(classifier).fit(X, y).certificate_
     assert certificate.comparable(rerun), str(certificate.comparable(rerun))
 
 
@@ -128,8 +124,8 @@ def check_replicable_classifier(classifier: Any, sample: Sample) -> None:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.testing import check_replicable_classifier
-    >>> sample = make_classification(1000, random_state=0)
-    >>> check_replicable_classifier(PointwiseReplicableClassifier(GaussianNB()), sample)
+    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18)
+    >>> check_replicable_classifier(model, make_classification(500, random_state=0))
     """
     for check in replicability_checks():
         check(classifier, sample)

@@ -97,8 +97,7 @@ class NearestRowLearner(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict class labels."""
-        distance = np.abs(np.asarray(X)[:, :1] - self.rows_)
-        return self.labels_[np.argmin(distance, axis=1)]
+        return self.labels_[np.abs(np.asarray(X)[:, :1] - self.rows_).argmin(axis=1)]
 
 
 class StumpLearner(ClassifierMixin, BaseEstimator):
@@ -138,23 +137,17 @@ class Population:
     point: tuple[float, ...] = (0.0, 0.0)
 
 
-def _features(rng: np.random.Generator, n: int) -> NDArray[np.float64]:
-    return rng.standard_normal((n, 2))
-
-
 def biased_labels(q: float) -> Callable[[np.random.Generator, int], Sample]:
     """Labels 1 with probability q, whatever the features.
 
     Examples
     --------
-    >>> import numpy as np
-    >>> X, y = biased_labels(1.0)(np.random.default_rng(0), 3)
-    >>> y.tolist()
+    >>> biased_labels(1.0)(np.random.default_rng(0), 3)[1].tolist()
     [1, 1, 1]
     """
 
     def draw(rng: np.random.Generator, n: int) -> Sample:
-        return _features(rng, n), (rng.random(n) < q).astype(np.intp)
+        return rng.standard_normal((n, 2)), (rng.random(n) < q).astype(np.intp)
 
     return draw
 
@@ -173,7 +166,7 @@ def _heavy_tails(rng: np.random.Generator, n: int) -> Sample:
 
 
 def _continuous(rng: np.random.Generator, n: int) -> Sample:
-    X = _features(rng, n)
+    X = rng.standard_normal((n, 2))
     return X, (rng.random(n) < 1 / (1 + np.exp(-X[:, 0]))).astype(np.intp)
 
 

@@ -1,0 +1,110 @@
+"""Masses of single points: what a promise assumes about them, tested on the sample.
+
+A plan states a bound on the sum of squared probabilities of single points and must not look at
+data. The sample does: equal rows refute a bound that is clearly too small.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.bounds.collisions import point_mass_limits
+from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import Certificate, Plan
+from replearn.learners.diagnostics import warn_user
+from replearn.randomness import Points, SharedKey
+from replearn.records.text import rounded_up
+
+DELTA = 1e-6
+"""Chance that a true assumption is called refuted."""
+
+_PROMISED = ("rho", "gamma", "alpha", "beta")
+
+
+def refuted_point_mass(
+    points: Points, assumed: float, groups: NDArray[Any] | None = None
+) -> str | None:
+    """Say in words that equal rows of the sample refute the assumed bound; None if they do not.
+
+    Parameters
+    ----------
+    points : Points
+        The rows of the sample as canonical points.
+    assumed : float
+        Assumed bound on the sum of squared probabilities of single points.
+    groups : ndarray or None
+        Group of each row; then the first row of each group counts, the others may depend on it.
+
+    Examples
+    --------
+    >>> from replearn.randomness import as_points
+    >>> refuted_point_mass(as_points(np.arange(3000.0)), 0.0) is None
+    True
+    >>> print(refuted_point_mass(as_points(np.arange(3000) % 4), 0.0).split(",")[0])
+    max_point_mass = 0 is refuted: 1123500 pairs of the 3000 rows are equal
+    """
+    if groups is not None:
+        points = points.take(np.unique(groups, return_index=True)[1])
+    n = len(points)
+    if n < 2:
+        return None
+    equal = count_equal_pairs(points)
+    # theorem: collisions
+    lower, upper = point_mass_limits(n, equal, DELTA)
+    if lower <= assumed:
+        return None
+    return (
+        f"max_point_mass = {assumed:g} is refuted: {equal} pairs of the {n} rows are equal, so the "
+        f"sum of squared probabilities of single points is at least {lower:.3g}, and at most "
+        f"{rounded_up(upper)} (either fails with probability {DELTA:g})"
+    )
+
+
+def count_equal_pairs(points: Points) -> int:
+    """Return how many pairs of rows are equal.
+
+    Examples
+    --------
+    >>> from replearn.randomness import as_points
+    >>> count_equal_pairs(as_points([[1.0], [2.0], [1.0], [1.0]]))
+    3
+    """
+    counts = np.unique(SharedKey("equal rows").hashes(points), return_counts=True)[1]
+    return sum(int(count) * (int(count) - 1) // 2 for count in counts[counts > 1])
+
+
+def certificate_for_masses(plan: Plan, refuted: str | None, **run: Any) -> Certificate:
+    """Issue the certificate of a plan; where its point masses are refuted, without assuming them.
+
+    What is left is mostly Markov's bound, which holds whatever the masses are.
+
+    Parameters
+    ----------
+    plan : Plan
+        The plan in force.
+    refuted : str or None
+        From `refuted_point_mass`.
+    **run
+        Arguments of ``plan.certificate``.
+    """
+    if refuted is None:
+        return plan.certificate(**run)
+    # theorem: approximate-markov (the sum of squares is at most 1, whatever the population)
+    certificate = plan.certificate(**run, max_point_mass=1.0)
+    if any(getattr(certificate, name) != getattr(plan, name) for name in _PROMISED):
+        warn_user(f"{refuted}. {_way_out(plan)}", NotCertifiedWarning)
+    return certificate
+
+
+def _way_out(plan: Plan) -> str:
+    stage = 'plan={"alpha": ...} without d, which treats points that occur often by themselves'
+    number = 'Plan with the larger number (plan={"max_point_mass": ...})'
+    if plan.task == "approximate":
+        return (
+            f'{number}, with {stage}, or with plan={{"route": "pointwise"}}, which assumes nothing '
+            "about masses; all three take more rows."
+        )
+    return f"{number}, or with {stage}."
