@@ -87,10 +87,6 @@ def _column(
     kinds = _shares_differ(one["kinds"], two["kinds"], 2 * rows)
     if kinds:
         return [f"{place}: {kinds}"]
-    for what, mine in one["steps"].items():
-        yours = two["steps"].get(what, 0.0)
-        if abs(mine - yours) > few:
-            return [f"{place}: {mine:.0%} of the cells are {what} here, {yours:.0%} there"]
     for group, n in (("all", rows), ("second", None)):
         if group not in one or group not in two:
             continue
@@ -102,6 +98,10 @@ def _column(
         levels = _shares_differ(one[group]["levels"], two[group]["levels"], 2 * width, RARE)
         if levels:
             return [f"{place}: other texts{where}"]
+    for what, mine in one["steps"].items():
+        yours = two["steps"].get(what, 0.0)
+        if abs(mine - yours) > few:
+            return [f"{place}: {mine:.0%} of the cells are {what} here, {yours:.0%} there"]
     return []
 
 
