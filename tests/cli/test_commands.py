@@ -355,4 +355,7 @@ def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, 
     code, out, _ = call("certify", "a", "b", "--json")
     assert code == 1
     (found,) = json.loads(out)["comparisons"]
-    assert [item.split(":")[0] for item in found["reasons"]] == ["kinds of the columns"]
+    assert [item.split(":")[0] for item in found["reasons"]] == [
+        "column 'postcode'",
+        "kinds of the columns",
+    ]

@@ -440,7 +440,7 @@ def rows_are_counted(frame):
         (lambda X: StandardScaler().fit_transform(X), "StandardScaler"),
         (lambda X: StandardScaler(with_mean=False).fit_transform(X), "with_mean=False"),
         (
-            lambda X: QuantileTransformer(100, output_distribution="normal").fit_transform(X),
+            QuantileTransformer(n_quantiles=100, output_distribution="normal").fit_transform,
             "QuantileTransformer",
         ),
         (lambda X: TruncatedSVD(2).fit_transform(X), "TruncatedSVD"),
