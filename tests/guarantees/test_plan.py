@@ -1,6 +1,7 @@
 """The plan as a protocol: JSON both ways, tampering refused, certificates, columns, words."""
 
 import copy
+import dataclasses
 import json
 import pickle
 import subprocess
@@ -11,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, HeavyStage, Plan, plan
+from replearn.guarantees import Certificate, HeavyStage, Identity, Plan, plan
 from replearn.records.json import digest_of
 
 ARGUMENTS = {
@@ -112,17 +113,14 @@ def test_the_law_cannot_be_exchanged(made):
 
 def test_certificate_of_a_plan(made):
     planned = made["default"]
-    certificate = planned.certificate(
-        key_fingerprint="0123456789abcdef", learner="Tree()", n_available=25_000
-    )
+    run = Identity("0123456789abcdef", "Tree()")
+    certificate = planned.certificate(dataclasses.replace(run, n_available=25_000))
     certificate.check()
     for name in ("rho", "gamma", "alpha", "beta", "promises", "steps", "inputs"):
         assert getattr(certificate, name) == getattr(planned, name)
     assert certificate.classes == ("no", "yes")
     assert certificate.identity.n_available == 25_000
-    other = Plan.from_json(planned.to_json()).certificate(
-        key_fingerprint="0123456789abcdef", learner="Tree()"
-    )
+    other = Plan.from_json(planned.to_json()).certificate(run)
     assert certificate.comparable(other)
 
 
@@ -133,13 +131,12 @@ def test_a_plan_of_another_task_has_no_blocks():
         with pytest.raises(AttributeError, match="'selection' has no blocks that vote"):
             getattr(other, name)
     with pytest.raises(AttributeError, match="no blocks"):
-        other.certificate(key_fingerprint="x", learner="y")
+        other.certificate(Identity("x", "y"))
 
 
 def test_certificate_can_count_groups_and_name_classes(made):
-    certificate = made["uncertified"].certificate(
-        key_fingerprint="x", learner="y", unit="groups", classes=[0, 1]
-    )
+    run = Identity("x", "y", classes=[0, 1])
+    certificate = made["uncertified"].certificate(run, unit="groups")
     certificate.check()
     assert (certificate.design.unit, certificate.classes) == ("groups", (0, 1))
     assert "groups" in certificate.reason
@@ -180,7 +177,7 @@ def test_words(made, name):
 
 def test_short_form(made):
     assert repr(made["default"]) == ("Plan('pointwise', rho=0.09999, n=20000, certified=True)")
-    issued = made["approximate"].certificate(key_fingerprint="x", learner="y")
+    issued = made["approximate"].certificate(Identity("x", "y"))
     assert repr(issued).startswith("Certificate('approximate', rho=0.1, gamma=0.")
 
 

@@ -103,20 +103,12 @@ class Rows:
         if self.unit_of_row is None:
             return units
         order = np.argsort(self.unit_of_row, kind="stable")
-        first = np.searchsorted(self.unit_of_row[order], units, side="left")
-        last = np.searchsorted(self.unit_of_row[order], units, side="right")
-        parts = [order[a:b] for a, b in zip(first, last, strict=True)]
-        return np.concatenate(parts) if parts else np.empty(0, dtype=np.intp)
+        rows_of_unit = np.split(order, np.cumsum(np.bincount(self.unit_of_row))[:-1])
+        return np.concatenate([rows_of_unit[unit] for unit in units])
 
 
 def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Fill the ``design`` of an audit with its defaults.
-
-    Examples
-    --------
-    >>> design_options({"train_size": 500})["sample"]
-    'disjoint'
-    """
+    """Fill the ``design`` of an audit with its defaults."""
     given = {} if design is None else design
     if not isinstance(given, Mapping) or not set(given) <= set(DEFAULTS):
         raise ValueError(f"design={design!r} must be a dict with items among {list(DEFAULTS)}.")

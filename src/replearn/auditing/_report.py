@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
@@ -74,11 +75,9 @@ def _promise(contender: dict[str, Any]) -> str:
 def design_sentence(summary: dict[str, Any]) -> str:
     """Describe the design in one sentence."""
     d = summary["design"]
-    stopped = (
-        ""
-        if d["n_pairs"] == d["pairs_wanted"]
-        else f" (of {d['pairs_wanted']} requested: the time budget ended)"
-    )
+    stopped = ""
+    if d["n_pairs"] < d["pairs_wanted"]:
+        stopped = f" (of {d['pairs_wanted']} requested: the time budget ended)"
     return (
         f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
         f"each, from a file of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
@@ -114,13 +113,10 @@ def to_notebook(summary: dict[str, Any]) -> str:
 
 def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
-    lines = overview(summary)
-    table = ["| " + " | ".join(map(markdown_text, line)) + " |" for line in lines]
-    table.insert(1, "|---|" + "---:|" * (len(HEADER) - 1))
     parts = [
         "# Audit: how often retraining changes a prediction",
         design_sentence(summary),
-        "\n".join(table),
+        _markdown_table(overview(summary), "|---|" + "---:|" * (len(HEADER) - 1)),
         *map(markdown_text, remarks(summary)),
         "The flip rate is measured on this file; what is promised is a theorem's bound for the "
         "worst case.",
@@ -147,14 +143,16 @@ def _markdown_findings(summary: dict[str, Any]) -> list[str]:
 
 def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
     names = [c["name"] for c in summary["contenders"]]
-    lines = [
-        "| row | label | " + " | ".join(map(markdown_text, names)) + " |",
-        "|---:|---|" + "---:|" * len(names),
-    ]
+    lines = [["row", "label", *names]]
     for row in summary["least_stable_rows"][:most]:
-        flips = " | ".join(percent(row["flips"][name]["estimate"], 0) for name in names)
-        lines.append(f"| {row['row']} | {markdown_text(row['label'])} | {flips} |")
-    return "\n".join(lines)
+        flips = [percent(row["flips"][name]["estimate"], 0) for name in names]
+        lines.append([str(row["row"]), row["label"], *flips])
+    return _markdown_table(lines, "|---:|---|" + "---:|" * len(names))
+
+
+def _markdown_table(lines: Iterable[Iterable[str]], alignment: str) -> str:
+    head, *rest = ("| " + " | ".join(map(markdown_text, line)) + " |" for line in lines)
+    return "\n".join([head, alignment, *rest])
 
 
 def markdown_text(text: str) -> str:

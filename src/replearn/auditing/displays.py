@@ -86,11 +86,14 @@ class AuditDisplay(Display):
         return [line for line in self.lines if line["contender"] == name]
 
 
-def _error_bars(lines: Lines, centre: str, low: str, high: str) -> Any:
+def _error_bars(lines: Lines, prefix: str = "") -> Any:
     """Error bars as matplotlib takes them."""
-    return np.array(
-        [[line[centre] - line[low], line[high] - line[centre]] for line in lines]
-    ).T.clip(min=0)
+    values = [[line[prefix + k] for line in lines] for k in ("lower", "estimate", "upper")]
+    return np.diff(values, axis=0).clip(min=0)
+
+
+def _limits(values: dict[str, Any], prefix: str = "") -> dict[str, float]:
+    return {prefix + k: values[k] for k in ("estimate", "lower", "upper")}
 
 
 class AccuracyFlipsDisplay(AuditDisplay):
@@ -100,8 +103,8 @@ class AccuracyFlipsDisplay(AuditDisplay):
     def _lines_of(result: AuditResult) -> Lines:
         return [
             {"contender": c["name"]}
-            | {f"flip_{k}": c["flip_rate"][k] for k in ("estimate", "lower", "upper")}
-            | {f"accuracy_{k}": c["accuracy"][k] for k in ("estimate", "lower", "upper")}
+            | _limits(c["flip_rate"], "flip_")
+            | _limits(c["accuracy"], "accuracy_")
             for c in result.to_dict()["contenders"]
         ]
 
@@ -110,8 +113,8 @@ class AccuracyFlipsDisplay(AuditDisplay):
             ax.errorbar(
                 [line["flip_estimate"]],
                 [line["accuracy_estimate"]],
-                xerr=_error_bars([line], "flip_estimate", "flip_lower", "flip_upper"),
-                yerr=_error_bars([line], "accuracy_estimate", "accuracy_lower", "accuracy_upper"),
+                xerr=_error_bars([line], "flip_"),
+                yerr=_error_bars([line], "accuracy_"),
                 fmt="o",
                 label=line["contender"],
             )
@@ -157,7 +160,7 @@ class GroupFlipsDisplay(AuditDisplay):
             ax.errorbar(
                 [line["estimate"] for line in lines],
                 np.arange(len(lines)) + 0.2 * (place - (len(names) - 1) / 2),
-                xerr=_error_bars(lines, "estimate", "lower", "upper"),
+                xerr=_error_bars(lines),
                 fmt="o",
                 label=name,
             )
@@ -194,7 +197,7 @@ class FlipsByBlocksDisplay(AuditDisplay):
     def _lines_of(result: AuditResult) -> Lines:
         lines = [
             {"contender": c["name"]}
-            | {name: c["flip_rate"][name] for name in ("estimate", "lower", "upper")}
+            | _limits(c["flip_rate"])
             | {name: c["certificate"][name] for name in ("n_blocks", "n_partitions", "rho")}
             for c in result.to_dict()["contenders"]
             if c["certificate"] is not None
@@ -206,7 +209,7 @@ class FlipsByBlocksDisplay(AuditDisplay):
         ax.errorbar(
             blocks,
             [line["estimate"] for line in self.lines],
-            yerr=_error_bars(self.lines, "estimate", "lower", "upper"),
+            yerr=_error_bars(self.lines),
             fmt="o-",
             label="measured",
         )

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.numeric import Floats, frozen
+from replearn.bounds.numeric import Floats
 from replearn.bounds.theorem import theorem
 from replearn.exceptions import CertificateError
 from replearn.records.checks import check_choice, check_count, check_fraction
@@ -32,6 +32,12 @@ VOTES = ("hard", "soft")
 
 # How much rounding both ends of a difference of two G values can add (float noise included).
 ROUNDING = 2.0**-LAW_BITS * (1.0 + 2.0**-20)
+
+
+def frozen(values: NDArray[Any]) -> NDArray[Any]:
+    """Return the array itself, made read-only."""
+    values.flags.writeable = False
+    return values
 
 
 @dataclass(frozen=True, eq=False)

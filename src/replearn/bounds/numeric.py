@@ -14,12 +14,6 @@ RELATIVE_SLACK = 1e-12
 Floats = NDArray[np.float64]
 
 
-def frozen(values: NDArray[Any]) -> NDArray[Any]:
-    """Return the array itself, made read-only."""
-    values.flags.writeable = False
-    return values
-
-
 def round_up(value: float) -> float:
     """Return a float that is surely not below the exact value of a non-negative quantity."""
     return float(value) * (1.0 + RELATIVE_SLACK)

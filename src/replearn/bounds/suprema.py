@@ -20,8 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import ndimage, special
 
-from replearn.bounds.laws import ROUNDING, SCALES
-from replearn.bounds.numeric import Floats, frozen
+from replearn.bounds.laws import ROUNDING, SCALES, frozen
+from replearn.bounds.numeric import Floats
 
 # Mass that may lie outside a window, on each side.
 NEGLECTED = 1e-18

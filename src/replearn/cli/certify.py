@@ -26,12 +26,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Check every certificate, compare all with the first, and tell."""
-    certificates = {path: read_certificate(path) for path in args.files}
-    first, *others = certificates
-    comparisons = {
-        path: _with_columns(certificates[first].comparable(certificates[path]), first, path)
-        for path in others
-    }
+    runs = {path: read_run(path) for path in args.files}
+    first, *others = runs
+    comparisons = {path: _compare(runs[first], runs[path]) for path in others}
+    certificates = {path: certificate for path, (certificate, _) in runs.items()}
     if args.json:
         put_json(_as_json(certificates, comparisons))
     else:
@@ -66,30 +64,27 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: it would be yes if this were the same or known: {items}"
 
 
-def read_certificate(path: str) -> Certificate:
-    """Read a certificate, or that of a model file, and compute it again."""
+def read_run(path: str) -> tuple[Certificate, Any]:
+    """Read a certificate and compute it again; of a model file also the kinds of its columns."""
     if zipfile.is_zipfile(path):
-        return describe(path).certificate
+        about = describe(path)
+        return about.certificate, about.notes.get("columns")
     try:
         certificate = Certificate.from_json(Path(path).read_text(encoding="utf-8"))
         certificate.check()
     except (CertificateError, UnicodeDecodeError) as error:
         raise CertificateError(f"{path} is refused: {error}") from None
-    return certificate
+    return certificate, None
 
 
-def _with_columns(comparison: Comparison, first: str, other: str) -> Comparison:
+def _compare(one: tuple[Certificate, Any], two: tuple[Certificate, Any]) -> Comparison:
     """Compare also how two model files read a table: a pipeline of one's own does not tell."""
-    mine, yours = _columns(first), _columns(other)
-    if mine is None or yours is None or mine == yours:
+    comparison = one[0].comparable(two[0])
+    mine, yours = one[1], two[1]
+    if not (isinstance(mine, dict) and isinstance(yours, dict)) or mine == yours:
         return comparison
     kinds = f"kinds of the columns: {', '.join(differing(mine, yours))}"
     return replace(comparison, differences=(*comparison.differences, kinds))
-
-
-def _columns(path: str) -> dict[str, Any] | None:
-    columns = describe(path).notes.get("columns") if zipfile.is_zipfile(path) else None
-    return columns if isinstance(columns, dict) else None
 
 
 def _in_words(certificate: Certificate) -> str:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain
-from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -66,7 +65,7 @@ def make_blocks(
     """
     check_count("n_blocks", n_blocks)
     check_count("block_size", block_size)
-    numbers = [partition] if isinstance(partition, Integral) else partition
+    numbers = partition if isinstance(partition, Sequence) else [partition]
     points = as_points(points)
     if len(numbers) > 1:
         points = points.encoded_once()

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, Protocol, TextIO, TypeVar
 
 import numpy as np
@@ -32,13 +33,11 @@ SECONDS_BETWEEN_PLAIN_LINES = 10.0
 
 _MLFLOW = "mlflow.utils.autologging_utils"
 
-_controllers: dict[int, ThreadpoolController] = {}
-
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Run numerical libraries on one thread."""
-    with _controller().limit(limits=1):
+    with _controller(len(sys.modules)).limit(limits=1):
         yield
 
 
@@ -53,13 +52,10 @@ def no_autologging() -> Iterator[None]:
         yield
 
 
-def _controller() -> ThreadpoolController:
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
     """Look for numerical libraries again only when modules were imported since (it costs 1 ms)."""
-    loaded = len(sys.modules)
-    if loaded not in _controllers:
-        _controllers.clear()
-        _controllers[loaded] = ThreadpoolController()
-    return _controllers[loaded]
+    return ThreadpoolController()
 
 
 def side_by_side(work: Callable[[], A], beside: Callable[[], B]) -> tuple[A, B]:

@@ -127,17 +127,6 @@ class Basis:
             dense[rows, place[rows]] = values[rows]
         return dense
 
-    def matrix_or_refusal(self, X: Any, model: Any) -> Any:
-        """Evaluate all terms; a table that does not fit, ``model`` refuses in its own words."""
-        try:
-            return self.matrix(X)
-        except (KeyError, IndexError, TypeError, ValueError) as error:
-            model.predict(X)
-            raise ValueError(
-                f"X has other kinds of columns than the training table ({error}); "
-                "give numbers where it had numbers, and texts where it had texts."
-            ) from error
-
     def _slots(self, X: Any) -> Iterator[Slot]:
         read: dict[tuple[Hashable, str], list[Any]] = {}
         for channel, places in self._channels.items():

@@ -110,8 +110,9 @@ def _fit(model: Any, X: NDArray[np.float64], y: NDArray[Any]) -> bool:
     if len(classes) != 2:
         return False
     objective = _objective(X, (y == classes[1]).astype(np.float64), 1.0 / (model.C * len(X)))
-    options = {"maxiter": model.max_iter, "maxls": 50, "gtol": model.tol, "ftol": 64 * EPSILON}
-    start = np.zeros(X.shape[1] + 1)
+    start: Any = np.zeros(X.shape[1] + 1)
+    options: Any = {"maxiter": model.max_iter, "maxls": 50, "gtol": model.tol}
+    options["ftol"] = 64 * EPSILON
     result = minimize(objective, start, method="L-BFGS-B", jac=True, options=options)
     if not result.success:
         return False

@@ -98,7 +98,14 @@ class TermsVoter(PipelineVoter):
 
     def prepare(self, X: Any) -> Any:
         """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
-        return self._basis.matrix_or_refusal(X, self.members[0].model)
+        try:
+            return self._basis.matrix(X)
+        except (KeyError, IndexError, TypeError, ValueError) as error:
+            self.members[0].model.predict(X)
+            raise ValueError(
+                f"X has other kinds of columns than the training table ({error}); "
+                "give numbers where it had numbers, and texts where it had texts."
+            ) from error
 
 
 class FoldedVoter(TermsVoter):

@@ -143,9 +143,12 @@ def _fill(feature: Feature, value: Any) -> Feature:
     return Sum({**feature.terms, **missing}, feature.constant)
 
 
+def _joins_rare_levels(step: OneHotEncoder | OrdinalEncoder) -> bool:
+    return step.min_frequency is not None or step.max_categories is not None
+
+
 def _one_hot(step: OneHotEncoder, features: list[Feature]) -> list[Feature]:
-    rare = step.min_frequency is not None or step.max_categories is not None
-    if rare or step.handle_unknown not in ("ignore", "infrequent_if_exist"):
+    if _joins_rare_levels(step) or step.handle_unknown not in ("ignore", "infrequent_if_exist"):
         raise CannotFold
     dropped = [None] * len(features) if step.drop_idx_ is None else step.drop_idx_
     encoded: list[Feature] = []
@@ -180,11 +183,10 @@ def _level(feature: Cell, channel: Channel, value: Any) -> Feature:
 
 
 def _ordinal(step: OrdinalEncoder, features: list[Feature]) -> list[Feature]:
-    rare = step.min_frequency is not None or step.max_categories is not None
     missing = step.encoded_missing_value
-    if rare or step.handle_unknown != "use_encoded_value" or not _is_small(step.unknown_value):
+    if _joins_rare_levels(step) or step.handle_unknown != "use_encoded_value":
         raise CannotFold
-    if not (_is_small(missing) or np.isnan(missing)):
+    if not (_is_small(step.unknown_value) and (_is_small(missing) or np.isnan(missing))):
         raise CannotFold
     return [
         _codes(feature, np.asarray(categories), float(step.unknown_value), float(missing))
@@ -229,15 +231,14 @@ def _by_columns(step: ColumnTransformer, features: list[Feature]) -> list[Featur
 
 def _positions(columns: Any, names: list[str], n_columns: int) -> list[int]:
     """Translate a selection of columns, as `ColumnTransformer` takes it, to positions."""
-    if isinstance(columns, str | int):
-        columns = [columns]
+    columns = [columns] if isinstance(columns, str | int) else columns
     if isinstance(columns, slice):
         if any(isinstance(end, str) for end in (columns.start, columns.stop)):
             raise CannotFold
         return list(range(n_columns))[columns]
     listed = np.asarray(columns)
     if listed.dtype == bool:
-        return [int(place) for place in np.flatnonzero(listed)]
+        return np.flatnonzero(listed).tolist()
     if all(isinstance(column, str) for column in columns):
         return [names.index(column) for column in columns]
     return [int(place) % n_columns for place in listed]

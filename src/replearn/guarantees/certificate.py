@@ -164,7 +164,8 @@ class Certificate:
     @property
     def classes(self) -> tuple[Label, ...] | None:
         """The classes of this run, in order."""
-        return self.identity.classes
+        classes: tuple[Label, ...] | None = self.identity.classes
+        return classes
 
     @property
     def failed_conditions(self) -> tuple[str, ...]:

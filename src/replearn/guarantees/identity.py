@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replearn._version import __version__
-from replearn.guarantees.design import Label
-from replearn.records.json import Reader
+from replearn.guarantees.design import plain_labels
+from replearn.records.json import Reader, digest_of
 
 _DIGESTS = ("points_digest", "candidates", "pool", "hypotheses")
 _SENTENCES = ("unbound", "failed_conditions")
@@ -21,8 +21,8 @@ class Identity:
         Fingerprint of the shared key; it does not reveal the key.
     learner, learner_digest : str
         The base learner with its parameters in words, and a digest of its code, parameters and
-        fitted parts; empty where there is none.
-    classes : tuple or None
+        fitted parts (by default of the description); empty where there is none.
+    classes : sequence or None
         The classes of this run, in order.
     n_available : int or None
         Rows (or groups) this run had; the surplus over n was left out.
@@ -52,7 +52,7 @@ class Identity:
     key_fingerprint: str
     learner: str = ""
     learner_digest: str = ""
-    classes: tuple[Label, ...] | None = None
+    classes: Any = None
     n_available: int | None = None
     library_version: str = __version__
     versions: dict[str, str] = field(default_factory=dict)
@@ -63,6 +63,11 @@ class Identity:
     hypotheses: str = ""
     unbound: tuple[str, ...] = ()
     failed_conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", plain_labels(self.classes))
+        if self.learner and not self.learner_digest:
+            object.__setattr__(self, "learner_digest", digest_of(self.learner))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the identity as JSON values."""

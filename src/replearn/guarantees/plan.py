@@ -1,18 +1,21 @@
 """The plan: what two labs agree on before anyone has data."""
 
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from replearn.exceptions import CertificateError
+from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
 from replearn.guarantees.describe import plan_rows
+from replearn.guarantees.design import NOTIONS, Design
+from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.planned_vote import PlannedVote
-from replearn.guarantees.steps import Conclusion, Derived, Step
+from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
 from replearn.guarantees.tasks import guarantee
+from replearn.guarantees.votes import conclude
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -30,8 +33,13 @@ FORMAT_VERSION = 2
 _NUMBERS = ("rho", "gamma", "alpha", "beta")
 
 
+def _read(part: str, name: str, text: str) -> Any:
+    """Return a property that reads an item of a part of the plan."""
+    return property(lambda plan: getattr(getattr(plan, part), name), doc=text)
+
+
 @dataclass(frozen=True, repr=False)
-class Plan(PlannedVote):
+class Plan:
     """The protocol that all runs of one promise share; made by :func:`plan`.
 
     It depends on parameters only, never on data, and is saved as JSON.
@@ -73,9 +81,11 @@ class Plan(PlannedVote):
     # -- the promise -----------------------------------------------------------------------------
     @cached_property
     def _derived(self) -> Derived:
-        if self.design is not None:
-            return super()._derived
-        return (), conclude_choice(self.task, self.inputs)
+        if self.design is None:
+            return (), conclude_choice(self.task, self.inputs)
+        ledger = Ledger()
+        conclusion = conclude(ledger, self.design)
+        return tuple(ledger.steps), conclusion
 
     @property
     def _conclusion(self) -> Conclusion:
@@ -86,40 +96,17 @@ class Plan(PlannedVote):
         """Rows (or groups) of each sample."""
         return int(self.inputs["n"])
 
-    @property
-    def rho(self) -> float | None:
-        """Probability that two runs differ."""
-        return self._conclusion.rho
-
-    @property
-    def gamma(self) -> float | None:
-        """Mass of points on which two models may differ."""
-        return self._conclusion.gamma
-
-    @property
-    def alpha(self) -> float | None:
-        """Excess error, where it is promised."""
-        return self._conclusion.alpha
-
-    @property
-    def beta(self) -> float | None:
-        """Probability of a larger error than promised."""
-        return self._conclusion.beta
-
-    @property
-    def promises(self) -> tuple[str, ...]:
-        """What holds, in sentences."""
-        return self._conclusion.promises
+    rho = _read("_conclusion", "rho", "Probability that two runs differ.")
+    gamma = _read("_conclusion", "gamma", "Mass of points on which two models may differ.")
+    alpha = _read("_conclusion", "alpha", "Excess error, where it is promised.")
+    beta = _read("_conclusion", "beta", "Probability of a larger error than promised.")
+    promises = _read("_conclusion", "promises", "What holds, in sentences.")
+    certified = _read("_conclusion", "certified", "Whether the promise is what was asked for.")
 
     @property
     def steps(self) -> tuple[Step, ...]:
         """Every number the promise uses, with theorem and inputs."""
         return self._derived[0]
-
-    @property
-    def certified(self) -> bool:
-        """Whether the promise is what was asked for."""
-        return self._conclusion.certified
 
     @property
     def reason(self) -> str:
@@ -142,6 +129,61 @@ class Plan(PlannedVote):
             if self.needed_n <= self.n and (self.needed_blocks or 0) > self.n_blocks:
                 parts.append(f"raise n_blocks or max_fits to at least {self.needed_blocks}")
         return parts
+
+    # -- blocks that vote ------------------------------------------------------------------------
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
+    @property
+    def vote_design(self) -> Design:
+        """The design of a vote; a plan of another task has none and raises AttributeError."""
+        if self.design is None:
+            raise AttributeError(f"a plan of task {self.task!r} has no blocks that vote")
+        return self.design
+
+    n_blocks = _read("vote_design", "n_blocks", "Number of blocks, T.")
+    block_size = _read("vote_design", "block_size", "Rows (or groups) per block, m.")
+    n_partitions = _read("vote_design", "n_partitions", "Keyed ways to cut the rows into blocks.")
+    law = _read("vote_design", "law", "Law of the shared threshold; None for more classes.")
+    vote = _read("vote_design", "vote", "Whether block models vote with labels or with scores.")
+    n_classes = _read("vote_design", "n_classes", "Number of classes.")
+    classes = _read("vote_design", "classes", "The classes in order, when the plan fixes them.")
+    unit = _read("vote_design", "unit", "What n counts.")
+    decimals = _read("vote_design", "decimals", "Rounding of numbers in the points.")
+    heavy = _read("vote_design", "heavy", "Separate treatment of points that occur often.")
+
+    def certificate(self, identity: Identity, **changed: Any) -> Certificate:
+        """Issue the certificate of one run of blocks that vote.
+
+        Parameters
+        ----------
+        identity : Identity
+            Key, learner, classes and rows of the run; classes and rows default to the plan's.
+        **changed
+            Items in which the run differs from the plan: ``unit``, ``max_point_mass``.
+
+        Returns
+        -------
+        Certificate
+            With the plan's promise, or what is left of it.
+
+        Examples
+        --------
+        >>> from replearn import plan
+        >>> from replearn.guarantees import Identity
+        >>> plan(n=20_000, rho=0.1).certificate(Identity("0123456789abcdef", "tree")).certified
+        True
+        """
+        identity = replace(
+            identity,
+            classes=self.classes if identity.classes is None else identity.classes,
+            n_available=self.n if identity.n_available is None else identity.n_available,
+        )
+        inputs = self.inputs | changed
+        derived = self._derived if inputs == self.inputs else None
+        return Certificate.issue(self.task, inputs, identity, derived)
 
     # -- other tasks -----------------------------------------------------------------------------
     @property

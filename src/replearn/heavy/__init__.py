@@ -1,23 +1,19 @@
 """Points that occur often: find them, label them, and let learners treat them apart."""
 
-from replearn.heavy.counting import Counts, PointIndex, count_points
+from replearn.heavy.counting import count_points
 from replearn.heavy.heavy_hitters import HeavyHitters, find_heavy_hitters
-from replearn.heavy.label_rule import LabelRule, ManyLabels, TwoLabels, with_flips
+from replearn.heavy.label_rule import TwoLabels, with_flips
 from replearn.heavy.labels import HeavyLabels, label_heavy_hitters
 from replearn.heavy.one_heavy import OneHeavyHitter, find_one_heavy_hitter
 from replearn.heavy.stage import HeavyPoints, fit_heavy
 from replearn.heavy.view import HeavyView
 
 __all__ = [
-    "Counts",
     "HeavyHitters",
     "HeavyLabels",
     "HeavyPoints",
     "HeavyView",
-    "LabelRule",
-    "ManyLabels",
     "OneHeavyHitter",
-    "PointIndex",
     "TwoLabels",
     "count_points",
     "find_heavy_hitters",

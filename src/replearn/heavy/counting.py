@@ -7,9 +7,7 @@ collisions: hashes only bring candidates together, and candidates are compared w
 
 from __future__ import annotations
 
-import importlib.util
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,26 +19,13 @@ _INDEX_KEY = SharedKey("replearn point index")
 _CELLS_AT_A_TIME = 1 << 22
 
 
-@dataclass(frozen=True)
-class Counts:
-    """Distinct points of a sample with their numbers of occurrences, most frequent first.
+class Counts(NamedTuple):
+    """Distinct points of a sample with their numbers of occurrences, most frequent first."""
 
-    Parameters
-    ----------
-    values : container of rows
-        One row for each distinct point, in the sample's own kind of container.
-    points : Points
-        The same in canonical encoding.
-    counts : ndarray of int
-        How many rows hold it.
-    n : int
-        Rows of the sample.
-    """
-
-    values: Any
-    points: Points
+    values: Any  # one row for each point, in the sample's own kind of container
+    points: Points  # the same in canonical encoding
     counts: NDArray[np.int64]
-    n: int
+    n: int  # rows of the sample
 
 
 def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> Counts:
@@ -79,18 +64,13 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
     return Counts(take_rows(values, order), points.take(order), counts[order], n_rows(X))
 
 
-def _polars() -> Any:
-    if importlib.util.find_spec("polars") is None:
-        return None
-    import polars
-
-    return polars
-
-
 def _plain_frame(X: Any) -> Any:
     """See numbers and polars columns as a frame whose own equality is that of the points."""
-    pl = _polars()
-    if pl is None or n_rows(X) == 0:
+    if n_rows(X) == 0:
+        return None
+    try:
+        import polars as pl
+    except ImportError:
         return None
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "fiub":
         if X.dtype.itemsize > 8 or X.shape[1] == 0:
@@ -112,7 +92,8 @@ def _is_plain(pl: Any, kind: Any) -> bool:
 
 
 def _group_frame(frame: Any, at_least: int) -> tuple[Any, NDArray[np.int64]]:
-    pl = _polars()
+    import polars as pl
+
     names, count = frame.columns, "__count__"
     groups = frame.group_by(names).agg(pl.len().alias(count)).filter(pl.col(count) >= at_least)
     return groups.select(names), groups[count].to_numpy().astype(np.int64)
@@ -157,11 +138,6 @@ def _group_words(
 class PointIndex:
     """A short list of distinct points that other points are looked up in, exactly.
 
-    Parameters
-    ----------
-    points : Points
-        The distinct points, in the order of their numbers.
-
     Examples
     --------
     >>> index = PointIndex(as_points([["a", 1], ["b", 2]]))
@@ -178,23 +154,14 @@ class PointIndex:
         return len(self._hashes)
 
     def locate(self, points: Points) -> NDArray[np.intp]:
-        """Return each point's number in the list, or -1.
-
-        Parameters
-        ----------
-        points : Points
-            Points with as many columns.
-
-        Returns
-        -------
-        ndarray of int
-        """
+        """Return each point's number in the list, or -1."""
         numbers = np.full(len(points), -1, dtype=np.intp)
         if not len(self) or not len(points):
             return numbers
         hashes, known = _INDEX_KEY.hashes(points), self._hashes[self._order]
         place = np.searchsorted(known, hashes)
-        for step in range(self._longest_run()):
+        # As many listed points may share one hash: 1 unless hashes collide.
+        for step in range(np.unique(self._hashes, return_counts=True)[1].max()):
             at = np.minimum(place + step, len(known) - 1)
             candidates = np.flatnonzero((known[at] == hashes) & (numbers < 0))
             if not len(candidates):
@@ -205,7 +172,3 @@ class PointIndex:
             same &= (kinds == self._kinds[listed]).all(axis=1)
             numbers[candidates[same]] = listed[same]
         return numbers
-
-    def _longest_run(self) -> int:
-        """Return how many listed points share one hash: 1 unless hashes collide."""
-        return int(np.unique(self._hashes, return_counts=True)[1].max())

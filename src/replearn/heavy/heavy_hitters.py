@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,8 +19,6 @@ from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_choice, check_fraction, if_given
 from replearn.tables import n_rows, take_rows
-
-__all__ = ["HeavyHitters", "find_heavy_hitters"]
 
 _NOTIONS = ("pointwise", "replicable", "approximate")
 
@@ -60,10 +59,6 @@ class HeavyHitters:
     law: MembershipLaw | SetLaw
     gamma_prime: float | None
     certificate: Certificate
-    _index: PointIndex = field(repr=False, default=None)  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_index", PointIndex(self.points))
 
     def __len__(self) -> int:
         return len(self.counts)
@@ -96,6 +91,10 @@ class HeavyHitters:
         ndarray of int
         """
         return self._index.locate(as_points(X))
+
+    @cached_property
+    def _index(self) -> PointIndex:
+        return PointIndex(self.points)
 
     def contains(self, X: Any) -> NDArray[np.bool_]:
         """Whether each point is a member."""
@@ -160,7 +159,8 @@ def find_heavy_hitters(
     # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.
     both = (None if notion == "replicable" else single, core_law)
     laws = [law for law in both if law is not None]
-    least = _least(points, min(law.low for law in laws))
+    low = min(law.low for law in laws)
+    least = max(1, math.ceil(n_rows(points) * low * (1.0 - 1e-12)))
     counted = count_points(points, at_least=least, decimals=decimals)
     member, uniforms = draw_members(counted.points, counted.counts, counted.n, single, key)
     core = np.zeros(len(counted.counts), dtype=bool)
@@ -177,7 +177,14 @@ def find_heavy_hitters(
         n=counted.n,
         law=laws[0],
         gamma_prime=None if core_law is None else 2.0 * core_law.low,
-        certificate=_certificate(notion, counted.n, single, core_law, rho, beta, gamma, key),
+        certificate=certify(
+            HEAVY_TASKS[_NOTIONS.index(notion)],
+            key.fingerprint,
+            n=counted.n,
+            rho=rho,
+            beta=float(beta),
+            **_law_inputs(notion, single, core_law, gamma),
+        ),
     )
 
 
@@ -216,26 +223,15 @@ def _core_law(notion: str, nu: float, gamma: float, rho: float | None) -> SetLaw
     return SetLaw.standard(round(gamma / (2.0 * math.log(2.0 / min(budget, 0.5))), 12))
 
 
-def _least(points: Any, low: float) -> int:
-    return max(1, math.ceil(n_rows(points) * low * (1.0 - 1e-12)))
-
-
-def _certificate(
-    notion: str,
-    n: int,
-    law: MembershipLaw,
-    core: SetLaw | None,
-    rho: float | None,
-    beta: float,
-    gamma: float,
-    key: SharedKey,
-) -> Certificate:
-    inputs: dict[str, Any] = {"n": n, "rho": rho, "beta": float(beta)}
+def _law_inputs(
+    notion: str, law: MembershipLaw, core: SetLaw | None, gamma: float
+) -> dict[str, Any]:
+    """Return what the certificate says of the laws in use."""
+    inputs: dict[str, Any] = {}
     if notion != "replicable":
         inputs |= {"kind": law.kind, "low": law.low, "high": law.high}
     if core is not None:
         inputs |= {"core_low": core.low, "core_high": core.high}
     if notion == "approximate":
         inputs["gamma"] = float(gamma)
-    task = HEAVY_TASKS[_NOTIONS.index(notion)]
-    return certify(task, key.fingerprint, **inputs)
+    return inputs

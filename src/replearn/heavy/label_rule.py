@@ -6,7 +6,6 @@ least n low times, and exactly the first k of their labels, in keyed order, are 
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any
 
@@ -29,53 +28,22 @@ Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class LabelRule(ABC):
-    """Labels of some points, with the tallies and the shared random numbers they follow from.
+class _Labelled:
+    """Labels of some points, with the tallies and the shared random numbers they follow from."""
 
-    Parameters
-    ----------
-    tallies : ndarray of int, shape (points, classes)
-        How often each class occurs among the labels in use.
-    n_labels : int
-        How many labels of each point are in use, k.
-    band : float
-        Half-width of the threshold, or scale of the Gumbels.
-    noise : ndarray of float
-        Threshold of each point (two classes), or Gumbel of each point and class.
-    answers : ndarray of int
-        Number of the class that each point is labelled with.
-    """
-
-    tallies: NDArray[np.int64]
-    n_labels: int
-    band: float
-    noise: Floats
-    answers: NDArray[np.intp]
+    tallies: NDArray[np.int64]  # how often each class occurs among the labels in use
+    n_labels: int  # how many labels of each point are in use, k
+    band: float  # half-width of the threshold, or scale of the Gumbels
+    noise: Floats  # threshold of each point (two classes), or Gumbel of each point and class
+    answers: NDArray[np.intp]  # number of the class that each point is labelled with
 
     @property
     def shares(self) -> Floats:
         """Share of each class among the labels in use."""
         return self.tallies / self.n_labels
 
-    @property
-    @abstractmethod
-    def flip_bound(self) -> float:
-        """Certified flip probability of one label, averaged over keys."""
 
-    @abstractmethod
-    def chances(self) -> Floats:
-        """Estimate how likely fresh labels name each class, under this key."""
-
-    @abstractmethod
-    def limits(self, delta: float) -> Floats:
-        """Upper limits of the probability that fresh labels name another class."""
-
-    @abstractmethod
-    def average_flips(self) -> Floats:
-        """Estimate how likely two fresh samples label differently, averaged over keys."""
-
-
-class TwoLabels(LabelRule):
+class TwoLabels(_Labelled):
     """Label 1 iff a threshold is below the law's value of the share of ones."""
 
     @property
@@ -89,11 +57,11 @@ class TwoLabels(LabelRule):
 
     @property
     def flip_bound(self) -> float:
-        """Certified flip probability of one label."""
+        """Certified flip probability of one label, averaged over keys."""
         return label_flip_bound(self.n_labels, self.band)
 
     def chances(self) -> Floats:
-        """Estimate how likely fresh labels name each class."""
+        """Estimate how likely fresh labels name each class, under this key."""
         flips = flip_estimate(self._law, self.tallies[:, 1], self.noise)
         # Who had too few labels has no label yet to lose: either may come.
         flips[self.tallies.sum(axis=1) < self.n_labels] = 0.5
@@ -108,7 +76,7 @@ class TwoLabels(LabelRule):
         return average_flip_estimate(self._law, self.tallies[:, 1])
 
 
-class ManyLabels(LabelRule):
+class ManyLabels(_Labelled):
     """The label with the largest share plus noise: hypothesis selection among the labels."""
 
     @property
@@ -118,12 +86,12 @@ class ManyLabels(LabelRule):
 
     @property
     def flip_bound(self) -> float:
-        """Certified flip probability of one label."""
+        """Certified flip probability of one label, averaged over keys."""
         n_classes, k = self.tallies.shape[1], self.n_labels
         return selection_flip_bound_sampled(1.0 / self.band, n_classes, k)
 
     def chances(self) -> Floats:
-        """Estimate how likely fresh labels name each class."""
+        """Estimate how likely fresh labels name each class, under this key."""
         return label_answer_chances(self.tallies, self.n_labels, self.band, self.noise)
 
     def limits(self, delta: float) -> Floats:
@@ -145,6 +113,9 @@ class ManyLabels(LabelRule):
         return np.full(len(self.tallies), self.flip_bound)
 
 
+LabelRule = TwoLabels | ManyLabels
+
+
 def first_labels(
     sample: Points,
     codes: NDArray[np.intp],
@@ -156,24 +127,7 @@ def first_labels(
 ) -> NDArray[np.int64]:
     """Count the labels among the first k of each member, in keyed order.
 
-    Parameters
-    ----------
-    sample : Points
-        The rows.
-    codes : ndarray of int
-        Their labels, 0, 1, ...
-    member : ndarray of int
-        Which member each row is, or -1.
-    n_labels : ndarray of int
-        How many labels of each member are used.
-    key : SharedKey
-        The learner's key.
-    n_classes : int, default=2
-        Number of labels.
-
-    Returns
-    -------
-    ndarray of int, shape (members, n_classes)
+    ``member`` says which member each row is, or -1; k is each member's entry of ``n_labels``.
 
     Examples
     --------
@@ -205,22 +159,9 @@ def label_points(
     classes: NDArray[Any],
     key: SharedKey,
 ) -> LabelRule:
-    """Label points from the tallies of their labels.
+    """Label points from the tallies of their labels; see `LabelRule`.
 
-    Parameters
-    ----------
-    points : Points
-        The points; their random numbers are keyed by what they are.
-    tallies, n_labels, band
-        As in `LabelRule`.
-    classes : ndarray
-        What the labels are: keys the Gumbels of more than two classes.
-    key : SharedKey
-        The same in both runs.
-
-    Returns
-    -------
-    LabelRule
+    Random numbers are keyed by what the points (and, of more than two, the classes) are.
 
     Examples
     --------

@@ -19,8 +19,6 @@ from replearn.randomness import SharedKey, as_points
 from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect
 
-__all__ = ["HeavyLabels", "label_heavy_hitters"]
-
 _HALVINGS = 12
 
 
@@ -144,7 +142,10 @@ def label_heavy_hitters(  # noqa: PLR0913
         members = heavy.points.take(at)
         rule = label_points(members, tallies[at], design.k, design.band, names, key)
         uniforms[at], answers[at] = rule.noise, rule.answers
-    certificate = _certificate(heavy, designs, clear, rho, beta, gamma, key)
+    task = heavy.certificate.task.replace("heavy", "heavy labels")
+    asked = {"alpha": clear, "rho": float(rho), "beta": beta}
+    inputs = _design_inputs(heavy, designs, asked, gamma)
+    certificate = certify(task, key.fingerprint, **inputs)
     return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
 
 
@@ -189,22 +190,15 @@ def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDA
     return np.searchsorted(known, values)[codes].astype(np.intp), known
 
 
-def _certificate(
-    heavy: HeavyHitters,
-    designs: list[_Design],
-    alpha: float,
-    rho: float,
-    beta: float | None,
-    gamma: float,
-    key: SharedKey,
-) -> Certificate:
-    single, *core = designs
-    inputs: dict[str, Any] = {"k": single.k, "band": single.band, "n_points": single.most}
-    inputs |= {"alpha": alpha, "rho": float(rho), "beta": beta}
+def _design_inputs(
+    heavy: HeavyHitters, designs: list[_Design], asked: dict[str, Any], gamma: float
+) -> dict[str, Any]:
+    """Return what the certificate says of the labels in use, and what was asked for."""
+    single, *cores = designs
+    inputs = {"k": single.k, "band": single.band, "n_points": single.most, **asked}
     law = heavy.core_law
-    if core and law is not None:
-        inputs |= {"core_k": core[0].k, "core_band": core[0].band, "core_points": core[0].most}
+    if cores and law is not None:
+        core = cores[0]
+        inputs |= {"core_k": core.k, "core_band": core.band, "core_points": core.most}
         inputs |= {"n": heavy.n, "core_low": law.low, "core_high": law.high, "gamma": float(gamma)}
-    return certify(
-        heavy.certificate.task.replace("heavy", "heavy labels"), key.fingerprint, **inputs
-    )
+    return inputs

@@ -15,8 +15,6 @@ from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, if_given
 from replearn.tables import take_rows
 
-__all__ = ["OneHeavyHitter", "find_one_heavy_hitter"]
-
 
 @dataclass(frozen=True, eq=False)
 class OneHeavyHitter:
@@ -89,14 +87,7 @@ def find_one_heavy_hitter(
     weights = power * np.log(counted.counts)
     # Keyed by the rounded points: which of the rows behind a point is shown depends on the file.
     drawn = sample_correlated(counted.points, weights, key=key.child("one heavy")).index
-    certificate = certify(
-        "one heavy point",
-        key.fingerprint,
-        n=counted.n,
-        nu=float(nu),
-        kappa=power,
-        rho=rho,
-        beta=float(beta),
-    )
+    run: dict[str, Any] = {"n": counted.n, "nu": float(nu), "kappa": power}
+    certificate = certify("one heavy point", key.fingerprint, **run, rho=rho, beta=float(beta))
     value = take_rows(counted.values, np.array([drawn]))
     return OneHeavyHitter(value, int(counted.counts[drawn]), counted.n, certificate)

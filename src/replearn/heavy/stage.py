@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds import MembershipLaw
 from replearn.guarantees import HeavyStage
 from replearn.heavy.counting import PointIndex, count_points
 from replearn.heavy.heavy_hitters import draw_members
@@ -83,10 +82,8 @@ class HeavyPoints:
         seen = self._known.seen
         values = seen.values
         if hasattr(values, "columns"):  # frames are read by the names of their columns
-            names = sorted(values.columns)
-            values = [
-                list(row) for row in zip(*(list(values[name]) for name in names), strict=True)
-            ]
+            columns = [list(values[name]) for name in sorted(values.columns)]
+            values = [list(row) for row in zip(*columns, strict=True)]
         return {"values": values, "counts": seen.counts, "tallies": seen.tallies, "n": seen.n}
 
     @classmethod
@@ -169,7 +166,6 @@ def _decide(
 ) -> Known:
     """Decide membership and labels by the shared random numbers."""
     points = as_points(seen.values, decimals=decimals)
-    law = MembershipLaw(stage.kind, stage.low, stage.high)
-    member, uniforms = draw_members(points, seen.counts, seen.n, law, key)
+    member, uniforms = draw_members(points, seen.counts, seen.n, stage.law, key)
     rule = label_points(points, seen.tallies, stage.n_labels, stage.band, classes, key)
     return Known(seen, points, member, uniforms, rule)

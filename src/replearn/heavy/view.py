@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from replearn.bounds import MembershipLaw, binomial_limits, membership_flip_bound
+from replearn.bounds import binomial_limits, membership_flip_bound
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
 from replearn.bounds.numeric import binomial_cdf, binomial_sf
 from replearn.guarantees import HeavyStage
@@ -84,10 +84,6 @@ class HeavyView:
         result[member] = values[self.numbers[member]]
         return result
 
-    @property
-    def _law(self) -> MembershipLaw:
-        return MembershipLaw(self.stage.kind, self.stage.low, self.stage.high)
-
     # -- a fresh sample, under this key ----------------------------------------------------------
     def flips(self, vote_chances: Floats, vote_answers: NDArray[np.intp]) -> Floats:
         """Estimate the flip probability under this key: a fresh sample predicts another class.
@@ -126,7 +122,7 @@ class HeavyView:
 
     def _needed(self) -> Floats:
         """Fewest occurrences that make each known point a member."""
-        law, n, u = self._law, self.known.seen.n, self.known.member_thresholds
+        law, n, u = self.stage.law, self.known.seen.n, self.known.member_thresholds
         needed = np.ceil(n * law.frequency(u))
         for step in (1.0, 0.0):  # the table is rounded: move by one where that matters
             reached = below_levels(u, law.table(needed - step, n))
@@ -191,7 +187,7 @@ class HeavyView:
         result = vote_flips.copy()
         if not len(rows):
             return result
-        seen, law = self.known.seen, self._law
+        seen, law = self.known.seen, self.stage.law
         masses = (seen.counts[numbers] + 0.5) / (seen.n + 1.0)
         missed = np.array([missed_point_bound(seen.n, law, mass) for mass in masses])
         # 2 p (1 - p) for one threshold; concave, so the mean over thresholds is no larger.
@@ -214,7 +210,7 @@ class HeavyView:
             Mean over the points of P(membership differs) + P(heavy in both, labels differ).
         """
         _, at, numbers = self._asked()
-        seen, law = self.known.seen, self._law
+        seen, law = self.known.seen, self.stage.law
         bound = membership_flip_bound(seen.n, law)
         # The points are fixed, which of them are remembered is not: all share delta.
         part = delta / max(1, len(self.numbers))

@@ -77,19 +77,13 @@ def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> Integers:
 class Sample:
     """A labelled sample as the solvers see it; rows of weight zero are gone.
 
-    Attributes
-    ----------
-    rows : float array of shape (n, d)
-    gains : int64 array of shape (n,)
-        Weight of a row labelled 1, minus the weight of a row labelled 0. The error of a
-        hypothesis is (positive - sum of the gains it labels 1) / total.
-    positive, total : int
-        Weight of the rows labelled 1, and of all rows.
+    The gain of a row is its weight if it is labelled 1, and minus its weight otherwise. The error
+    of a hypothesis is (positive - sum of the gains it labels 1) / total.
     """
 
     rows: Floats
     gains: Integers
-    positive: int
+    positive: int  # weight of the rows labelled 1
     total: int
 
     def errors(self, sums: Integers) -> Floats:
@@ -100,14 +94,7 @@ class Sample:
 def as_sample(
     X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, n_features: int
 ) -> Sample:
-    """Check a labelled sample and turn its labels into gains.
-
-    Examples
-    --------
-    >>> sample = as_sample([1.0, 2.0], [0, 1], [3, 1], n_features=1)
-    >>> sample.errors([0, sample.gains.sum()]).tolist()
-    [0.25, 0.75]
-    """
+    """Check a labelled sample and turn its labels into gains."""
     rows = as_rows(X, n_features)
     labels = as_labels(y, len(rows))
     weights = as_weights(sample_weight, len(rows))

@@ -61,10 +61,11 @@ class Plane:
         a, b, c = points[first], points[second], points[third]
         left = (b[..., 0] - a[0]) * (c[..., 1] - a[1])
         right = (b[..., 1] - a[1]) * (c[..., 0] - a[0])
-        sign: NDArray[np.int8] = np.sign(left - right).astype(np.int8)
+        determinant = left - right
+        sign: NDArray[np.int8] = np.sign(determinant).astype(np.int8)
         if self._whole is None:
             size = np.abs(left) + np.abs(right)
-            open_sign = (np.abs(left - right) <= _ERROR_SHARE * size) | (size < _UNDERFLOW)
+            open_sign = (np.abs(determinant) <= _ERROR_SHARE * size) | (size < _UNDERFLOW)
             seconds, thirds = np.broadcast_arrays(second, third)
             for at in zip(*np.nonzero(open_sign), strict=True):
                 sign[at] = self._exact_sign(first, int(seconds[at]), int(thirds[at]))
@@ -165,12 +166,6 @@ def best_line(plane: Plane, gains: Integers, first: int) -> tuple[int, int]:
 
     Turn a line around `first` from pointing down to pointing up. A point after `first` in
     order lies left of the line until the line passes it; a point before `first`, afterwards.
-
-    Examples
-    --------
-    >>> plane = Plane(np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
-    >>> best_line(plane, np.array([1, 1, -1]), first=0)
-    (2, 2)
     """
     others, group = _by_slope(plane, first)
     n_groups = int(group[-1]) + 1

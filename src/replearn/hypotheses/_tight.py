@@ -74,11 +74,6 @@ def rank_ranges(values: Places, side: Side) -> Iterator[tuple[int, int]]:
     """Yield all ranges between sorted values, in canonical order.
 
     A side that is not free stays at the outermost value.
-
-    Examples
-    --------
-    >>> list(rank_ranges(np.array([2, 5]), "both"))
-    [(5, 5), (2, 2), (2, 5)]
     """
     for first, last in _index_ranges(len(values), side):
         yield from zip(values[first].tolist(), values[last].tolist(), strict=True)

@@ -69,9 +69,13 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     at, concentration over blocks and thresholds ("direct"), a pointwise promise of rho times gamma
     ("pointwise"), or the second where the first is not enough ("auto", the default); the
     certificate states the better of both numbers in any case. ``max_point_mass`` is a bound on the
-    sum of squared probabilities of single points, 0 for continuous data: above 0 rows may occur in
-    both samples, and the promise pays for that. It is not needed with ``alpha``: the heavy stage
-    takes care of points that carry mass, and the promise holds on every population.
+    sum of squared probabilities of single points, 0 for continuous data, which the direct route
+    pays for. ``fit`` tests it: where equal rows of the sample refute it, the certificate states
+    what holds without it. It is not needed with ``alpha``: the heavy stage takes care of points
+    that carry mass, and the promise holds on every population.
+
+    Blocks and seeds are keyed by ``shared_key`` and the whole sample, so that those of two runs are
+    independent: two samples that share most of their rows give models no more alike than others.
 
     Examples
     --------

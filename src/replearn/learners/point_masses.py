@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from replearn.bounds.collisions import point_mass_limits
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import Certificate, Plan
+from replearn.guarantees import Certificate, Identity, Plan
 from replearn.learners.diagnostics import warn_user
 from replearn.randomness import Points, SharedKey
 from replearn.records.text import rounded_up
@@ -76,24 +76,13 @@ def count_equal_pairs(points: Points) -> int:
     return sum(int(count) * (int(count) - 1) // 2 for count in counts[counts > 1])
 
 
-def certificate_for_masses(plan: Plan, refuted: str | None, **run: Any) -> Certificate:
-    """Issue the certificate of a plan; where its point masses are refuted, without assuming them.
+def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any) -> Certificate:
+    """Issue the certificate of a plan whose assumption about point masses is refuted.
 
     What is left is mostly Markov's bound, which holds whatever the masses are.
-
-    Parameters
-    ----------
-    plan : Plan
-        The plan in force.
-    refuted : str or None
-        From `refuted_point_mass`.
-    **run
-        Arguments of ``plan.certificate``.
     """
-    if refuted is None:
-        return plan.certificate(**run)
     # theorem: approximate-markov (the sum of squares is at most 1, whatever the population)
-    certificate = plan.certificate(**run, max_point_mass=1.0)
+    certificate = plan.certificate(identity, max_point_mass=1.0, **changed)
     if any(getattr(certificate, name) != getattr(plan, name) for name in _PROMISED):
         warn_user(f"{refuted}. {_way_out(plan)}", NotCertifiedWarning)
     return certificate

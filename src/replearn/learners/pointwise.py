@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees import Plan
+from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
 from replearn.learners.binding import bind_learner, vote_fields
 from replearn.learners.conditions import block_condition, sample_conditions
@@ -43,7 +43,7 @@ from replearn.learners.planning import (
     split_stage,
     stage_of,
 )
-from replearn.learners.point_masses import certificate_for_masses, refuted_point_mass
+from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
@@ -259,19 +259,21 @@ class PointwiseReplicableClassifier(VotePredictions):
             )
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
-            # Certify: the promise of the plan, for this key and this base learner.
+            # Certify: the promise of the plan, for this key and this base learner; less of it if
+            # equal rows refute what it assumes about single points.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
             described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
-            run = {"n_available": given.n, "classes": classes.tolist(), "unit": given.unit}
-            run |= {"key_fingerprint": key.fingerprint, "learner": describe_learner(base)[0]}
-            run |= {"learner_digest": bound.digest, "bound": vote_fields(bound, schema, failed)}
+            learner, fields = describe_learner(base)[0], vote_fields(bound, schema, failed)
+            run = Identity(key.fingerprint, learner, bound.digest, classes, given.n, **fields)
             refuted = None
-            if plan.design.assumes_point_masses:
-                assumed = plan.design.max_point_mass
-                refuted = refuted_point_mass(points, assumed, sample.groups)
-            self.certificate_ = certificate_for_masses(plan, refuted, **run)
+            if plan.vote_design.assumes_point_masses:
+                refuted = refuted_point_mass(points, plan.vote_design.max_point_mass, sample.groups)
+            if refuted is None:
+                self.certificate_ = plan.certificate(run, unit=given.unit)
+            else:
+                self.certificate_ = without_masses(plan, refuted, run, unit=given.unit)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self

@@ -18,17 +18,12 @@ FORMAT = "replearn-model"
 FORMAT_VERSION = 1
 _MANIFEST = "manifest.json"
 _MODELS = "models.skops"
-_ITEMS: dict[str, type] = {
-    "learner": str,
-    "library_version": str,
-    "sklearn_version": str,
-    "numpy_version": str,
-    "encoding": str,
-    "key_fingerprint": str,
-    "notes": dict,
-    "documents": dict,
-}
-"""What every manifest has; ``key`` is a text or null."""
+_TEXTS = (
+    *("learner", "library_version", "sklearn_version", "numpy_version"),
+    *("encoding", "key_fingerprint"),
+)
+_OBJECTS = ("notes", "documents")
+"""What every manifest has, besides texts; ``key`` is a text or null."""
 
 
 class ModelFileError(ValueError):
@@ -76,6 +71,7 @@ def _check_format(manifest: dict[str, Any], name: str) -> None:
             f"{name} is a model file of version {version!r}; this library reads version "
             f"{FORMAT_VERSION}. It was written by replearn {manifest.get('library_version')!r}."
         )
-    wrong = [item for item, kind in _ITEMS.items() if not isinstance(manifest.get(item), kind)]
+    wrong = [item for item in _TEXTS if not isinstance(manifest.get(item), str)]
+    wrong += [item for item in _OBJECTS if not isinstance(manifest.get(item), dict)]
     if wrong or not isinstance(manifest.get("key", 0), str | None):
         raise ModelFileError(f"{name} is damaged: {', '.join(wrong) or 'key'} of its manifest.")

@@ -175,7 +175,7 @@ def _heavy_state(heavy: HeavyPoints, decimals: int | None) -> dict[str, Any]:
     state = heavy.to_state()
     values = state["values"]
     if sparse.issparse(values):  # as arrays: skops trusts no sparse matrix
-        rows = sparse.csr_array(values)
+        rows = sparse.csr_array(state["values"])
         values = {name: getattr(rows, name) for name in ("data", "indices", "indptr")}
         values["shape"] = tuple(map(int, rows.shape))
     elif isinstance(values, list):

@@ -13,17 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.ensemble import (
-    ExtraTreesClassifier,
-    ExtraTreesRegressor,
-    GradientBoostingClassifier,
-    GradientBoostingRegressor,
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-    RandomTreesEmbedding,
-)
+from sklearn import ensemble
 from sklearn.tree import BaseDecisionTree
 
 from replearn.compat import shared_base
@@ -37,16 +27,18 @@ CHECKED_TYPES = (
 TRUSTED_TYPES = OWN_TYPES + CHECKED_TYPES
 """Trusted beyond what skops trusts itself: scikit-learn's estimators, numpy, scipy, builtins."""
 
-_HISTOGRAM_BOOSTING = shared_base(HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+_HISTOGRAM_BOOSTING = shared_base(
+    ensemble.HistGradientBoostingClassifier, ensemble.HistGradientBoostingRegressor
+)
 _CHECK_WIDTH_FOR_TREES = (
     *shared_base(
-        RandomForestClassifier,
-        RandomForestRegressor,
-        ExtraTreesClassifier,
-        ExtraTreesRegressor,
-        RandomTreesEmbedding,
+        ensemble.RandomForestClassifier,
+        ensemble.RandomForestRegressor,
+        ensemble.ExtraTreesClassifier,
+        ensemble.ExtraTreesRegressor,
+        ensemble.RandomTreesEmbedding,
     ),
-    *shared_base(GradientBoostingClassifier, GradientBoostingRegressor),
+    *shared_base(ensemble.GradientBoostingClassifier, ensemble.GradientBoostingRegressor),
 )
 _CATEGORIES = 256
 

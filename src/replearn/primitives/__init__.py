@@ -4,13 +4,13 @@ Each returns a frozen result with its certificate, and keys its random numbers b
 belong to, never by a place in a stream.
 """
 
+from replearn.bounds.coins import smallest_throws
 from replearn.primitives.candidates import Choice, names_digest, sample_key, sample_order
 from replearn.primitives.coins import (
     CoinDecision,
     below_levels,
     decide_coin,
     decide_coins,
-    smallest_throws,
 )
 from replearn.primitives.correlated import (
     CorrelatedDraw,

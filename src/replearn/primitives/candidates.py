@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,6 +14,7 @@ from replearn.guarantees import Certificate
 from replearn.hypotheses import Cover, Hypothesis, Rules
 from replearn.hypotheses.hypothesis import canonical_text
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_fraction
 from replearn.tables import n_rows, row_chunks, slice_rows
 
 # Rows that all candidates predict at a time; a matrix is read in blocks of so many cells.
@@ -55,14 +55,14 @@ class Choice:
         return float(self.errors[self.index])
 
 
-def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
-    """Return the place, the candidate and its name, as the fields of a `Choice`.
+def requested(rho: float, alpha: float, beta: float) -> dict[str, float]:
+    """Check what is asked for; return it as inputs of the certificate."""
+    asked = {"rho": rho, "alpha": alpha, "beta": beta}
+    return {name: check_fraction(name, value) for name, value in asked.items()}
 
-    Examples
-    --------
-    >>> chosen_item(["a model"], ["linear"], 0)
-    {'index': 0, 'candidate': 'a model', 'name': 'linear'}
-    """
+
+def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
+    """Return the place, the candidate and its name, as the fields of a `Choice`."""
     candidate = None if isinstance(candidates, np.ndarray) else candidates[index]
     return {"index": index, "candidate": candidate, "name": names[index]}
 
@@ -79,13 +79,14 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     >>> named_candidates([Constant(True)], None)[1]
     ['{"kind": "constant", "value": true}']
     """
-    if names is not None:
-        return _values(candidates), names
+    own: Any = None
     if isinstance(candidates, Mapping):
-        return list(candidates.values()), list(candidates)
-    if isinstance(candidates, Cover):
-        return candidates.rules, candidates.identity
-    listed = not isinstance(candidates, np.ndarray) and not isinstance(candidates, Rules)
+        candidates, own = list(candidates.values()), list(candidates)
+    elif isinstance(candidates, Cover):
+        candidates, own = candidates.rules, candidates.identity
+    if names is not None or own is not None:
+        return candidates, own if names is None else names
+    listed = not isinstance(candidates, np.ndarray | Rules)
     if listed and all(isinstance(item, Hypothesis) for item in candidates):
         return candidates, [canonical_text(item) for item in candidates]
     raise ValueError(
@@ -94,25 +95,13 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     )
 
 
-def _values(candidates: Any) -> Any:
-    if isinstance(candidates, Mapping):
-        return list(candidates.values())
-    return candidates.rules if isinstance(candidates, Cover) else candidates
-
-
 def name_points(names: Any, count: int) -> Points:
-    """Return the names in canonical encoding; 128-bit identities as two numbers of 52 bits.
-
-    Examples
-    --------
-    >>> len(name_points(["last year's", "the vendor's"], 2))
-    2
-    """
-    array = names if isinstance(names, np.ndarray) else None
-    if array is not None and array.dtype == np.uint32 and array.shape == (count, 4):
-        words = np.ascontiguousarray(array).view(np.uint64) >> _WORD_BITS
+    """Return the names in canonical encoding; 128-bit identities as two numbers of 52 bits."""
+    is_array = isinstance(names, np.ndarray)
+    if is_array and names.dtype == np.uint32 and names.shape == (count, 4):
+        words = np.ascontiguousarray(names).view(np.uint64) >> _WORD_BITS
         return as_points(words.astype(np.int64))
-    points = as_points(names if array is not None else list(names))
+    points = as_points(names if is_array else list(names))
     if len(points) != count:
         raise ValueError(f"names has {len(points)} entries for {count} candidates.")
     return points
@@ -121,14 +110,7 @@ def name_points(names: Any, count: int) -> Points:
 def error_counts(candidates: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[np.float64], int]:
     """Count each candidate's wrong rows, a chunk of rows at a time; return them and the rows.
 
-    Parameters
-    ----------
-    candidates : matrix of predictions, Rules, or sequence of callables or fitted estimators
-        A matrix has one line for each candidate and one column for each row; X is then None.
-    X : container of rows, None, or iterable of (X, y) chunks when y is None
-        The sample.
-    y : array-like or None
-        The labels.
+    The arguments are those of `select_hypothesis`; only a matrix of predictions needs no X.
 
     Examples
     --------
@@ -159,8 +141,7 @@ def _chunks(X: Any, y: ArrayLike | None) -> Iterator[tuple[Any, NDArray[Any]]]:
     if X is None:
         raise ValueError("X is missing: only a matrix of predictions needs no rows.")
     if y is None:
-        pairs: Iterable[tuple[Any, Any]] = X
-        for part, labels in pairs:
+        for part, labels in X:
             yield from _chunks(part, labels)
         return
     labels = np.asarray(y)
@@ -197,35 +178,20 @@ def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.flo
             f"candidate and one column for each of {len(labels)} rows."
         )
     step = max(1, _CELLS // len(labels))
-    parts = [
-        (np.asarray(matrix[start : start + step]) != labels).sum(axis=1)
-        for start in range(0, len(matrix), step)
-    ]
+    chunks = row_chunks(len(matrix), step)
+    parts = [(np.asarray(matrix[start:stop]) != labels).sum(axis=1) for start, stop in chunks]
     return np.concatenate(parts).astype(np.float64)
 
 
 def candidate_count(candidates: Any) -> int:
-    """Return the number of candidates, at least one.
-
-    Examples
-    --------
-    >>> candidate_count(["a", "b"])
-    2
-    """
+    """Return the number of candidates, at least one."""
     if not isinstance(candidates, Sequence | np.ndarray | Rules) or len(candidates) == 0:
         raise ValueError("candidates is empty or no sequence: give at least one candidate.")
     return len(candidates)
 
 
 def row_bytes(points: Points) -> list[bytes]:
-    """Return each point's canonical encoding: equal bytes, equal points.
-
-    Examples
-    --------
-    >>> one, two, same = row_bytes(as_points([1, 2, 1.0]))
-    >>> one == same, one == two
-    (True, False)
-    """
+    """Return each point's canonical encoding: equal bytes, equal points."""
     words, kinds = points.encoded()
     return [word.tobytes() + kind.tobytes() for word, kind in zip(words, kinds, strict=True)]
 
@@ -242,8 +208,7 @@ def names_digest(names: Any, count: int) -> str:
         hashes = SharedKey("names of candidates").hashes(name_points(names, count))
         return sha256(np.sort(hashes).astype("<u8").tobytes()).hexdigest()[:16]
     lines = sorted(row_bytes(name_points(names, count)))
-    repeated = next((a for a, b in pairwise(lines) if a == b), None)
-    if repeated is not None:
+    if len(set(lines)) < count:
         raise ValueError("names must differ: two candidates have the same name.")
     return sha256(b"".join(lines)).hexdigest()[:16]
 

@@ -8,21 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.bounds.coins import CoinLaw, coin_law, smallest_throws
+from replearn.bounds.coins import CoinLaw, coin_law
 from replearn.bounds.laws import LAW_BITS
 from replearn.guarantees import Certificate, certify
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, if_given
-
-__all__ = [
-    "CoinDecision",
-    "below_levels",
-    "coin_names",
-    "decide_coin",
-    "decide_coins",
-    "heads_of",
-    "smallest_throws",
-]
 
 _UNIFORM_BITS = 53
 
@@ -65,13 +55,7 @@ def below_levels(uniforms: NDArray[np.float64], levels: NDArray[np.int64]) -> ND
 
 
 def heads_of(flips: Any) -> NDArray[np.bool_]:
-    """Throws as truth values, one column per coin; -1/+1, 0/1 and booleans are understood.
-
-    Examples
-    --------
-    >>> heads_of([-1, 1, 1]).ravel().tolist()
-    [False, True, True]
-    """
+    """Return the throws as truth values, one column per coin; they are -1/+1, 0/1 or booleans."""
     throws = np.asarray(flips)
     if throws.ndim == 1:
         throws = throws[:, np.newaxis]
@@ -87,13 +71,7 @@ def heads_of(flips: Any) -> NDArray[np.bool_]:
 
 
 def coin_names(names: Any, n_coins: int) -> list[Any]:
-    """Return the names of the coins, which key their random numbers; None: 0, 1, 2, ...
-
-    Examples
-    --------
-    >>> coin_names(None, 3), coin_names("ab", 2)
-    ([0, 1, 2], ['a', 'b'])
-    """
+    """Return the names of the coins, which key their random numbers; None: 0, 1, 2, ..."""
     labels = list(range(n_coins)) if names is None else list(names)
     if len(labels) != n_coins:
         raise ValueError(f"names has {len(labels)} entries for {n_coins} coins.")
@@ -151,17 +129,8 @@ def decide_coins(
     counts = heads.sum(axis=0)
     # theorem: coin-testing
     above = below_levels(uniforms, law.table(counts, n))
-    certificate = certify(
-        "coins",
-        key.fingerprint,
-        n=n,
-        p0=float(p0),
-        q0=float(q0),
-        rho=float(rho),
-        beta=beta,
-        low=law.low,
-        high=law.high,
-    )
+    asked: dict[str, Any] = {"p0": float(p0), "q0": float(q0), "rho": float(rho), "beta": beta}
+    certificate = certify("coins", key.fingerprint, n=n, **asked, low=law.low, high=law.high)
     means = 2.0 * counts / n - 1.0
     return CoinDecision(np.where(above, 1, -1), means, uniforms, law, certificate)
 

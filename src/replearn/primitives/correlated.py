@@ -19,8 +19,6 @@ from replearn.primitives.candidates import row_bytes
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, row_chunks, slice_rows
 
-__all__ = ["CorrelatedDraw", "agreement_of_draws", "sample_correlated", "sample_correlated_stream"]
-
 _CHUNK = 1 << 18
 
 
@@ -124,13 +122,11 @@ def sample_correlated_stream(
         weights = _checked(log_weights)
         # theorem: correlated-sampling
         scores = weights + child.gumbels(as_points(candidates), ["draw"])[:, 0]
-        top = int(np.argmax(scores)) if len(scores) else -1
-        rest = float(np.delete(scores, top).max(initial=-np.inf)) if len(scores) else -np.inf
-        if top >= 0 and scores[top] > best:
-            second, best = max(best, rest), float(scores[top])
+        if len(scores) and scores.max() > best:
+            top = int(np.argmax(scores))
             index, value = offset + top, _row(candidates, top)
-        else:
-            second = max(second, float(scores.max(initial=-np.inf)))
+        largest = np.partition(scores, -2)[-2:] if len(scores) > 2 else scores
+        *_, second, best = sorted([second, best, *largest.tolist()])
         offset += len(scores)
     if index < 0:
         raise ValueError("log_weights must be finite for at least one candidate.")

@@ -25,11 +25,9 @@ from replearn.primitives.candidates import (
     name_points,
     named_candidates,
     names_digest,
+    requested,
 )
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction
-
-__all__ = ["OrderedChoice", "learn_finite_class"]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -83,13 +81,11 @@ def learn_finite_class(
     >>> chosen.name, chosen.certificate.certified
     ('half', False)
     """
-    for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        check_fraction(name, value)
-    key = SharedKey(key)
+    asked, key = requested(rho, alpha, beta), SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     if amplify:
-        return _amplified(plain, names, X, y, key, (rho, alpha, beta), width)
+        return _amplified(plain, names, X, y, key, asked, width)
     wrong, n = error_counts(plain, X, y)
     if width is None:
         width = order_width(count, alpha, beta, n) or alpha / 2
@@ -99,16 +95,9 @@ def learn_finite_class(
     good = np.flatnonzero(errors <= errors.min() + margin)
     ranks = key.child("order").hashes(name_points(names, count).take(good))
     index = int(good[np.argmin(ranks)])
+    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "width": float(width), **asked}
     certificate = certify(
-        "finite class",
-        key.fingerprint,
-        n=n,
-        n_hypotheses=count,
-        width=float(width),
-        rho=float(rho),
-        alpha=float(alpha),
-        beta=float(beta),
-        candidates=names_digest(names, count),
+        "finite class", key.fingerprint, **run, candidates=names_digest(names, count)
     )
     item = chosen_item(plain, names, index)
     return OrderedChoice(**item, errors=errors, margin=margin, certificate=certificate)
@@ -120,22 +109,19 @@ def _amplified(
     X: Any,
     y: ArrayLike | None,
     key: SharedKey,
-    asked: tuple[float, float, float],
+    asked: dict[str, float],
     width: float | None,
 ) -> OrderedChoice:
     """Choose with the planned numbers of blocks and strings, whatever the number of rows."""
     count = candidate_count(plain)
-    design = smallest_sample_amplified(*map(float, asked), count)
+    design = smallest_sample_amplified(*asked.values(), count)
     points = name_points(names, count)
     errors, size, n = block_errors(plain, X, y, design.n_blocks, key=key, points=points)
     if width is None:
-        _, alpha, beta = asked
+        alpha, beta = asked["alpha"], asked["beta"]
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
-    shared: dict[str, Any] = {
-        "width": float(width),
-        "n_strings": design.n_strings,
-        "kappa": design.kappa,
-    }
+    shared: dict[str, Any] = {"width": float(width), "n_strings": design.n_strings}
+    shared["kappa"] = design.kappa
     _, index, _ = named_pair(errors, points, key, **shared)
     certificate = certify(
         "finite class, amplified",
@@ -145,7 +131,7 @@ def _amplified(
         n_blocks=design.n_blocks,
         block_size=size,
         **shared,
-        **dict(zip(("rho", "alpha", "beta"), map(float, asked), strict=True)),
+        **asked,
         candidates=names_digest(names, count),
     )
     item, mean = chosen_item(plain, names, index), errors.mean(axis=0)

@@ -16,8 +16,6 @@ from numpy.typing import ArrayLike, NDArray
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_count
 
-__all__ = ["Cuts", "QuantileGrid", "cuts_of_sample", "draw_level", "quantile_grid"]
-
 # Points of the shared Poisson process that are looked at first; then twice as many each time.
 _FIRST_POINTS = 1 << 8
 _MOST_POINTS = 1 << 24

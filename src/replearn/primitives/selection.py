@@ -28,12 +28,10 @@ from replearn.primitives.candidates import (
     name_points,
     named_candidates,
     names_digest,
+    requested,
 )
 from replearn.randomness import SharedKey
 from replearn.randomness.hashing import gumbel_from_hashes
-from replearn.records.checks import check_fraction
-
-__all__ = ["Selection", "choice_scale", "choose_by_errors", "select_hypothesis"]
 
 # All keyed Gumbels lie between these numbers: 52-bit uniforms.
 _LARGEST = float(gumbel_from_hashes(np.array([2**64 - 1], dtype=np.uint64))[0])
@@ -202,9 +200,7 @@ def select_hypothesis(
     >>> chosen.name, chosen.error, chosen.certificate.certified
     ('half', 0.0, False)
     """
-    for name, value in (("rho", rho), ("alpha", alpha), ("beta", beta)):
-        check_fraction(name, value)
-    key = SharedKey(key)
+    asked, key = requested(rho, alpha, beta), SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     wrong, n = error_counts(plain, X, y)
@@ -212,21 +208,9 @@ def select_hypothesis(
     if sharpness is None:
         sharpness = choice_scale(count, n, rho, alpha, beta)
     index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
+    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "sharpness": float(sharpness), **asked}
     certificate = certify(
-        "selection",
-        key.fingerprint,
-        n=n,
-        n_hypotheses=count,
-        sharpness=float(sharpness),
-        rho=float(rho),
-        alpha=float(alpha),
-        beta=float(beta),
-        candidates=names_digest(names, count),
+        "selection", key.fingerprint, **run, candidates=names_digest(names, count)
     )
-    return Selection(
-        **chosen_item(plain, names, index),
-        errors=errors,
-        certificate=certificate,
-        margin=margin,
-        sharpness=float(sharpness),
-    )
+    chosen = {**chosen_item(plain, names, index), "errors": errors, "margin": margin}
+    return Selection(**chosen, certificate=certificate, sharpness=float(sharpness))

@@ -21,8 +21,6 @@ from replearn.primitives.correlated import sample_correlated
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_choice, check_fraction, if_given
 
-__all__ = ["Signs", "estimate_signs"]
-
 _METHODS = ("auto", "thresholds", "joint")
 
 
@@ -96,8 +94,7 @@ def estimate_signs(
     """
     heads = heads_of(flips)
     n, n_coins = heads.shape
-    for name, value in (("alpha", alpha), ("rho", rho)):
-        check_fraction(name, value)
+    asked = {"alpha": check_fraction("alpha", alpha), "rho": check_fraction("rho", rho)}
     if_given(check_fraction, "beta", beta)
     key = SharedKey(key)
     joint = _choose(method, n, n_coins)
@@ -112,17 +109,8 @@ def estimate_signs(
         # theorem: coins-at-once
         above = below_levels(uniforms, label_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
-    certificate = certify(
-        "signs",
-        key.fingerprint,
-        n=n,
-        n_coins=n_coins,
-        alpha=float(alpha),
-        rho=float(rho),
-        beta=beta,
-        width=width,
-        joint=joint,
-    )
+    run: dict[str, Any] = {"n": n, "n_coins": n_coins, **asked, "beta": beta}
+    certificate = certify("signs", key.fingerprint, **run, width=width, joint=joint)
     return Signs(signs, means, width, "joint" if joint else "thresholds", certificate)
 
 

@@ -59,10 +59,7 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
     if separator == ";":  # where people write decimal commas
         cells = cells.str.replace(r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$", "$1.$2")
     frame = frame.with_columns(pl.when(~cells.is_in(MISSING)).then(cells).name.keep())
-    frame = frame.filter(~pl.all_horizontal(pl.all().is_null()))
-    if not frame.height:
-        raise TableFileError(f"{path} has column names but no rows.")
-    return frame
+    return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
 def _decode(data: bytes, path: Path, encoding: str | None) -> str:

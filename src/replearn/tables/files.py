@@ -126,8 +126,12 @@ def _read(path: Path, encoding: str | None) -> Any:
             "Reading files needs polars: pip install 'replicable-learn[cli]'."
         ) from None
     if last in TEXT_SUFFIXES:
-        return read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
-    return _read_typed(path, TYPED_SUFFIXES[last])
+        frame = read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
+    else:
+        frame = _read_typed(path, TYPED_SUFFIXES[last])
+    if not frame.height:
+        raise TableFileError(f"{path} has column names but no rows.")
+    return frame
 
 
 def _read_typed(path: Path, reader: str) -> Any:
@@ -142,8 +146,6 @@ def _read_typed(path: Path, reader: str) -> Any:
     check_names(frame.columns, path)
     if not frame.width:
         raise TableFileError(f"{path} is empty.")
-    if not frame.height:
-        raise TableFileError(f"{path} has column names but no rows.")
     return frame
 
 
@@ -185,12 +187,9 @@ def _cells_of(column: Any, kind: str, path: Path) -> tuple[Any, str | None]:
     lost = (cells.is_null() & ~column.is_null()).arg_true()
     if not len(lost):
         return cells, None
+    row, cell = lost[0] + 1, str(column[lost[0]])[:40]
     if len(lost) == column.len() - column.null_count():
         raise TableFileError(
-            f"{path}: column {column.name!r} has no cell that is a {kind} (the first: "
-            f"{str(column[lost[0]])[:40]!r})."
+            f"{path}: column {column.name!r} has no cell that is a {kind} (the first: {cell!r})."
         )
-    return cells, (
-        f"{len(lost)} cells are no {kind} and count as missing (row {lost[0] + 1}: "
-        f"{str(column[lost[0]])[:40]!r})"
-    )
+    return cells, f"{len(lost)} cells are no {kind} and count as missing (row {row}: {cell!r})"

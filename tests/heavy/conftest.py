@@ -1,0 +1,11 @@
+"""Numerical libraries must not wait for their threads on a busy machine."""
+
+import pytest
+
+from replearn.execution import one_thread
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    with one_thread():
+        yield
