@@ -100,7 +100,9 @@ def _has_normal_ends(column: Column) -> bool:
 def _has_imputed_mean(column: Column) -> bool:
     """Whether several cells are the mean of the column, and the mean is no round number."""
     mean = float(column.mean())
-    if mean == round(mean, 6) or _is_whole(column[:_FIRST_ROWS]):
+    if abs(mean - round(mean, 6)) <= _TOLERANCE * max(1.0, abs(mean)) or _is_whole(
+        column[:_FIRST_ROWS]
+    ):
         return False
     near = column[np.abs(column - mean) <= _TOLERANCE * max(1.0, abs(mean))]
     return len(near) >= _FEWEST_IMPUTED and bool((near == near[0]).all())

@@ -12,12 +12,14 @@ import operator
 import re
 import secrets
 import unicodedata
+import warnings
 from enum import Enum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.exceptions import SecretKeyWarning
 from replearn.randomness.hashing import (
     gumbel_from_hashes,
     hash_occurrences,
@@ -63,7 +65,10 @@ class SharedKey:
 
     Notes
     -----
-    A pickle of a key contains the key.
+    A pickle of a key contains the key, readable by whoever has the file. For a secret key (from
+    `generate` or from what `export` has written) pickling warns, since joblib, MLflow and
+    others pickle whole models; `allow_pickle` says that this is wanted. Model files that
+    `replearn.save` writes contain no key unless asked to.
 
     Examples
     --------
@@ -75,12 +80,20 @@ class SharedKey:
     True
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_pickles", "_secret")
     _secret: bytes
+    _pickles: bool
 
     def __init__(self, value: str | bytes | int | SharedKey) -> None:
-        secret = value._secret if isinstance(value, SharedKey) else secret_of(value)
+        if isinstance(value, SharedKey):
+            self._set(value._secret, value._pickles)
+        else:
+            exported = isinstance(value, str) and value.startswith(_EXPORT_PREFIX)
+            self._set(secret_of(value), not exported)
+
+    def _set(self, secret: bytes, pickles: bool) -> None:
         object.__setattr__(self, "_secret", secret)
+        object.__setattr__(self, "_pickles", pickles)
 
     @classmethod
     def generate(cls) -> SharedKey:
@@ -91,13 +104,25 @@ class SharedKey:
         >>> SharedKey.generate() == SharedKey.generate()
         False
         """
-        return cls._of_secret(secrets.token_bytes(KEY_BYTES))
+        return cls._of_secret(secrets.token_bytes(KEY_BYTES), pickles=False)
 
     @classmethod
-    def _of_secret(cls, secret: bytes) -> SharedKey:
+    def _of_secret(cls, secret: bytes, pickles: bool) -> SharedKey:
         key = object.__new__(cls)
-        object.__setattr__(key, "_secret", secret)
+        key._set(secret, pickles)
         return key
+
+    def allow_pickle(self) -> SharedKey:
+        """Return the same key for models that will be pickled: it does not warn.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> key = SharedKey.generate().allow_pickle()
+        >>> pickle.loads(pickle.dumps(key)) == key
+        True
+        """
+        return self._of_secret(self._secret, pickles=True)
 
     def export(self) -> str:
         """Return the key as text, with check digits; ``SharedKey(text)`` reads it back.
@@ -129,7 +154,8 @@ class SharedKey:
         >>> key.child("partition", 1) == key.child("partition", 2)
         False
         """
-        return self._of_secret(derive(self._secret, Purpose.CHILD, framed(purpose, "purpose")))
+        secret = derive(self._secret, Purpose.CHILD, framed(purpose, "purpose"))
+        return self._of_secret(secret, self._pickles)
 
     def seed_for(self, *label: str | int | bytes) -> int:
         """Return a seed from 0 to 2**32 - 1 for something that wants a generator of its own.
@@ -264,8 +290,22 @@ class SharedKey:
     def __hash__(self) -> int:
         return hash((SharedKey, self._secret))
 
-    def __reduce__(self) -> tuple[type[SharedKey], tuple[str]]:
-        return SharedKey, (self.export(),)
+    def __copy__(self) -> SharedKey:
+        return self
+
+    def __deepcopy__(self, memo: object) -> SharedKey:
+        return self
+
+    def __reduce__(self) -> tuple[Any, tuple[bytes, bool]]:
+        if not self._pickles:
+            warnings.warn(
+                f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
+                "file. Give the learner key.allow_pickle() if that is wanted; replearn.save writes "
+                "model files without the key.",
+                SecretKeyWarning,
+                stacklevel=2,
+            )
+        return SharedKey._of_secret, (self._secret, self._pickles)
 
 
 def derive(secret: bytes, purpose: Purpose, message: bytes = b"", size: int = KEY_BYTES) -> bytes:
