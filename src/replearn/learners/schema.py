@@ -23,7 +23,7 @@ MOST_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""
 
 MOST_CELLS = 1 << 17
-"""Cells that are sketched at most, so that a sketch costs little beside a fit."""
+"""Cells that are sketched at most (half as many of frames, whose texts take long to encode)."""
 
 _QUANTILES, _SECOND_QUANTILES = 15, 7
 _PUBLIC = SharedKey("replearn probe points")
@@ -85,7 +85,9 @@ def describe_points(
         "texts": {},
         "sketch": [],
     }
-    chosen = _chosen_rows(len(codes), len(names), rows, groups)
+    most = MOST_CELLS if isinstance(X, np.ndarray) and X.dtype.kind == "f" else MOST_CELLS // 2
+    n_kept = most // max(1, min(len(names), MOST_COLUMNS))
+    chosen = _chosen_rows(len(codes), rows, groups)[:n_kept]
     if len(chosen) >= FEWEST_ROWS:
         schema |= _sketch(take_rows(X, chosen), names, codes[chosen] == 1, decimals)
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
@@ -108,13 +110,13 @@ def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
 
 
 def _chosen_rows(
-    n: int, n_columns: int, rows: NDArray[np.intp] | None, groups: NDArray[Any] | None
+    n: int, rows: NDArray[np.intp] | None, groups: NDArray[Any] | None
 ) -> NDArray[np.intp]:
     if rows is None:
         rows = np.random.default_rng(0).permutation(n)
     if groups is not None:
         rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
-    return rows[: MOST_CELLS // max(1, min(n_columns, MOST_COLUMNS))]
+    return rows
 
 
 def _sketch(
