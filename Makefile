@@ -33,6 +33,9 @@ $(VENV)/.dev: $(VENV)/.demo
 demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what stays
 	@$(BIN)/python -m replearn.demo
 
+# One thread for each of the two test processes: numerical libraries would start one per core.
+test test-statistical: export OMP_NUM_THREADS ?= 1
+
 test: $(VENV)/.dev ## run the default tests
 	@$(BIN)/python -m pytest -n $(WORKERS) -q
 

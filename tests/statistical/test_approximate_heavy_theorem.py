@@ -233,7 +233,7 @@ def test_accuracy_with_high_probability(route, alpha, gamma, n):
             classes=[0, 1],
             shared_key=key,
         ).fit(*population.draw(rng, n))
-        assert model.certificate_.claim.alpha == alpha, model.certificate_.reason
+        assert model.certificate_.alpha == alpha, model.certificate_.reason
         blocks = np.mean([error(block.predict(points)) for block in model.estimators_])
         factor = next(s.value for s in model.certificate_.steps if s.name == "error_factor")
         bad += error(model.predict(points)) > factor * blocks + alpha

@@ -15,7 +15,7 @@ from replearn.exceptions import CertificateError
 from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 _MANIFEST = "manifest.json"
 _MODELS = "models.skops"
 _TEXTS = (
