@@ -369,11 +369,12 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
         ("a", one),
         ("b", replace(one, versions={"numpy": "2.1"})),
         ("c", replace(one, learner_digest="d2")),
+        ("d", one),
     ):
         made.certificate(identity).save(tmp_path / f"{name}.json")
-    a, b, c = (tmp_path / f"{name}.json" for name in "abc")
+    a, b, c, d = (tmp_path / f"{name}.json" for name in "abcd")
     codes = {}
-    for name, files in {"same": (a, a), "unknown": (a, b), "no": (a, c), "both": (a, b, c)}.items():
+    for name, files in {"same": (a, d), "unknown": (a, b), "no": (a, c), "both": (a, b, c)}.items():
         codes[name], out, _ = call("certify", *files)
         assert out.splitlines()[0].startswith({0: "yes", 1: "no", 3: "unknown"}[codes[name]])
     assert codes == {"same": 0, "unknown": 3, "no": 1, "both": 1}
