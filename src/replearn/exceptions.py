@@ -23,6 +23,10 @@ class PreprocessingWarning(UserWarning):
     """Something learned from the data stands in front of the classifier, outside the blocks."""
 
 
+class SecretKeyWarning(UserWarning):
+    """A secret key is being pickled: whoever gets the file can read it."""
+
+
 class ConstantBlocksWarning(UserWarning):
     """Most blocks answer one and the same, whatever they are asked.
 

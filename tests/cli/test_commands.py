@@ -7,13 +7,14 @@ import json
 import re
 import stat
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from replearn import NotCertifiedWarning, SharedKey
 from replearn.cli.plan import add_arguments
-from replearn.guarantees import GUARANTEES, Plan, plan
+from replearn.guarantees import GUARANTEES, Identity, Plan, plan
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.persistence import describe, save
 
@@ -355,4 +356,25 @@ def test_kinds_are_compared_for_pipelines_of_ones_own_too(call, shop, tmp_path, 
     code, out, _ = call("certify", "a", "b", "--json")
     assert code == 1
     (found,) = json.loads(out)["comparisons"]
-    assert [item.split(":")[0] for item in found["reasons"]] == ["kinds of the columns"]
+    assert [item.split(":")[0] for item in found["reasons"]] == [
+        "column 'postcode'",
+        "kinds of the columns",
+    ]
+
+
+def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
+    made = plan(n=900, rho=0.3, classes=[0, 1])
+    one = Identity("0123456789abcdef", "Tree()", "d1", versions={"numpy": "2.0"})
+    for name, identity in (
+        ("a", one),
+        ("b", replace(one, versions={"numpy": "2.1"})),
+        ("c", replace(one, learner_digest="d2")),
+    ):
+        made.certificate(identity).save(tmp_path / f"{name}.json")
+    a, b, c = (tmp_path / f"{name}.json" for name in "abc")
+    codes = {}
+    for name, files in {"same": (a, a), "unknown": (a, b), "no": (a, c), "both": (a, b, c)}.items():
+        codes[name], out, _ = call("certify", *files)
+        assert out.splitlines()[0].startswith({0: "yes", 1: "no", 3: "unknown"}[codes[name]])
+    assert codes == {"same": 0, "unknown": 3, "no": 1, "both": 1}
+    assert "it would be yes if" in out.splitlines()[0]

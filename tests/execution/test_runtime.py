@@ -1,11 +1,17 @@
 """What surrounds a run: two things at the same time, and progress lines."""
 
+import contextlib
 import io
+import sys
 import threading
+import types
 
+import numpy as np
 import pytest
+from sklearn.naive_bayes import GaussianNB
 
-from replearn.execution import Progress, side_by_side
+from replearn.execution import Progress, fit_blocks, make_blocks, side_by_side
+from replearn.randomness import SharedKey
 
 
 def fail(message):
@@ -73,3 +79,26 @@ def test_long_work_in_a_log_file_writes_plain_rare_lines():
 
 def test_negative_verbosity_is_silent():
     assert run(Terminal(), 10.0, 10, verbose=-1) == ""
+
+
+def test_blocks_are_not_logged_one_by_one(monkeypatch):
+    logging, seen = [True], []
+
+    @contextlib.contextmanager
+    def disable_autologging():
+        logging[0] = False
+        yield
+        logging[0] = True
+
+    class Logged(GaussianNB):
+        def fit(self, X, y):
+            seen.append(logging[0])
+            return super().fit(X, y)
+
+    fake = types.ModuleType("mlflow.utils.autologging_utils")
+    fake.disable_autologging = disable_autologging
+    monkeypatch.setitem(sys.modules, fake.__name__, fake)
+    X, y, key = np.arange(24.0).reshape(12, 2), np.arange(12) % 2, SharedKey(0)
+    fit_blocks(Logged(), X, y, make_blocks(key, X, y, 2, 6), [key.child(t) for t in range(2)])
+    assert seen == [False, False]
+    assert logging == [True]

@@ -505,8 +505,10 @@ def test_a_different_key_learner_or_class_list_is_named(issued):
         "classes",
         "key fingerprint",
         "learner",
-        "learner digest",
     ]
+    other = issue_design(designs()["literal"], learner_digest="d2")
+    [digest] = issued["literal"].comparable(other).differences
+    assert digest.startswith("learner digest: ")
 
 
 def test_another_request_is_a_remark_only():

@@ -21,7 +21,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning
-from replearn.learners.diagnostics import warn_if_preprocessed
+from replearn.learners.conditions import sample_conditions
 from replearn.learners.inputs import float_precision
 
 NAMES = ["a", "b", "c"]
@@ -37,7 +37,7 @@ def said(X):
     """Everything that is said of a table."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        warn_if_preprocessed(X)
+        sample_conditions(X)
     return [str(one.message) for one in caught]
 
 
@@ -59,7 +59,7 @@ def test_marks_of_fitted_transformers(table, transformer, name, output):
     assert said(table) == []
     transformed = transformer.set_output(transform=output).fit_transform(table)
     with pytest.warns(PreprocessingWarning, match=f"^X looks as if {name}"):
-        warn_if_preprocessed(transformed)
+        sample_conditions(transformed)
 
 
 def test_new_rows_carry_no_mark(table):
@@ -73,7 +73,7 @@ def test_one_scaled_column_among_others_is_enough(table):
         (OneHotEncoder(sparse_output=False), ["town"]), (StandardScaler(), ["age"])
     )
     with pytest.warns(PreprocessingWarning, match="a StandardScaler"):
-        warn_if_preprocessed(front.fit_transform(frame))
+        sample_conditions(front.fit_transform(frame))
 
 
 def test_missing_values_do_not_hide_the_mark(table):
@@ -86,7 +86,7 @@ def test_missing_values_do_not_hide_the_mark(table):
         pl.DataFrame(scaled, schema=NAMES).fill_nan(None),
     ):
         with pytest.warns(PreprocessingWarning, match="a StandardScaler"):
-            warn_if_preprocessed(X)
+            sample_conditions(X)
 
 
 @pytest.mark.parametrize(

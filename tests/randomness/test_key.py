@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from replearn.exceptions import SecretKeyWarning
 from replearn.randomness import SharedKey, as_points
 from replearn.randomness.hashing import gumbel_from_hashes, hash_points
-from replearn.randomness.key import Purpose, derive
+from replearn.randomness.derivation import Purpose, derive
 from replearn.randomness.siphash import LANES
 
 KEY = SharedKey("trial-2026")
@@ -235,3 +236,15 @@ def test_order_depends_on_the_label_and_on_the_key():
 def test_order_takes_labels_of_several_columns():
     X = [1, 1]
     assert KEY.order(X, [[0, 1.5], [0, 2.5]]).tolist() in ([0, 1], [1, 0])
+
+
+@pytest.mark.parametrize("make", [SharedKey.generate, lambda: SharedKey(KEY.export())])
+def test_a_secret_key_is_pickled_with_a_warning_unless_allowed(make):
+    key = make()
+    for secret in (key, key.child("vote"), SharedKey(key)):
+        with pytest.warns(SecretKeyWarning, match=r"allow_pickle\(\)"):
+            assert pickle.loads(pickle.dumps(secret)) == secret
+    allowed = key.allow_pickle()
+    assert allowed == key
+    for silent in (allowed, allowed.child("vote"), SharedKey(allowed)):
+        assert pickle.loads(pickle.dumps(pickle.loads(pickle.dumps(silent)))) == silent

@@ -23,7 +23,7 @@ from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.records.json import pretty_json
 
-DONE, GATE_FAILED, BAD_INPUT, INTERRUPTED = 0, 1, 2, 130
+DONE, GATE_FAILED, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 COMMANDS = {
     "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
     "plan": ("replearn.cli.plan", "what n rows can guarantee, or how many rows are needed"),

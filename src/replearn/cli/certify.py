@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json
+from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Comparison, differing
 from replearn.persistence import describe
@@ -33,13 +33,35 @@ def run(args: argparse.Namespace) -> int:
     if args.json:
         put_json(_as_json(certificates, comparisons))
     else:
+        if comparisons:
+            put(_verdict(comparisons))
         for path, certificate in certificates.items():
             put(f"{path}: {_in_words(certificate)}")
         for path, comparison in comparisons.items():
             put(f"{first} and {path}: {comparison}")
         if args.explain:
             put(f"\n{certificates[first].explain()}")
-    return DONE if all(comparisons.values()) else GATE_FAILED
+    return _CODES[_answer(comparisons)]
+
+
+_CODES = {"yes": DONE, "no": GATE_FAILED, "unknown": UNKNOWN}
+
+
+def _answer(comparisons: dict[str, Comparison]) -> str:
+    answers = [comparison.answer for comparison in comparisons.values()]
+    return next((answer for answer in ("no", "unknown") if answer in answers), "yes")
+
+
+def _verdict(comparisons: dict[str, Comparison]) -> str:
+    """Return the answer for all runs together, and what would make it yes."""
+    answer = _answer(comparisons)
+    if answer == "yes":
+        return "yes: the runs are comparable"
+    reasons = [text for c in comparisons.values() if c.answer == answer for text in c.reasons]
+    items = "; ".join(dict.fromkeys(reasons))
+    if answer == "no":
+        return f"no: it would be yes if the runs agreed on: {items}"
+    return f"unknown: it would be yes if this were the same or known: {items}"
 
 
 def read_run(path: str) -> tuple[Certificate, Any]:

@@ -26,7 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from replearn import compat
 from replearn.execution.constant import ConstantVote
 from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import Progress, Shelf, active_store, one_thread
+from replearn.execution.runtime import Progress, Shelf, active_store, no_autologging, one_thread
 from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
@@ -135,7 +135,7 @@ def fit_blocks(
     try:
         # The outer limit holds for the whole loop: workers that are threads of this process
         # share its libraries, and the first to finish must not lift the limit for the others.
-        with one_thread():
+        with one_thread(), no_autologging():
             for batch in _run(estimator, work, len(left), n_jobs):
                 models += batch
                 progress.advance(len(batch))

@@ -31,11 +31,24 @@ PLAIN_QUIET_SECONDS = 30.0
 SECONDS_BETWEEN_PLAIN_LINES = 10.0
 """In log files every report is a line that stays: fewer of them."""
 
+_MLFLOW = "mlflow.utils.autologging_utils"
+
 
 @contextlib.contextmanager
 def one_thread() -> Iterator[None]:
     """Run numerical libraries on one thread."""
     with _controller(len(sys.modules)).limit(limits=1):
+        yield
+
+
+@contextlib.contextmanager
+def no_autologging() -> Iterator[None]:
+    """Switch off MLflow's automatic logging, if MLflow is loaded: blocks are no runs of their own.
+
+    Logging hundreds of block models makes a fit of seconds take minutes.
+    """
+    switch = getattr(sys.modules.get(_MLFLOW), "disable_autologging", None)
+    with contextlib.nullcontext() if switch is None else switch():
         yield
 
 

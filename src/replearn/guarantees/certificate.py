@@ -135,8 +135,8 @@ class Certificate:
             gamma=conclusion.gamma,
             alpha=conclusion.alpha,
             beta=conclusion.beta,
-            certified=conclusion.certified,
-            reason=conclusion.reason,
+            certified=conclusion.certified and not identity.failed_conditions,
+            reason="; ".join(filter(None, (conclusion.reason, *identity.failed_conditions))),
             identity=identity,
         )
 
@@ -166,6 +166,11 @@ class Certificate:
         """The classes of this run, in order."""
         classes: tuple[Label, ...] | None = self.identity.classes
         return classes
+
+    @property
+    def failed_conditions(self) -> tuple[str, ...]:
+        """Conditions of the promise that this run's data refute."""
+        return self.identity.failed_conditions
 
     @property
     def theorems(self) -> tuple[str, ...]:

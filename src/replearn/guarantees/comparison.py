@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from replearn.guarantees.identity import Identity
+from replearn.guarantees.points import compare_points
+
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
 
@@ -61,11 +64,51 @@ class Comparison:
 
 
 def compare(here: "Certificate", there: "Certificate") -> Comparison:
-    """List the items of two certificates that differ."""
+    """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
         return Comparison((f"task: {here.task} here, {there.task} there",))
+    mine, yours = here.identity, there.identity
     differences = differing(_promise_items(here), _promise_items(there))
-    return Comparison(differences, remarks=differing(_side_items(here), _side_items(there)))
+    points, unknowns = compare_points(mine.schema, yours.schema)
+    if not points and mine.points_digest != yours.points_digest and not unknowns:
+        points = ("points: synthetic rows are encoded differently here and there",)
+    learner, versions, remarks = _compare_learners(mine, yours)
+    for side, identity in (("here", mine), ("there", yours)):
+        unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
+    return Comparison(
+        differences + points + learner,
+        unknowns=versions + unknowns,
+        remarks=remarks + differing(_side_items(here), _side_items(there)),
+    )
+
+
+Texts = tuple[str, ...]
+
+
+def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
+    """Return differences, unknowns and remarks about learners and versions."""
+    texts = {"learner": (mine.learner, yours.learner)}
+    if mine.learner == yours.learner:
+        texts = {"learner digest": (mine.learner_digest, yours.learner_digest)}
+    digests = tuple(f"{k}: {a} here, {b} there" for k, (a, b) in texts.items() if a != b)
+    known = {name for name in mine.versions if name in yours.versions}
+    versions = differing(
+        {f"version of {name}": mine.versions[name] for name in sorted(known)},
+        {f"version of {name}": yours.versions[name] for name in sorted(known)},
+    )
+    ours, theirs = mine.library_version, yours.library_version
+    library = () if ours == theirs else (f"version of replearn: {ours} here, {theirs} there",)
+    if _series(ours) != _series(theirs):
+        versions, library = versions + library, ()
+    if versions and mine.learner == yours.learner:
+        # Bytecode and fitted state may differ because the versions do.
+        return (), versions + digests, library
+    return digests, versions, library
+
+
+def _series(version: str) -> list[str]:
+    """Return what two versions with the same bits have in common: all but the last number."""
+    return version.split(".")[:2]
 
 
 def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
@@ -96,13 +139,14 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
         **items,
         "classes": identity.classes,
         "key fingerprint": identity.key_fingerprint,
-        "learner": identity.learner,
-        "learner digest": identity.learner_digest,
+        "digest of the candidates": identity.candidates,
+        "digest of the shared pool": identity.pool,
+        "digest of the hypothesis class": identity.hypotheses,
     }
 
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:
-    items = {"library version": certificate.identity.library_version}
+    items: dict[str, Any] = {}
     if certificate.design is not None:
         request = certificate.design.request
         items |= {f"{name} asked for": getattr(request, name) for name in _HOPES}

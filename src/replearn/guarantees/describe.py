@@ -24,6 +24,10 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         rows.append(("classes", ", ".join(map(str, identity.classes))))
     if identity.learner:
         rows.append(("learner", identity.learner))
+    if identity.schema is not None:
+        rows.append(("points", _points(identity.schema)))
+    if identity.unbound:
+        rows.append(("not bound", "; ".join(identity.unbound)))
     return [
         *rows,
         ("key fingerprint", identity.key_fingerprint),
@@ -31,8 +35,14 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         ("theorems", ", ".join(certificate.theorems)),
         ("assumptions", ", ".join(item.code for item in certificate.assumptions)),
         ("replearn", identity.library_version),
+        ("versions", ", ".join(f"{k} {v}" for k, v in identity.versions.items()) or "none"),
         ("digest", certificate.digest[:16]),
     ]
+
+
+def _points(schema: dict[str, Any]) -> str:
+    order = "by position" if schema["columns"] is None else "by name"
+    return f"{schema['n_columns']} columns {order}, sketched from {schema['rows']} rows"
 
 
 def plan_rows(made: "Plan") -> list[tuple[str, str]]:

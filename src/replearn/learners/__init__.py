@@ -2,6 +2,7 @@
 
 import replearn.fastpaths  # noqa: F401 - registers the plug-ins
 from replearn.learners.approximate import ApproximatelyReplicableClassifier
+from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.realizable import RealizableReplicableClassifier
@@ -19,4 +20,5 @@ __all__ = [
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
     "SemiReplicableClassifier",
+    "trusted",
 ]

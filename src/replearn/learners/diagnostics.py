@@ -1,15 +1,14 @@
-"""Warnings about data and models that make the promise void or the model useless.
+"""Warnings about models that are useless.
 
-A transformer in front of the classifier changes every point at every retraining. Block models with
-too few rows may answer a constant: histogram boosting that wants 20 rows in each leaf cannot split
-a block of 39, and fits without a word.
+Block models with too few rows may answer a constant: histogram boosting that wants 20 rows in each
+leaf cannot split a block of 39, and fits without a word.
 """
 
 from __future__ import annotations
 
 import sys
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -17,22 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
 
-from replearn.exceptions import ConstantBlocksWarning, PreprocessingWarning
+from replearn.exceptions import ConstantBlocksWarning
 from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
-Column = NDArray[np.floating[Any]]
-
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 """Frames of these packages are not where the user can change anything."""
-
-# A transformer fitted on these very rows leaves its mark to within rounding; data that arrive
-# standardised by a published table do not. Fewer rows than this prove nothing.
-_TOLERANCE = 1e-9
-_SHORT_FLOAT_TOLERANCE = 1e-4
-_FEWEST_ROWS = 30
-_FIRST_ROWS = 128
 
 PROBES = 256
 """Training rows that models are asked about."""
@@ -54,135 +44,6 @@ def warn_user(message: str, category: type[Warning]) -> None:
 
 def _in_library(frame: FrameType) -> bool:
     return str(frame.f_globals.get("__name__", "")).partition(".")[0] in LIBRARIES
-
-
-# -- a transformer in front ------------------------------------------------------------------------
-def warn_if_preprocessed(X: Any) -> None:
-    """Warn when the features carry the mark of a transformer that was fitted on these very rows.
-
-    Such a transformer moves every point a little at each retraining, so that each point gets a new
-    threshold: the promise is lost. It belongs inside the base estimator.
-    """
-    with np.errstate(invalid="ignore", over="ignore"):
-        mark = _mark(X)
-    if mark:
-        warn_user(
-            f"X looks as if {mark} had been fitted on it before. A fitted transformer in front of "
-            "a replicable classifier changes every point at every retraining, and with it every "
-            "threshold: the promise does not hold. Put it inside: "
-            "estimator=make_pipeline(StandardScaler(), LogisticRegression()).",
-            PreprocessingWarning,
-        )
-
-
-def _mark(X: Any) -> str | None:
-    """Name the transformer whose mark the columns carry, if any."""
-    known = [pair for pair in float_columns(X) if len(pair[0]) >= _FEWEST_ROWS]
-    columns = [column for column, _ in known]
-    suspects = [column for column, total in known if _is_centred(column, total)]
-    long = [column for column in suspects if column.dtype == np.float64]
-    # One column of doubles is proof enough; short floats only if all agree, and so for the others.
-    if any(_has_unit_spread(column) for column in long if _moves(column)):
-        return "a StandardScaler"
-    moving = [column for column in suspects if _moves(column)]
-    if moving and len(suspects) == len(columns):
-        if all(_has_unit_spread(column) for column in moving):
-            return "a StandardScaler"
-        if not any(_is_whole(column) for column in moving):  # a balanced design is centred too
-            return "PCA, or another transformer that centres columns,"
-    for name, fits in _RANGES.items():
-        if _all_fit(columns, fits):
-            return name
-    return None
-
-
-def _all_fit(columns: list[Column], fits: Any) -> bool:
-    """Whether all columns fit, and one of them is more than a code in whole numbers."""
-    return all(fits(column) for column in columns) and any(not _is_whole(c) for c in columns)
-
-
-def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
-    """Yield the known values of each column of floats, and their sum."""
-    if isinstance(X, np.ndarray):
-        if X.ndim != 2 or X.dtype.kind != "f":
-            return
-        pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
-    else:
-        columns = (_as_floats(column) for column in _columns(X))
-        pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
-    for column, total in pairs:
-        if np.isnan(total):
-            column = column[~np.isnan(column)]
-            total = column.sum(dtype=np.float64)
-        yield column, float(total)
-
-
-def _columns(X: Any) -> Iterator[Any]:
-    """Yield the columns of a frame (pandas allows several of one name)."""
-    if hasattr(X, "iloc"):
-        return (X.iloc[:, place] for place in range(X.shape[1]))
-    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
-
-
-def _as_floats(column: Any) -> Column | None:
-    """Return a column of a frame as an array if it holds floats; None for all others."""
-    name = str(column.dtype).lower()  # pandas: float64, or Float64 with missing values; polars
-    if name not in ("float16", "float32", "float64"):
-        return None
-    if hasattr(column, "iloc"):
-        return np.asarray(column.to_numpy(dtype=name, na_value=np.nan))
-    return np.asarray(column.to_numpy(), dtype=name)
-
-
-def _tolerance(column: Column) -> float:
-    return _TOLERANCE if column.dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
-
-
-def _is_centred(column: Column, total: float) -> bool:
-    # The first rows tell the scale well enough to clear nearly every column by its sum.
-    mean, tolerance = abs(total) / len(column), _tolerance(column)
-    if not mean <= 1e3 * tolerance * np.abs(column[:_FIRST_ROWS]).max():
-        return False
-    return bool(mean <= tolerance * column.std(dtype=np.float64))
-
-
-def _has_unit_spread(column: Column) -> bool:
-    return bool(abs(column.std(dtype=np.float64) - 1) <= _tolerance(column))
-
-
-def _moves(column: Column) -> bool:
-    """Whether a column has more than two values: indicators prove nothing."""
-    low, high = column.min(), column.max()
-    return bool(low < high) and not bool(((column == low) | (column == high)).all())
-
-
-def _is_whole(column: Column) -> bool:
-    return bool((column == np.round(column)).all())
-
-
-def _has_unit_range(column: Column) -> bool:
-    low, high = column.min(), column.max()
-    return bool(low == high or (low == 0 and abs(high - 1) <= _tolerance(column)))
-
-
-def _has_unit_size(column: Column) -> bool:
-    low, high = column.min(), column.max()
-    return bool(low == high or abs(max(-low, high) - 1) <= _tolerance(column))
-
-
-def _has_unit_quartiles(column: Column) -> bool:
-    tolerance, half = _tolerance(column), (len(column) + 1) // 2
-    if max(np.count_nonzero(column < -tolerance), np.count_nonzero(column > tolerance)) > half:
-        return False  # the median is not zero, and quartiles take long
-    first, middle, third = np.percentile(column, (25, 50, 75))
-    return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
-
-
-_RANGES = {
-    "a MinMaxScaler": _has_unit_range,
-    "a MaxAbsScaler": _has_unit_size,
-    "a RobustScaler": _has_unit_quartiles,
-}
 
 
 # -- models that cannot tell rows apart ------------------------------------------------------------

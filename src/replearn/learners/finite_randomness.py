@@ -18,13 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
-from replearn.guarantees import certify
+from replearn.learners.binding import bind_learner, certify_choice
 from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
     check_features,
-    describe_learner,
     with_base_tags,
 )
 from replearn.learners.planning import Sample
@@ -182,7 +181,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         """
         with all_or_nothing(self):
             base, key = base_learner(self.estimator), SharedKey(self.shared_key)
-            X = check_features(self, X, reset=True)
+            X, bound = check_features(self, X, reset=True), bind_learner(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             rows = self._planned_rows(X, codes)
             if rows is not None:
@@ -208,9 +207,12 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             self.threshold_ = float(self.thresholds_[chosen] / 2**THRESHOLD_BITS)
             self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
             self.n_random_bits_ = sum(self.random_bits_.values())
-            self.certificate_ = certify(
+            self.certificate_ = certify_choice(
                 "finite randomness",
-                key.fingerprint,
+                key,
+                X,
+                codes,
+                bounds={"learner": bound},
                 n=len(codes),
                 n_test=len(test),
                 n_blocks=int(self.n_blocks),
@@ -218,7 +220,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 sharpness=t,
                 rho=float(self.rho),
                 gamma=None if self.gamma is None else float(self.gamma),
-                learner=describe_learner(base)[1],
+                learner=bound.digest,
             )
         warn_if_not_certified(self.certificate_)
         return self

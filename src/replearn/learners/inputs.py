@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from hashlib import sha256
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
@@ -18,7 +18,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn.compat import validate_data
 from replearn.exceptions import PreprocessingWarning
-from replearn.learners.diagnostics import float_columns, warn_user
+from replearn.learners.diagnostics import warn_user
+from replearn.learners.digests import bind
+from replearn.learners.marks import float_columns
 from replearn.randomness import Points, as_points
 from replearn.tables.columns import is_nan
 
@@ -214,11 +216,9 @@ def float_precision(X: Any) -> np.dtype[Any] | None:
 
 
 def describe_learner(estimator: Any) -> tuple[str, str]:
-    """Describe the base learner in words and by a digest of all its parameters.
+    """Describe a learner in words and by a digest of its code and all its parameters.
 
     Two labs belong to one promise only if they train the same learner.
     """
-    params = estimator.get_params(deep=True) if hasattr(estimator, "get_params") else {}
-    lines = [f"{name}={_ADDRESS.sub('', repr(value))}" for name, value in sorted(params.items())]
-    digest = sha256("\n".join([type(estimator).__qualname__, *lines]).encode()).hexdigest()
-    return " ".join(_ADDRESS.sub("", repr(estimator)).split()), digest[:16]
+    unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
+    return " ".join(_ADDRESS.sub("", repr(estimator)).split()), bind(unfitted).digest

@@ -19,7 +19,9 @@ from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
-from replearn.learners.diagnostics import PROBES, warn_if_constant, warn_if_preprocessed
+from replearn.learners.binding import bind_learner, vote_fields
+from replearn.learners.conditions import block_condition, sample_conditions
+from replearn.learners.diagnostics import PROBES, warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -43,6 +45,7 @@ from replearn.learners.planning import (
 )
 from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
@@ -225,8 +228,9 @@ class PointwiseReplicableClassifier(VotePredictions):
             X, base = check_features(self, X, reset=True), base_learner(self.estimator)
             asked, key = plan_arguments(self), SharedKey(self.shared_key)
             check_base(base, asked["vote"])
+            bound = bind_learner(base)
             given, classes = check_sample(X, y, groups, asked["classes"])
-            warn_if_preprocessed(X)
+            failed = sample_conditions(X)
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, asked, given, classes)
@@ -258,7 +262,12 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Certify: the promise of the plan, for this key and this base learner; less of it if
             # equal rows refute what it assumes about single points.
-            run = Identity(key.fingerprint, *describe_learner(base), classes, given.n)
+            if plan.certified:
+                failed += block_condition(base, *work, models, names, self.n_jobs)
+            described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
+            schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
+            learner, fields = describe_learner(base)[0], vote_fields(bound, schema, failed)
+            run = Identity(key.fingerprint, learner, bound.digest, classes, given.n, **fields)
             refuted = None
             if plan.vote_design.assumes_point_masses:
                 refuted = refuted_point_mass(points, plan.vote_design.max_point_mass, sample.groups)

@@ -7,11 +7,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
 
 from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees import certify
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
+from replearn.learners.binding import certify_choice
+from replearn.learners.digests import bind
 from replearn.learners.folds import seeded
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
@@ -142,9 +144,12 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.gave_up_ = self.training_error_ > self.limit_
             self.hypothesis_ = Constant(True) if self.gave_up_ else model
-            self.certificate_ = certify(
+            self.certificate_ = certify_choice(
                 "realizable",
-                key.fingerprint,
+                key,
+                X,
+                y,
+                bounds={"hypotheses": bind(hypotheses if exact else clone(hypotheses))},
                 n=len(y),
                 d=d,
                 max_error_limit=float(ceiling),

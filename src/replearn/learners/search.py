@@ -16,8 +16,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.guarantees import certify
+from replearn.learners.binding import bind_learner, certify_choice
 from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
+from replearn.learners.digests import Bound
 from replearn.learners.folds import (
     configuration_name,
     configured,
@@ -31,7 +32,6 @@ from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
     check_labels,
-    describe_learner,
     with_base_tags,
 )
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
@@ -190,6 +190,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             X, key = check_features(self, X, reset=True), SharedKey(self.shared_key)
+            bound = bind_learner(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             rows = self._planned_rows(X, codes)
             if rows is not None:
@@ -197,7 +198,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                 X, codes = take_rows(X, rows), codes[rows]
             errors_of = self._by_folds if self.train_size is None else self._by_trainings
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params)
-            self._choose(len(codes), key)
+            self._choose(X, codes, key, bound)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
                 self._refit(take_rows(X, order), self.classes_[codes[order]], key, params)
@@ -243,8 +244,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])
 
-    def _choose(self, n: int, key: SharedKey) -> None:
+    def _choose(self, X: Any, codes: NDArray[np.intp], key: SharedKey, bound: Bound) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
+        n = len(codes)
         names = [configuration_name(params) for params in self.cv_results_["params"]]
         scores = self.cv_results_["mean_test_score"]
         asked = (float(self.rho), float(self.alpha), float(self.beta))
@@ -262,16 +264,19 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
         self.best_index_, self.best_score_ = index, float(scores[index])
         self.best_params_, self.sharpness_ = self.cv_results_["params"][index], t
-        self.certificate_ = certify(
+        self.certificate_ = certify_choice(
             task,
-            key.fingerprint,
+            key,
+            X,
+            codes,
+            bounds={"learner": bound},
             n=n,
             **design,
             n_hypotheses=len(names),
             sharpness=t,
             **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
             candidates=names_digest(names, len(names)),
-            learner=describe_learner(self.estimator)[1],
+            learner=bound.digest,
         )
 
     def _refit(self, X: Any, y: NDArray[Any], key: SharedKey, params: dict[str, Any]) -> None:

@@ -13,6 +13,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import Interval, fit_context
+from replearn.learners.binding import bind_candidates, certify_choice
 from replearn.learners.inputs import all_or_nothing, check_labels
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
@@ -127,12 +128,13 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             codes, self.classes_ = check_labels(X, y, None)
             y, rows = np.asarray(y), self._planned_rows(X, codes)
             if rows is not None:
-                X, y = take_rows(X, rows), y[rows]
+                X, y, codes = take_rows(X, rows), y[rows], codes[rows]
+            key = SharedKey(self.shared_key)
             chosen = select_hypothesis(
                 self.candidates,
                 X,
                 y,
-                key=SharedKey(self.shared_key),
+                key=key,
                 rho=self.rho,
                 alpha=self.alpha,
                 beta=self.beta,
@@ -140,7 +142,9 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             )
             self.selection_ = chosen
             self.selected_, self.selected_name_ = chosen.candidate, chosen.name
-            self.certificate_ = chosen.certificate
+            bounds = {"candidates": bind_candidates(self.candidates, X)}
+            inputs = chosen.certificate.inputs
+            self.certificate_ = certify_choice("selection", key, X, codes, bounds=bounds, **inputs)
         warn_if_not_certified(self.certificate_)
         return self
 

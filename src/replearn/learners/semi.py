@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.compat import Interval, fit_context, validate_data
-from replearn.guarantees import certify
 from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
+from replearn.learners.binding import certify_choice
+from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
@@ -146,9 +147,15 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             asked = {"rho": self.rho, "alpha": self.alpha, "beta": self.beta}
             chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **asked)
             self.hypothesis_, self.selection_ = chosen.candidate, chosen
-            self.certificate_ = certify(
+            self.certificate_ = certify_choice(
                 "semi",
-                key.fingerprint,
+                key,
+                X,
+                y,
+                bounds={"hypotheses": bind(self.hypotheses)},
+                pool=None
+                if self.candidates is not None
+                else np.asarray(X_shared, dtype=np.float64),
                 n=len(y),
                 n_shared=n_shared,
                 d=d,

@@ -11,8 +11,9 @@ from numpy.typing import ArrayLike
 
 from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions, fit_context
-from replearn.guarantees import certify
 from replearn.hypotheses import Hypothesis, make_box
+from replearn.learners.binding import certify_choice
+from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
@@ -146,9 +147,12 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             cuts = cuts_of_sample(X[:, feature], y)
             self.level_, self.threshold_, direction = draw_cut(cuts, t, self.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
-            self.certificate_ = certify(
+            self.certificate_ = certify_choice(
                 "thresholds",
-                key.fingerprint,
+                key,
+                X,
+                y,
+                bounds={"hypotheses": bind(self.direction)},
                 n=len(y),
                 sharpness=float(t),
                 n_directions=n_directions,

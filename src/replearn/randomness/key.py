@@ -6,18 +6,23 @@ the runs see other rows, in another order. Here it is a keyed hash of the point 
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import operator
-import re
 import secrets
-import unicodedata
-from enum import Enum
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.exceptions import SecretKeyWarning
+from replearn.randomness.derivation import (
+    EXPORT_PREFIX,
+    Purpose,
+    check_digits,
+    derive,
+    framed,
+    secret_of,
+)
 from replearn.randomness.hashing import (
     gumbel_from_hashes,
     hash_occurrences,
@@ -28,23 +33,6 @@ from replearn.randomness.hashing import (
 )
 from replearn.randomness.points import as_points, points_of
 from replearn.randomness.siphash import KEY_BYTES
-
-_EXPORT_PREFIX = "rk1-"
-_EXPORTED = re.compile(r"rk1-([0-9a-f]{32})-([0-9a-f]{8})")
-
-
-class Purpose(bytes, Enum):
-    """What a derivation is for: one blake2b personalisation each, so that none coincide."""
-
-    KEY = b"replearn-key-1"
-    CHECK = b"replearn-check-1"
-    CHILD = b"replearn-child-1"
-    FINGERPRINT = b"replearn-finger1"
-    SEED = b"replearn-seed-1"
-    POINT = b"replearn-point-1"
-    GUMBEL = b"replearn-gumbel1"
-    CONTENT = b"replearn-row-1"
-    ORDER = b"replearn-order-1"
 
 
 class SharedKey:
@@ -63,7 +51,10 @@ class SharedKey:
 
     Notes
     -----
-    A pickle of a key contains the key.
+    A pickle of a key contains the key, readable by whoever has the file. For a secret key (from
+    `generate` or from what `export` has written) pickling warns, since joblib, MLflow and
+    others pickle whole models; `allow_pickle` says that this is wanted. Model files that
+    `replearn.save` writes contain no key unless asked to.
 
     Examples
     --------
@@ -75,12 +66,20 @@ class SharedKey:
     True
     """
 
-    __slots__ = ("_secret",)
+    __slots__ = ("_pickles", "_secret")
     _secret: bytes
+    _pickles: bool
 
     def __init__(self, value: str | bytes | int | SharedKey) -> None:
-        secret = value._secret if isinstance(value, SharedKey) else secret_of(value)
+        if isinstance(value, SharedKey):
+            self._set(value._secret, value._pickles)
+        else:
+            exported = isinstance(value, str) and value.startswith(EXPORT_PREFIX)
+            self._set(secret_of(value), not exported)
+
+    def _set(self, secret: bytes, pickles: bool) -> None:
         object.__setattr__(self, "_secret", secret)
+        object.__setattr__(self, "_pickles", pickles)
 
     @classmethod
     def generate(cls) -> SharedKey:
@@ -91,13 +90,25 @@ class SharedKey:
         >>> SharedKey.generate() == SharedKey.generate()
         False
         """
-        return cls._of_secret(secrets.token_bytes(KEY_BYTES))
+        return cls._of_secret(secrets.token_bytes(KEY_BYTES), pickles=False)
 
     @classmethod
-    def _of_secret(cls, secret: bytes) -> SharedKey:
+    def _of_secret(cls, secret: bytes, pickles: bool) -> SharedKey:
         key = object.__new__(cls)
-        object.__setattr__(key, "_secret", secret)
+        key._set(secret, pickles)
         return key
+
+    def allow_pickle(self) -> SharedKey:
+        """Return the same key for models that will be pickled: it does not warn.
+
+        Examples
+        --------
+        >>> import pickle
+        >>> key = SharedKey.generate().allow_pickle()
+        >>> pickle.loads(pickle.dumps(key)) == key
+        True
+        """
+        return self._of_secret(self._secret, pickles=True)
 
     def export(self) -> str:
         """Return the key as text, with check digits; ``SharedKey(text)`` reads it back.
@@ -108,7 +119,7 @@ class SharedKey:
         >>> SharedKey(key.export()) == key
         True
         """
-        return f"{_EXPORT_PREFIX}{self._secret.hex()}-{_check_digits(self._secret)}"
+        return f"{EXPORT_PREFIX}{self._secret.hex()}-{check_digits(self._secret)}"
 
     @property
     def fingerprint(self) -> str:
@@ -129,7 +140,8 @@ class SharedKey:
         >>> key.child("partition", 1) == key.child("partition", 2)
         False
         """
-        return self._of_secret(derive(self._secret, Purpose.CHILD, framed(purpose, "purpose")))
+        secret = derive(self._secret, Purpose.CHILD, framed(purpose, "purpose"))
+        return self._of_secret(secret, self._pickles)
 
     def seed_for(self, *label: str | int | bytes) -> int:
         """Return a seed from 0 to 2**32 - 1 for something that wants a generator of its own.
@@ -264,69 +276,19 @@ class SharedKey:
     def __hash__(self) -> int:
         return hash((SharedKey, self._secret))
 
-    def __reduce__(self) -> tuple[type[SharedKey], tuple[str]]:
-        return SharedKey, (self.export(),)
+    def __copy__(self) -> SharedKey:
+        return self
 
+    def __deepcopy__(self, memo: object) -> SharedKey:
+        return self
 
-def derive(secret: bytes, purpose: Purpose, message: bytes = b"", size: int = KEY_BYTES) -> bytes:
-    """Return bytes that only holders of the secret can compute."""
-    return hashlib.blake2b(message, digest_size=size, key=secret, person=purpose.value).digest()
-
-
-def secret_of(value: object) -> bytes:
-    """Return the 16 secret bytes that a key's value stands for."""
-    if isinstance(value, str) and value.startswith(_EXPORT_PREFIX):
-        return _read_export(value)
-    if isinstance(value, str | bytes) and not value:
-        raise ValueError(
-            f"the key is empty ({value!r}); agree on a text, or use SharedKey.generate()"
-        )
-    if isinstance(value, str):
-        # the same text typed on two keyboards may differ in how accents are composed
-        value = unicodedata.normalize("NFC", value)
-    message = framed((value,), "key")
-    return hashlib.blake2b(message, digest_size=KEY_BYTES, person=Purpose.KEY.value).digest()
-
-
-def _read_export(text: str) -> bytes:
-    """Read back what `SharedKey.export` has written, refusing typing errors."""
-    match = _EXPORTED.fullmatch(text)
-    secret = bytes.fromhex(match[1]) if match else b""
-    if match is None or _check_digits(secret) != match[2]:
-        raise ValueError(
-            f"a key that begins with {_EXPORT_PREFIX!r} must be what export() has written; "
-            "this one was mistyped or cut"
-        )
-    return secret
-
-
-def _check_digits(secret: bytes) -> str:
-    return hashlib.blake2b(secret, digest_size=4, person=Purpose.CHECK.value).hexdigest()
-
-
-def framed(parts: tuple[Any, ...], parameter: str) -> bytes:
-    """Join parts unambiguously: the type, the length and the content of each.
-
-    Examples
-    --------
-    >>> framed(("a", "bc"), "purpose") == framed(("ab", "c"), "purpose")
-    False
-    """
-    if not parts:
-        raise ValueError(f"{parameter} is missing: give at least one str, int or bytes")
-    pieces = []
-    for part in parts:
-        tag, content = _tagged(part, parameter)
-        pieces += [tag, len(content).to_bytes(8, "little"), content]
-    return b"".join(pieces)
-
-
-def _tagged(part: Any, parameter: str) -> tuple[bytes, bytes]:
-    if isinstance(part, str):
-        return b"s", part.encode("utf-8")
-    if isinstance(part, bytes):
-        return b"b", part
-    if hasattr(part, "__index__") and not isinstance(part, bool | np.bool_):
-        number = operator.index(part)
-        return b"i", number.to_bytes(number.bit_length() // 8 + 1, "little", signed=True)
-    raise TypeError(f"{parameter} must be str, int or bytes, got {part!r} ({type(part).__name__})")
+    def __reduce__(self) -> tuple[Any, tuple[bytes, bool]]:
+        if not self._pickles:
+            warnings.warn(
+                f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
+                "file. Give the learner key.allow_pickle() if that is wanted; replearn.save writes "
+                "model files without the key.",
+                SecretKeyWarning,
+                stacklevel=2,
+            )
+        return SharedKey._of_secret, (self._secret, self._pickles)

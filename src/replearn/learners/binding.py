@@ -1,0 +1,184 @@
+"""What a certificate binds: the base learner, the points, the conditions that data can refute."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
+
+from replearn.exceptions import UnsupportedValueError
+from replearn.execution import random_state_names, set_seeds
+from replearn.guarantees import Certificate, Identity
+from replearn.learners.diagnostics import PROBES
+from replearn.learners.digests import Bound, bind
+from replearn.learners.schema import describe_points
+from replearn.randomness import SharedKey, as_points
+
+
+class TrustedEstimator(FrozenEstimator):
+    """A fitted estimator that was fitted on data from outside the sample; see `trusted`."""
+
+    fitted_outside_the_sample: ClassVar[bool] = True
+
+
+def trusted(estimator: Any) -> TrustedEstimator:
+    """Say that a fitted estimator comes from outside the sample, so that it may be a part.
+
+    An embedding trained on other data, a scaler with published constants. Every lab must use the
+    same one: it is bound by a digest of its fitted state. What was fitted on the sample itself
+    belongs unfitted into the base learner.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        It is frozen: neither ``fit`` nor ``clone`` changes it.
+
+    Returns
+    -------
+    TrustedEstimator
+        The estimator, marked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from replearn.learners import trusted
+    >>> published = StandardScaler().fit(np.array([[150.0], [190.0]]))
+    >>> base = make_pipeline(trusted(published), LogisticRegression())
+    """
+    return TrustedEstimator(estimator)
+
+
+def bind_learner(base: Any) -> Bound:
+    """Bind a base learner as its blocks will see it, and refuse fitted parts.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
+    >>> one.digest == two.digest
+    False
+    """
+    model = clone(base)
+    set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
+    bound = bind(model)
+    if bound.fitted:
+        raise ValueError(
+            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
+            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
+            "fitted on data from outside the sample, the same in all labs, say so: "
+            "replearn.learners.trusted(estimator)."
+        )
+    return bound
+
+
+def vote_fields(bound: Bound, points: dict[str, Any], failed: tuple[str, ...]) -> dict[str, Any]:
+    """Return what a run of blocks that vote adds to its `Identity`."""
+    return {
+        **points,
+        "versions": bound.versions,
+        "unbound": bound.unbound,
+        "failed_conditions": failed,
+    }
+
+
+def certify_choice(
+    task: str,
+    key: SharedKey,
+    X: Any,
+    codes: NDArray[Any],
+    *,
+    bounds: dict[str, Bound],
+    pool: Any = None,
+    **inputs: Any,
+) -> Certificate:
+    """Issue the certificate of a choice, bound to its points and parts.
+
+    Parameters
+    ----------
+    task : str
+        What the promise is about.
+    key : SharedKey
+        The shared key.
+    X, codes : container of rows, ndarray
+        The sample.
+    bounds : dict
+        What every run must share: ``learner``, ``hypotheses`` or ``candidates``.
+    pool : container of rows, optional
+        Unlabelled rows that every run must share.
+    **inputs
+        The items that all runs of the promise share.
+    """
+    digests = {name: bound.digest for name, bound in bounds.items()}
+    if "learner" in digests:
+        digests["learner_digest"] = digests.pop("learner")
+    points, unread = _points_if_read(X, codes)
+    identity = Identity(
+        key.fingerprint,
+        pool="" if pool is None else pool_digest(pool),
+        versions={k: v for bound in bounds.values() for k, v in bound.versions.items()},
+        unbound=unread + tuple(f"{k}: {text}" for k, b in bounds.items() for text in b.unbound),
+        **points,
+        **digests,
+    )
+    return Certificate.issue(task, inputs, identity)
+
+
+def _points_if_read(X: Any, codes: NDArray[Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """Describe points, where they are points: candidates may take rows of any kind."""
+    try:
+        return describe_points(X, np.asarray(codes).astype(np.intp)), ()
+    except (TypeError, ValueError, UnsupportedValueError) as error:
+        return {}, (f"points: {error}",)
+
+
+def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
+    """Bind named models by their state; what cannot be read, by its answers to synthetic rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> low, high = (lambda X: X[:, 0] > 0.5), (lambda X: X[:, 0] > 0.7)
+    >>> X = np.zeros((3, 1))
+    >>> bind_candidates({"a": low}, X).digest == bind_candidates({"a": high}, X).digest
+    False
+    """
+    bounds = {name: _bind_model(model, X) for name, model in candidates.items()}
+    return Bound(
+        bind({name: bound.digest for name, bound in bounds.items()}).digest,
+        {k: v for bound in bounds.values() for k, v in bound.versions.items()},
+        tuple(f"{name}: {text}" for name, bound in bounds.items() for text in bound.unbound),
+    )
+
+
+def _bind_model(model: Any, X: Any) -> Bound:
+    bound = bind(model)
+    numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
+    if not bound.unbound or not numbers:
+        return bound
+    cells = [[row, column] for row in range(PROBES) for column in range(X.shape[1])]
+    uniforms = SharedKey("replearn probe rows").uniforms(cells).reshape(PROBES, -1)
+    probes = (2 * uniforms - 1) * 10.0 ** (np.arange(PROBES) % 4)[:, np.newaxis]
+    try:
+        answers = np.asarray(getattr(model, "predict", model)(probes))
+    except Exception:
+        return bound
+    return Bound(bind(answers).digest, bound.versions)
+
+
+def pool_digest(pool: Any) -> str:
+    """Digest of the points of a shared pool, whatever their order.
+
+    Examples
+    --------
+    >>> pool_digest([[1.0], [2.0]]) == pool_digest([[2.0], [1.0]])
+    True
+    """
+    hashes = np.sort(SharedKey("replearn shared pool").hashes(as_points(pool)))
+    return bind(hashes).digest

@@ -1,0 +1,214 @@
+"""Marks of a transformer that was fitted on the sample and stands in front of the learner.
+
+A transformer in front of the classifier changes every point at every retraining. One that was
+fitted on these very rows leaves its mark to within rounding; data that arrive standardised by a
+published table do not. What leaves no mark in one table (a power transform, winsorising) is asked
+about in words, by the assumption "learned-inside-blocks".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Column = NDArray[np.floating[Any]]
+
+_TOLERANCE = 1e-9
+_SHORT_FLOAT_TOLERANCE = 1e-4
+_ROUGH = 1e-6
+_FIRST_ROWS = 128
+_FEWEST_ROWS = 30
+"""Fewer rows prove nothing."""
+
+_FEWEST_IMPUTED = 3
+_MOST_ORTHOGONAL = 4
+_NORMAL_END = 5.199337582605575
+"""Normal scores of scikit-learn's QuantileTransformer end here."""
+
+
+def preprocessing_mark(X: Any) -> str | None:
+    """Say in words if the features carry the mark of a transformer fitted on these very rows.
+
+    Such a transformer moves every point a little at each retraining, so that each point gets a new
+    threshold: the promise is lost. It belongs inside the base estimator.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.random.default_rng(0).normal(3, 2, (100, 2))
+    >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
+    (None, 'X looks as if a StandardScaler had been fitted on it before')
+    """
+    with np.errstate(invalid="ignore", over="ignore"):
+        mark = _mark(X)
+    return f"X looks as if {mark} had been fitted on it before" if mark else None
+
+
+def _mark(X: Any) -> str | None:
+    """Name the transformer whose mark the columns carry, if any."""
+    known = [pair for pair in float_columns(X) if len(pair[0]) >= _FEWEST_ROWS]
+    columns = [column for column, _ in known]
+    suspects = [column for column, total in known if _is_centred(column, total)]
+    long = [column for column in suspects if column.dtype == np.float64]
+    # One column of doubles is proof enough; short floats only if all agree, and so for the others.
+    if any(_has_unit_spread(column) for column in long if _moves(column)):
+        return "a StandardScaler"
+    moving = [column for column in suspects if _moves(column)]
+    if moving and len(suspects) == len(columns):
+        if all(_has_unit_spread(column) for column in moving):
+            return "a StandardScaler"
+        if not any(_is_whole(column) for column in moving):  # a balanced design is centred too
+            return "PCA, or another transformer that centres columns,"
+    for name, fits in _RANGES.items():
+        if _all_fit(columns, fits):
+            return name
+    return _other_mark([column for column in columns if column.dtype == np.float64])
+
+
+def _other_mark(columns: list[Column]) -> str | None:
+    """Name a transformer that leaves neither a mean of zero nor a known range."""
+    if len(columns) > 1 and _all_fit(columns, _was_scaled):
+        return "a StandardScaler(with_mean=False)"
+    if any(map(_has_normal_ends, columns)):
+        return "a QuantileTransformer"
+    if any(map(_has_imputed_mean, columns)):
+        return "an imputer that fills in the mean"
+    if _are_orthogonal(columns[:_MOST_ORTHOGONAL]):
+        return "TruncatedSVD, or another transformer that makes columns orthogonal,"
+    return None
+
+
+def _was_scaled(column: Column) -> bool:
+    # The sum of squares clears nearly every column in one pass.
+    n = len(column)
+    spread = _product(column, column) / n - (float(column.sum()) / n) ** 2
+    return bool(abs(spread - 1) <= _ROUGH) and _has_unit_spread(column)
+
+
+def _product(one: Column, two: Column) -> float:
+    return float(np.einsum("i,i->", one, two))  # without the threads of a matrix library
+
+
+def _has_normal_ends(column: Column) -> bool:
+    """Whether a column is cut where scikit-learn cuts normal scores."""
+    return bool(abs(column.max() - _NORMAL_END) + abs(column.min() + _NORMAL_END) <= _ROUGH)
+
+
+def _has_imputed_mean(column: Column) -> bool:
+    """Whether several cells are the mean of the column, and the mean is no round number."""
+    mean = float(column.mean())
+    if abs(mean - round(mean, 6)) <= _TOLERANCE * max(1.0, abs(mean)) or _is_whole(
+        column[:_FIRST_ROWS]
+    ):
+        return False
+    near = column[np.abs(column - mean) <= _TOLERANCE * max(1.0, abs(mean))]
+    return len(near) >= _FEWEST_IMPUTED and bool((near == near[0]).all())
+
+
+def _are_orthogonal(columns: list[Column]) -> bool:
+    if len(columns) < 2 or len({len(column) for column in columns}) > 1:
+        return False
+    first, second = columns[:2]  # one pair clears nearly every table
+    sizes = _product(first, first) * _product(second, second)
+    if abs(_product(first, second)) > _TOLERANCE * np.sqrt(sizes):
+        return False
+    matrix = np.column_stack(columns)
+    products, filled = matrix.T @ matrix, (matrix != 0).mean(axis=0) > 0.5
+    if not filled.all() or any(map(_is_whole, columns)):
+        return False  # indicators of disjoint groups are orthogonal too
+    scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
+    rest = np.abs(products - np.diag(np.diag(products)))
+    return bool((rest <= _TOLERANCE * scale).all())
+
+
+def _all_fit(columns: list[Column], fits: Any) -> bool:
+    """Whether all columns fit, and one of them is more than a code in whole numbers."""
+    return all(fits(column) for column in columns) and any(not _is_whole(c) for c in columns)
+
+
+def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
+    """Yield the known values of each column of floats, and their sum."""
+    if isinstance(X, np.ndarray):
+        if X.ndim != 2 or X.dtype.kind != "f":
+            return
+        # Several passes over each column: with its cells side by side they cost a fifth.
+        pairs: Any = zip(np.ascontiguousarray(X.T), X.sum(axis=0, dtype=np.float64), strict=True)
+    else:
+        columns = (_as_floats(column) for column in _columns(X))
+        pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
+    for column, total in pairs:
+        if np.isnan(total):
+            column = column[~np.isnan(column)]
+            total = column.sum(dtype=np.float64)
+        yield column, float(total)
+
+
+def _columns(X: Any) -> Iterator[Any]:
+    """Yield the columns of a frame (pandas allows several of one name)."""
+    if hasattr(X, "iloc"):
+        return (X.iloc[:, place] for place in range(X.shape[1]))
+    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
+
+
+def _as_floats(column: Any) -> Column | None:
+    """Return a column of a frame as an array if it holds floats; None for all others."""
+    name = str(column.dtype).lower()  # pandas: float64, or Float64 with missing values; polars
+    if name not in ("float16", "float32", "float64"):
+        return None
+    if hasattr(column, "iloc"):
+        return np.asarray(column.to_numpy(dtype=name, na_value=np.nan))
+    return np.asarray(column.to_numpy(), dtype=name)
+
+
+def _tolerance(column: Column) -> float:
+    return _TOLERANCE if column.dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
+
+
+def _is_centred(column: Column, total: float) -> bool:
+    # The first rows tell the scale well enough to clear nearly every column by its sum.
+    mean, tolerance = abs(total) / len(column), _tolerance(column)
+    if not mean <= 1e3 * tolerance * np.abs(column[:_FIRST_ROWS]).max():
+        return False
+    return bool(mean <= tolerance * column.std(dtype=np.float64))
+
+
+def _has_unit_spread(column: Column) -> bool:
+    return bool(abs(column.std(dtype=np.float64) - 1) <= _tolerance(column))
+
+
+def _moves(column: Column) -> bool:
+    """Whether a column has more than two values: indicators prove nothing."""
+    low, high = column.min(), column.max()
+    return bool(low < high) and not bool(((column == low) | (column == high)).all())
+
+
+def _is_whole(column: Column) -> bool:
+    return bool((column == np.round(column)).all())
+
+
+def _has_unit_range(column: Column) -> bool:
+    low, high = column.min(), column.max()
+    return bool(low == high or (low == 0 and abs(high - 1) <= _tolerance(column)))
+
+
+def _has_unit_size(column: Column) -> bool:
+    low, high = column.min(), column.max()
+    return bool(low == high or abs(max(-low, high) - 1) <= _tolerance(column))
+
+
+def _has_unit_quartiles(column: Column) -> bool:
+    tolerance, half = _tolerance(column), (len(column) + 1) // 2
+    if max(np.count_nonzero(column < -tolerance), np.count_nonzero(column > tolerance)) > half:
+        return False  # the median is not zero, and quartiles take long
+    first, middle, third = np.percentile(column, (25, 50, 75))
+    return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
+
+
+_RANGES = {
+    "a MinMaxScaler": _has_unit_range,
+    "a MaxAbsScaler": _has_unit_size,
+    "a RobustScaler": _has_unit_quartiles,
+}

@@ -1,0 +1,249 @@
+"""How a run describes its points on the certificate: names, rounding, a coarse sketch of columns.
+
+A sketch holds, for each column, the shares of kinds of cells, 15 quantiles of the numbers (7 among
+rows of the second class), digests of texts that at least 1 % of the rows have, and shares of
+numbers with few decimals. It reveals this much about the sample and no more: quantiles are rounded
+to four digits, extremes are not among them, and samples below 200 rows are not sketched.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.guarantees.points import FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
+from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
+from replearn.tables import n_rows, take_rows
+
+MOST_COLUMNS = 64
+"""Of wider tables this many columns are sketched, evenly spread over them."""
+
+MOST_CELLS = 1 << 17
+"""Cells that are sketched at most (half as many of frames, whose texts take long to encode)."""
+
+_QUANTILES, _SECOND_QUANTILES = 15, 7
+_PUBLIC = SharedKey("replearn probe points")
+_NUMBERLIKE = np.zeros(len(Kind), dtype=bool)
+_NUMBERLIKE[[Kind.NUMBER, Kind.INTEGER, Kind.INSTANT, Kind.DURATION]] = True
+_WORDS = {
+    "number": (Kind.NUMBER, Kind.INTEGER, Kind.LARGE_INTEGER, Kind.HUGE_INTEGER),
+    "missing": (Kind.MISSING,),
+    "text": (Kind.TEXT,),
+    "time": (Kind.INSTANT, Kind.FAR_INSTANT),
+    "duration": (Kind.DURATION, Kind.LONG_DURATION),
+    "bytes": (Kind.BYTES,),
+}
+_DECIMALS = (0, 2, 4, 6, 8)
+_UNITS = {"whole days": 86_400 * 10**9, "whole hours": 3_600 * 10**9, "whole seconds": 10**9}
+
+
+def describe_points(
+    X: Any,
+    codes: NDArray[np.intp],
+    *,
+    decimals: int | None = None,
+    rows: NDArray[np.intp] | None = None,
+    groups: NDArray[Any] | None = None,
+) -> dict[str, Any]:
+    """Describe the points of a sample, as fields of an `Identity`.
+
+    Parameters
+    ----------
+    X : container of rows
+        The sample.
+    codes : ndarray of intp
+        Labels as codes.
+    decimals : int, optional
+        Rounding of the encoding.
+    rows : ndarray of intp, optional
+        Rows in an order that does not depend on their content beyond the key; None: a fixed
+        random order of the positions.
+    groups : ndarray, optional
+        Groups of the rows: one row of each is looked at, since only groups are independent.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.arange(1000.0)[:, None]
+    >>> schema = describe_points(X, np.arange(1000) % 2)["schema"]
+    >>> schema["columns"], schema["rows"], schema["sketch"][0]["all"]["quantiles"][7]
+    (None, 1000, 499.0)
+    """
+    names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
+    by_position = list(names) == list(range(len(names))) or names == (None,)
+    schema: dict[str, Any] = {
+        "encoding": ENCODING_VERSION,
+        "decimals": decimals,
+        "columns": None if by_position else [str(name) for name in names],
+        "n_columns": len(names),
+        "rows": 0,
+        "second": 0,
+        "texts": {},
+        "sketch": [],
+    }
+    most = MOST_CELLS if isinstance(X, np.ndarray) and X.dtype.kind == "f" else MOST_CELLS // 2
+    n_kept = most // max(1, min(len(names), MOST_COLUMNS))
+    chosen = _chosen_rows(len(codes), rows, groups)[:n_kept]
+    if len(chosen) >= FEWEST_ROWS:
+        schema |= _sketch(take_rows(X, chosen), names, codes[chosen] == 1, decimals)
+    return {"schema": schema, "points_digest": probe_digest(names, decimals)}
+
+
+def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
+    """Digest of a few synthetic points with these columns: equal where points are encoded alike.
+
+    Examples
+    --------
+    >>> probe_digest(("age", "sex"), None) == probe_digest(("sex", "age"), None)
+    False
+    """
+    named = [str(name) for name in names[:MOST_COLUMNS]]
+    numbers = _PUBLIC.uniforms([[name] for name in named])
+    values = zip(named, numbers.tolist(), strict=True)
+    rows = [[1000 * u, f"{name} \u00e9", None, -1, u / 3] for name, u in values]
+    hashes = _PUBLIC.hashes(as_points(rows, decimals=decimals))
+    return sha256(hashes.astype("<u8").tobytes()).hexdigest()[:16]
+
+
+def _chosen_rows(
+    n: int, rows: NDArray[np.intp] | None, groups: NDArray[Any] | None
+) -> NDArray[np.intp]:
+    if rows is None:
+        rows = np.random.default_rng(0).permutation(n)
+    if groups is not None:
+        rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
+    return rows
+
+
+def _sketch(
+    X: Any, names: tuple[Any, ...], second: NDArray[np.bool_], decimals: int | None
+) -> dict[str, Any]:
+    texts = _text_shares(X)
+    if len(names) > MOST_COLUMNS:
+        kept = np.linspace(0, len(names) - 1, MOST_COLUMNS).astype(np.intp)
+        names = tuple(names[place] for place in kept)
+        X = X[list(names)] if hasattr(X, "columns") else X[:, kept]
+    words, kinds = as_points(X, decimals=decimals).encoded()
+    if words.shape[1] != len(names):
+        return {}  # columns of one name cannot be told apart
+    n_second = int(second.sum())
+    columns = [
+        _column(name, words[:, place], kinds[:, place], second if n_second >= FEWEST_ROWS else None)
+        for place, name in enumerate(names)
+    ]
+    return {"rows": len(second), "second": n_second, "texts": texts, "sketch": columns}
+
+
+def _column(
+    name: Any,
+    words: NDArray[np.uint64],
+    kinds: NDArray[np.uint8],
+    second: NDArray[np.bool_] | None,
+) -> dict[str, Any]:
+    counts = np.bincount(kinds, minlength=len(Kind)) / len(kinds)
+    shares = {word: _short(sum(counts[kind] for kind in of)) for word, of in _WORDS.items()}
+    values = _values(words, kinds)
+    sketch = {
+        "name": name if isinstance(name, int) else str(name),
+        "kinds": {word: share for word, share in shares.items() if share},
+        "steps": _steps(values[:ROUNDED_ROWS], words, kinds),
+        "all": _distribution(values, words, kinds, _QUANTILES),
+    }
+    if second is not None:
+        parts = (values[second], words[second], kinds[second])
+        sketch["second"] = _distribution(*parts, _SECOND_QUANTILES)
+    return sketch
+
+
+def _values(words: NDArray[np.uint64], kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
+    """Return numbers and times as floats, everything else as plus infinity."""
+    words = np.ascontiguousarray(words)
+    if not kinds.any():
+        return words.view(np.float64)
+    values = np.where(kinds == Kind.NUMBER, words.view(np.float64), words.view(np.int64))
+    return np.where(_NUMBERLIKE[kinds], values, np.inf)
+
+
+def _distribution(
+    values: NDArray[np.float64],
+    words: NDArray[np.uint64],
+    kinds: NDArray[np.uint8],
+    n_quantiles: int,
+) -> dict[str, Any]:
+    n = len(values)
+    levels = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
+    places = np.ceil(levels * n).astype(np.intp) - 1
+    quantiles = np.sort(values)[places].tolist()
+    return {
+        "quantiles": [None if q == np.inf else _short(q) for q in quantiles],
+        "levels": _levels(words[~_NUMBERLIKE[kinds] & (kinds != Kind.MISSING)], n),
+    }
+
+
+def _levels(words: NDArray[np.uint64], n: int) -> dict[str, float]:
+    if len(words) == 0:
+        return {}
+    level, counts = np.unique(words, return_counts=True)
+    top = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
+    return {
+        f"{int(level[i]):016x}"[:8]: _short(counts[i] / n) for i in top if counts[i] >= RARE * n
+    }
+
+
+def _steps(
+    values: NDArray[np.float64], words: NDArray[np.uint64], kinds: NDArray[np.uint8]
+) -> dict[str, float]:
+    """Return shares of cells that are multiples of a step: what printing and rounding change."""
+    n, kinds = len(values), kinds[: len(values)]
+    times = np.isin(kinds, (Kind.INSTANT, Kind.DURATION))
+    if times.any():
+        instants = np.ascontiguousarray(words[:n]).view(np.int64)[times]
+        return {name: _short((instants % unit == 0).sum() / n) for name, unit in _UNITS.items()}
+    numbers = values[(kinds == Kind.NUMBER)]
+    if len(numbers) == 0:
+        return {}
+    with np.errstate(over="ignore"):
+        short = {"float32 numbers": numbers == numbers.astype(np.float32)}
+    rounded = {f"numbers of {d} decimals": np.round(numbers, d) == numbers for d in _DECIMALS}
+    return {name: _short(same.sum() / n) for name, same in (rounded | short).items()}
+
+
+def _text_shares(X: Any) -> dict[str, float]:
+    """Return shares of rows with texts that look alike and are other points elsewhere."""
+    rows = _texts(take_rows(X, np.arange(min(n_rows(X), ROUNDED_ROWS))))
+    if not any(rows):
+        return {}
+    marks = {
+        "not in the form NFC": lambda text: not unicodedata.is_normalized("NFC", text),
+        "with capital letters": lambda text: text != text.lower(),
+        "with spaces around": lambda text: text != text.strip(),
+    }
+    return {
+        name: _short(sum(any(map(mark, row)) for row in rows) / len(rows))
+        for name, mark in marks.items()
+    }
+
+
+def _texts(X: Any) -> list[list[str]]:
+    """Return the texts of each row."""
+    if hasattr(X, "columns"):
+        kept = [c for c in X.columns if not _is_number(X[c])]
+        cells: Any = zip(*(list(X[c]) for c in kept), strict=True)
+    elif hasattr(X, "tocsr") or _is_number(X):
+        return []
+    else:
+        cells = (row if isinstance(row, list | tuple | np.ndarray) else (row,) for row in X)
+    return [[cell for cell in row if isinstance(cell, str)] for row in cells]
+
+
+def _is_number(column: Any) -> bool:
+    kind = getattr(getattr(column, "dtype", None), "kind", "O")
+    return kind in ("b", "i", "u", "f", "M", "m")
+
+
+def _short(value: Any) -> float:
+    return float(f"{float(value):.4g}")

@@ -1,0 +1,540 @@
+"""What a certificate binds: every way in which two labs silently differ is a test."""
+
+import functools
+import os
+import re
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
+from sklearn.compose import make_column_transformer
+from sklearn.decomposition import TruncatedSVD
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.feature_extraction.text import HashingVectorizer
+from sklearn.frozen import FrozenEstimator
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import BernoulliNB, GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import (
+    FunctionTransformer,
+    OneHotEncoder,
+    QuantileTransformer,
+    StandardScaler,
+)
+
+from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
+from replearn.guarantees import Certificate
+from replearn.hypotheses import Thresholds
+from replearn.learners import (
+    RealizableReplicableClassifier,
+    ReplicableSelector,
+    ReplicableThresholdClassifier,
+    SemiReplicableClassifier,
+    trusted,
+)
+from replearn.learners.conditions import SWITCH, row_number_column, sample_conditions
+from replearn.learners.digests import bind
+from replearn.learners.schema import describe_points
+
+N = 3000
+
+
+def table(seed, n=N):
+    """Return age, an indicator, an income in full precision, and labels."""
+    rng = np.random.default_rng(seed)
+    age, sex = np.round(rng.gamma(9, 5, n), 1), rng.integers(0, 2, n)
+    income = rng.lognormal(3, 0.5, n)
+    y = (age / 20 + sex + rng.normal(size=n) > 3).astype(int)
+    return pd.DataFrame({"age": age, "sex": sex, "income": income}), y
+
+
+def fitted(X, y, base=None, **settings):
+    base = GaussianNB() if base is None else base
+    return PointwiseReplicableClassifier(
+        base, **{"rho": 0.4, "max_fits": 40, "shared_key": "k", **settings}
+    ).fit(X, y)
+
+
+def compared(one, two, base=None, **settings):
+    """Fit two labs and compare their certificates, after a journey through JSON."""
+    certificates = [
+        Certificate.from_json(fitted(X, y, base, **settings).certificate_.to_json())
+        for X, y in (one, two)
+    ]
+    for certificate in certificates:
+        certificate.check()
+        assert certificate.certified, certificate.reason
+    return certificates[0].comparable(certificates[1])
+
+
+# -- points ----------------------------------------------------------------------------------------
+def as_array(X):
+    return X.to_numpy(float)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (as_array, "columns: by name .* here, by position there"),
+        (lambda X: X.rename(columns={"age": "Age"}), "columns: by name"),
+        (lambda X: X.assign(age=X["age"] * 12), "column 'age': other values"),
+        (lambda X: X.rename(columns={"age": "sex", "sex": "age"}), "column 'age'"),
+        (lambda X: X.round({"income": 6}), "column 'income': .*6 decimals"),
+        (lambda X: X.astype({"income": "float32"}), "column 'income': .*float32 numbers"),
+        (lambda X: X.assign(sex=X["sex"].map({0: "f", 1: "m"})), "column 'sex': .*number"),
+        (lambda X: X.assign(age=X["age"].where(X["age"] < 50)), "column 'age'"),
+    ],
+    ids=["array", "header", "months", "swapped", "csv", "float32", "coding", "missing"],
+)
+def test_points_that_differ_are_not_comparable(change, words):
+    (X, y), (Z, u) = table(0), table(1)
+    base = make_pipeline(
+        FunctionTransformer(numbers), SimpleImputer(keep_empty_features=True), GaussianNB()
+    )
+    comparison = compared((X, y), (change(Z), u), base)
+    assert comparison.answer == "no"
+    assert re.search(words, str(comparison)), str(comparison)
+
+
+def numbers(X):
+    """Read a table as numbers, texts as their length: the same for all labs."""
+    if isinstance(X, np.ndarray):
+        return X
+    return X.apply(lambda c: c.map(len) if isinstance(c.iloc[0], str) else c).to_numpy(float)
+
+
+def test_columns_of_one_distribution_that_change_places_are_told_apart_by_their_labels():
+    def lab(seed, order):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(20_000, 2))
+        return X[:, order], (X[:, 0] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
+
+    assert compared(lab(0, [0, 1]), lab(1, [0, 1])).answer == "yes"
+    assert "among rows of the second class" in str(compared(lab(0, [0, 1]), lab(1, [1, 0])))
+
+
+def test_rounding_in_the_plan_makes_precisions_comparable():
+    (X, y), (Z, u) = ((as_array(X), y) for X, y in (table(0), table(1)))
+    plan = {"decimals": 3}
+    assert compared((X, y), (Z.astype(np.float32), u), plan=plan).answer == "yes"
+    assert compared((X, y), (np.round(Z, 5), u), plan=plan).answer == "yes"
+
+
+def test_times_in_another_zone_are_other_points():
+    def lab(seed, zone):
+        rng = np.random.default_rng(seed)
+        days = pd.to_datetime("2026-01-01") + pd.to_timedelta(rng.integers(0, 900, N), "D")
+        return pd.DataFrame({"day": days + pd.Timedelta(hours=zone)}), rng.integers(0, 2, N)
+
+    base = make_pipeline(FunctionTransformer(seconds), GaussianNB())
+    assert compared(lab(0, 0), lab(1, 0), base).answer == "yes"
+    assert "whole days" in str(compared(lab(0, 0), lab(1, 2), base))
+
+
+def seconds(X):
+    return X.apply(lambda c: c.astype("int64")).to_numpy(float) / 1e18
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [(str.upper, "with capital letters"), (lambda t: t.replace("é", "e\u0301"), "NFC")],
+    ids=["case", "nfd"],
+)
+def test_texts_in_another_form_are_other_points(change, words):
+    def lab(seed, form):
+        rng = np.random.default_rng(seed)
+        texts = [form(f"caf\u00e9 {a} {b}") for a, b in rng.integers(0, 99, (N, 2))]
+        return np.array(texts, dtype=object), rng.integers(0, 2, N)
+
+    base = make_pipeline(HashingVectorizer(n_features=16), BernoulliNB())
+    assert compared(lab(0, str), lab(1, str), base).answer == "yes"
+    assert words in str(compared(lab(0, str), lab(1, change), base))
+
+
+# -- ordinary use gets "certified" and "yes" -------------------------------------------------------
+def mixed(seed, n=N):
+    X, y = table(seed, n)
+    rng = np.random.default_rng(seed + 100)
+    town = rng.choice(["Ulm", "Köln", "Jena", None], n, p=[0.5, 0.3, 0.1, 0.1])
+    X["town"] = pd.Categorical(town, categories=rng.permutation(["Ulm", "Köln", "Jena", "Rom"]))
+    X["age"] = X["age"].where(rng.random(n) > 0.05)
+    X["member"] = rng.random(n) < 0.5
+    X["visits"] = pd.array(rng.integers(0, 9, n), dtype="Int64" if seed % 2 else "int64")
+    return X[rng.permutation(X.columns)], y
+
+
+ENCODED = make_pipeline(
+    make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), ["town"]),
+        (make_pipeline(SimpleImputer(), StandardScaler()), ["age", "income", "visits"]),
+        remainder="passthrough",
+    ),
+    LogisticRegression(),
+)
+
+
+@pytest.mark.parametrize(
+    ("lab", "base"),
+    [
+        (table, None),
+        (mixed, ENCODED),
+        (lambda seed: (as_array(table(seed)[0]), table(seed)[1]), None),
+        (lambda seed: (as_array(table(seed)[0]).astype(np.float32), table(seed)[1]), None),
+        (
+            lambda seed: (
+                sparse.random(N, 300, 0.02, format="csr", random_state=seed),
+                flags(seed),
+            ),
+            BernoulliNB(),
+        ),
+        (
+            lambda seed: ([f"w{i % 7} w{i % 11}" for i in shuffled(seed)], flags(seed)),
+            make_pipeline(HashingVectorizer(n_features=16), BernoulliNB()),
+        ),
+        (
+            table,
+            GridSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, cv=2),
+        ),
+        (table, RandomForestClassifier(2, max_depth=2)),
+    ],
+    ids=["frame", "mixed", "array", "float32", "sparse", "text", "search", "forest"],
+)
+def test_two_labs_that_do_the_same_are_certified_and_comparable(lab, base):
+    comparison = compared(lab(0), lab(1), base)
+    assert comparison.answer == "yes", str(comparison)
+
+
+def flags(seed):
+    return np.random.default_rng(seed).integers(0, 2, N)
+
+
+def shuffled(seed):
+    return np.random.default_rng(seed).permutation(N)
+
+
+def test_sketches_of_one_population_are_never_told_apart():
+    def schema(seed):
+        X, y = table(seed, 400)
+        return describe_points(X, y)["schema"]
+
+    from replearn.guarantees.points import compare_points
+
+    schemas = [schema(seed) for seed in range(60)]
+    assert all(compare_points(one, two) == ((), ()) for one in schemas for two in schemas)
+
+
+def test_groups_count_once_in_a_sketch():
+    X, y = table(0)
+    groups = np.repeat(np.arange(N // 10), 10)
+    assert describe_points(X, y, groups=groups)["schema"]["rows"] == N // 10
+
+
+def test_small_samples_are_not_sketched():
+    X, y = table(0, 199)
+    assert describe_points(X, y)["schema"]["sketch"] == []
+
+
+# -- the learner -----------------------------------------------------------------------------------
+def test_fitted_parts_are_refused():
+    X, y = table(0)
+    scaler = StandardScaler().fit(X)
+    for base in (
+        FrozenEstimator(LogisticRegression().fit(X, y)),
+        make_pipeline(FrozenEstimator(scaler), GaussianNB()),
+        make_pipeline(FunctionTransformer(lambda X: scaler.transform(X)), GaussianNB()),
+    ):
+        with pytest.raises(ValueError, match=r"contains a fitted part: .*trusted\(estimator\)"):
+            fitted(X, y, base)
+
+
+def test_an_estimator_that_was_fitted_before_is_no_fitted_part():
+    X, y = table(0)
+    assert fitted(X, y, GaussianNB().fit(X, y)).certificate_.certified
+
+
+def test_trusted_parts_are_bound_by_their_state():
+    def base(data):
+        return make_pipeline(trusted(StandardScaler().fit(data)), GaussianNB())
+
+    (X, y), (Z, u), (other, _) = table(0), table(1), table(2)
+    alike = [fitted(*lab, base(other)).certificate_ for lab in ((X, y), (Z, u))]
+    assert alike[0].certified
+    assert alike[0].comparable(alike[1]).answer == "yes"
+    own = fitted(Z, u, base(Z)).certificate_
+    assert "learner digest" in str(alike[0].comparable(own))
+    assert isinstance(clone(base(X))[0], type(trusted(GaussianNB())))
+
+
+def threshold_above(limit):
+    return lambda X: np.asarray(X, dtype=float) > limit
+
+
+def test_what_a_function_closes_over_is_bound():
+    X, y = table(0)
+    one, same, other = (
+        fitted(X, y, make_pipeline(FunctionTransformer(threshold_above(limit)), BernoulliNB()))
+        for limit in (20.0, 20.0, 30.0)
+    )
+    assert one.certificate_.comparable(same.certificate_).answer == "yes"
+    assert "learner digest" in str(one.certificate_.comparable(other.certificate_))
+
+
+LIMIT = 3.0
+
+
+def uses_global(x):
+    return x > LIMIT
+
+
+def test_globals_of_functions_are_bound(monkeypatch):
+    before = bind(uses_global).digest
+    monkeypatch.setitem(globals(), "LIMIT", 4.0)
+    assert bind(uses_global).digest != before
+
+
+def test_what_cannot_be_read_makes_the_answer_unknown():
+    class Holder(GaussianNB):
+        def __init__(self, source=None):
+            super().__init__()
+            self.source = source
+
+    class Source:
+        def __deepcopy__(self, memo):
+            return self
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("no state")
+
+    X, y = table(0)
+    model = fitted(X, y, Holder(Source()))
+    comparison = model.certificate_.comparable(model.certificate_)
+    assert comparison.answer == "unknown"
+    assert "Source, whose state cannot be read" in str(comparison)
+
+
+SCRIPT = """
+    import numpy as np, functools
+    from sklearn.pipeline import make_pipeline
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.preprocessing import FunctionTransformer
+    from replearn.learners.digests import bind
+    class Own(LogisticRegression):
+        names = {"a", "b", "c"}
+        def fit(self, X, y, words=frozenset(["x", "y", "z"])):
+            return super().fit(X, y)
+    shift = {"b": np.arange(3), "a": {1, "two", 3.0}}
+    base = make_pipeline(FunctionTransformer(lambda X: X if "q" in {"q", "r"} else shift), Own())
+    part = functools.partial(np.clip, a_min=0)
+    print(bind([base, part, np.random.default_rng(1), np.random.RandomState(2), Own]).digest)
+"""
+
+
+def test_two_processes_give_one_digest():
+    digests = {
+        subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(SCRIPT)],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for seed in ("1", "2")
+    }
+    assert len(digests) == 1
+
+
+@pytest.mark.parametrize(
+    "pair",
+    [
+        ([1], [1.0]),
+        ({"a": 1}, {"a": 2}),
+        (np.arange(3), np.arange(3.0)),
+        (np.zeros((2, 3)), np.zeros((3, 2))),
+        (functools.partial(max, 1), functools.partial(max, 2)),
+        (np.random.default_rng(1), np.random.default_rng(2)),
+        (lambda x: x + 1, lambda x: x + 2),
+        (sparse.eye_array(2), sparse.eye_array(3)),
+        (GaussianNB(), BernoulliNB()),
+    ],
+)
+def test_different_things_have_different_digests(pair):
+    one, two = pair
+    assert bind(one).digest != bind(two).digest
+    assert bind(one).digest == bind(one).digest
+
+
+def test_a_thing_inside_itself_ends():
+    loop = [1]
+    loop.append(loop)
+    assert bind(loop).digest
+
+
+# -- conditions that data refute -------------------------------------------------------------------
+class Counting(ClassifierMixin, BaseEstimator):
+    """Answers by how often anybody was fitted before."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.classes_, self.turn_ = np.unique(y), type(self).fits % 2
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[self.turn_])
+
+
+EVERYBODYS = np.random.default_rng(0)
+
+
+class Drawing(Counting):
+    """Answers by a generator that is everybody's."""
+
+    def fit(self, X, y):
+        self.classes_, self.turn_ = np.unique(y), 0
+        self.noise_ = EVERYBODYS.random(5)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(np.arange(len(X)) * self.noise_[0] % 1 > 0.5).astype(int)]
+
+
+@pytest.mark.parametrize("base", [Drawing()], ids=["generator"])
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+def test_a_block_that_comes_out_differently_is_a_failed_condition(base):
+    X, y = table(0)
+    certificate = fitted(X, y, base).certificate_
+    assert not certificate.certified
+    assert "when it is fitted again" in certificate.reason
+    assert certificate.failed_conditions[0].startswith("block ")
+    certificate.check()
+
+
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+def test_a_counter_in_the_class_is_a_failed_condition():
+    X, y = table(0)
+    seen = [fitted(X, y, Counting(), shared_key=key).certificate_ for key in range(4)]
+    assert not all(certificate.certified for certificate in seen)
+
+
+def test_the_second_fit_can_be_switched_off(monkeypatch):
+    X, y = table(0)
+    monkeypatch.setenv(SWITCH, "off")
+    assert fitted(X, y, Drawing()).certificate_.certified
+
+
+def rows_are_counted(frame):
+    return frame.assign(row=np.arange(len(frame)))
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda X: StandardScaler().fit_transform(X), "StandardScaler"),
+        (lambda X: StandardScaler(with_mean=False).fit_transform(X), "with_mean=False"),
+        (
+            QuantileTransformer(n_quantiles=100, output_distribution="normal").fit_transform,
+            "QuantileTransformer",
+        ),
+        (lambda X: TruncatedSVD(2).fit_transform(X), "TruncatedSVD"),
+        (lambda X: SimpleImputer().fit_transform(X.mask(X.quantile(0.9) < X)), "imputer"),
+        (rows_are_counted, "column 'row' numbers the rows"),
+        (lambda X: rows_are_counted(X).to_numpy(float), "column 3 numbers the rows"),
+    ],
+    ids=["scaler", "no mean", "normal", "svd", "imputer", "row number", "row number of array"],
+)
+def test_what_stands_in_front_is_a_failed_condition(change, words):
+    X, y = table(0)
+    with pytest.warns(PreprocessingWarning):
+        certificate = fitted(change(X), y).certificate_
+    assert not certificate.certified
+    assert words in certificate.reason
+    certificate.check()
+
+
+def test_an_index_in_any_order_is_found():
+    rng = np.random.default_rng(0)
+    assert row_number_column(np.column_stack([rng.random(99), rng.permutation(99) + 5])) == 1
+    assert row_number_column(rng.integers(0, 99, (99, 2))) is None
+    assert sample_conditions(["a text"] * 99) == ()
+
+
+# -- choices ---------------------------------------------------------------------------------------
+def choice(seed, n=4000):
+    rng = np.random.default_rng(seed)
+    X = rng.random((n, 1))
+    return X, (X[:, 0] > 0.6) ^ (rng.random(n) < 0.1)
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+
+
+def test_pools_are_bound_whatever_their_order():
+    def lab(seed, pool):
+        learner = SemiReplicableClassifier(Thresholds(">"), rho=0.3, alpha=0.25, shared_key="k")
+        return learner.fit(*choice(seed), X_shared=pool).certificate_
+
+    pool, other = (np.random.default_rng(seed).random((50, 1)) for seed in (8, 9))
+    assert lab(0, pool).comparable(lab(1, pool[::-1])).answer == "yes"
+    assert "digest of the shared pool" in str(lab(0, pool).comparable(lab(1, other)))
+
+
+def test_the_class_is_bound_with_its_parameters():
+    def lab(seed, kind):
+        return RealizableReplicableClassifier(kind, shared_key="k").fit(*choice(seed)).certificate_
+
+    assert lab(0, Thresholds(">")).comparable(lab(1, Thresholds(">"))).answer == "yes"
+    assert "hypothesis class" in str(lab(0, Thresholds(">")).comparable(lab(1, Thresholds("<="))))
+    ways = [
+        ReplicableThresholdClassifier(direction=way, shared_key="k").fit(*choice(0)).certificate_
+        for way in (">", "<=")
+    ]
+    assert "hypothesis class" in str(ways[0].comparable(ways[1]))
+
+
+def test_candidates_are_bound_by_what_they_are():
+    def lab(seed, models):
+        return ReplicableSelector(models, shared_key="k").fit(*choice(seed)).certificate_
+
+    trained = [LogisticRegression().fit(*choice(seed)) for seed in (5, 6)]
+    one, same, other = (
+        lab(seed, {"model": trained[which], "rule": threshold_rule})
+        for seed, which in ((0, 0), (1, 0), (1, 1))
+    )
+    assert one.comparable(same).answer == "yes"
+    assert "digest of the candidates" in str(one.comparable(other))
+
+
+def threshold_rule(X):
+    return X[:, 0] > 0.5
+
+
+def test_candidates_that_cannot_be_read_are_bound_by_their_answers():
+    class Closed:
+        def __init__(self, limit):
+            self.limit = limit
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("closed")
+
+        def predict(self, X):
+            return X[:, 0] > self.limit
+
+    one, same, other = (
+        ReplicableSelector({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
+        for limit in (0.5, 0.5, 0.2)
+    )
+    assert one.comparable(same).answer == "yes"
+    assert one.comparable(other).answer == "no"
+
+
+def test_keys_are_not_walked():
+    key = SharedKey("secret")
+    assert bind(key).digest == bind(SharedKey("secret")).digest != bind(SharedKey("x")).digest
