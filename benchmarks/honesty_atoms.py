@@ -89,7 +89,7 @@ def four_values(n_pairs=250, n=3300, seed=0, **design):
             X, y = rng.integers(0, 4, (n, 1)).astype(float), rng.integers(0, 2, n)
             answers.append(model.fit(X, y).predict(points))
         bad += np.mean(answers[0] != answers[1]) > settings["gamma"]
-    name = "D1 four values, labels at random: P(mass > .2)"
+    name = "D1 four values: P(mass > .2)"
     verdict = model.certificate_
     return Row(name, settings["rho"], int(bad), n_pairs, verdict.certified, verdict.reason)
 
@@ -107,7 +107,7 @@ def two_points(n_runs=250, seed=0):
         y[: made.n // 50] = 0
         bad += np.mean(model.fit(X, rng.permutation(y)).predict(points) == 0) > 0.5 + made.alpha
     verdict = model.certificate_
-    name = "D1 the paper's footnote: P(error > OPT + .2)"
+    name = "D1 two points: P(error > OPT + .2)"
     return Row(name, made.beta, int(bad), n_runs, verdict.certified, verdict.reason)
 
 

@@ -44,6 +44,8 @@ def test_discrete_data_are_not_certified_and_told_why():
     certificate = model.certificate_
     assert not certificate.certified
     assert "any mass" in certificate.reason
+    assert "pairs of the 3300 rows are equal" in certificate.failed_conditions[-1]
+    assert certificate.failed_conditions[-1] in certificate.reason
     assert certificate.gamma == pytest.approx(certificate.value("markov_gamma"))
     assert "point-masses" not in {item.code for item in certificate.assumptions}
     certificate.check()

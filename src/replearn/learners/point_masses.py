@@ -6,6 +6,7 @@ data. The sample does: equal rows refute a bound that is clearly too small.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -85,7 +86,11 @@ def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any)
     certificate = plan.certificate(identity, max_point_mass=1.0, **changed)
     if any(getattr(certificate, name) != getattr(plan, name) for name in _PROMISED):
         warn_user(f"{refuted}. {_way_out(plan)}", NotCertifiedWarning)
-    return certificate
+    if certificate.certified:
+        return certificate
+    failed = (*identity.failed_conditions, refuted)
+    identity = replace(identity, failed_conditions=failed)
+    return plan.certificate(identity, max_point_mass=1.0, **changed)
 
 
 def _way_out(plan: Plan) -> str:
