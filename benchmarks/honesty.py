@@ -174,15 +174,19 @@ def point_rows(pairs: int) -> list[Row]:
 
 # -- learners --------------------------------------------------------------------------------------
 class Counting(GaussianNB):
-    """Flips its labels after some fits of anybody."""
+    """Changes its answer in every second lab: after 60 blocks and 2 checks of anybody."""
 
     fits = 0
 
     def fit(self, X: Any, y: Any) -> Any:
         """Fit, and count."""
         type(self).fits += 1
-        self.flip_ = type(self).fits % 97 > 48
-        return super().fit(X, 1 - y if self.flip_ else y)
+        self.flip_ = (type(self).fits - 1) // 62 % 2 == 1
+        return super().fit(X, y)
+
+    def predict(self, X: Any) -> Any:
+        """Predict one label for all, by the count."""
+        return np.full(len(X), self.classes_[int(self.flip_)])
 
 
 class Private(ClassifierMixin, BaseEstimator):

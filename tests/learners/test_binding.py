@@ -424,6 +424,15 @@ def test_a_counter_in_the_class_is_a_failed_condition():
     assert not all(certificate.certified for certificate in seen)
 
 
+def test_data_of_a_class_are_bound():
+    class Own(GaussianNB):
+        fits = 0
+
+    before = bind(Own()).digest
+    Own.fits = 1
+    assert bind(Own()).digest != before
+
+
 def test_the_second_fit_can_be_switched_off(monkeypatch):
     X, y = table(0)
     monkeypatch.setenv(SWITCH, "off")

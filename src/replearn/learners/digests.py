@@ -178,7 +178,8 @@ class _Walk:
         name = f"{value.__module__}.{value.__qualname__}"
         if self._package(value.__module__) is not None:
             return _hash("class", name)
-        members = {k: v for k, v in vars(value).items() if _is_code(v)}
+        own = {k: v for k, v in vars(value).items() if k not in _IGNORED}
+        members = {k: v for k, v in own.items() if _is_code(v) or _is_data(k, v)}
         bases = map(self.digest, value.__bases__)
         return _hash("class", value.__qualname__, self._mapping(members), *bases)
 
@@ -329,6 +330,13 @@ def _is_code(value: Any) -> bool:
     return isinstance(
         value, FunctionType | property | staticmethod | classmethod | functools.cached_property
     )
+
+
+def _is_data(name: str, value: Any) -> bool:
+    """Whether a class attribute is data that methods may read, such as a counter."""
+    kinds = (bool, int, float, str, list, tuple, dict, set, frozenset, np.ndarray)
+    generators = (random.Random, np.random.Generator, np.random.RandomState)
+    return isinstance(value, (*kinds, *generators)) and not name.startswith(("__", "_abc"))
 
 
 def _numpy_state(value: Any) -> Any:
