@@ -24,8 +24,8 @@ from replearn.tables import take_rows
 
 Column = NDArray[np.floating[Any]]
 
-LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
-"""Frames of these packages are not where the user can change anything."""
+# Frames of these packages are not where the user can change anything.
+_LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 # A transformer fitted on these very rows leaves its mark to within rounding; data that arrive
 # standardised by a published table do not. Fewer rows than this prove nothing.
@@ -47,22 +47,18 @@ NOTABLE = 0.05
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn with the place of the nearest caller outside the libraries."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _in_library(frame):
+    while frame.f_back is not None and _package(frame) in _LIBRARIES:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _in_library(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in LIBRARIES
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 # -- a transformer in front ------------------------------------------------------------------------
 def warn_if_preprocessed(X: Any) -> None:
-    """Warn when the features carry the mark of a transformer that was fitted on these very rows.
-
-    Such a transformer moves every point a little at each retraining, so that each point gets a new
-    threshold: the promise is lost. It belongs inside the base estimator.
-    """
+    """Warn when the features carry the mark of a transformer that was fitted on these very rows."""
     with np.errstate(invalid="ignore", over="ignore"):
         mark = _mark(X)
     if mark:
@@ -90,15 +86,10 @@ def _mark(X: Any) -> str | None:
             return "a StandardScaler"
         if not any(_is_whole(column) for column in moving):  # a balanced design is centred too
             return "PCA, or another transformer that centres columns,"
-    for name, fits in _RANGES.items():
-        if _all_fit(columns, fits):
-            return name
-    return None
-
-
-def _all_fit(columns: list[Column], fits: Any) -> bool:
-    """Whether all columns fit, and one of them is more than a code in whole numbers."""
-    return all(fits(column) for column in columns) and any(not _is_whole(c) for c in columns)
+    if all(_is_whole(column) for column in columns):  # codes in whole numbers
+        return None
+    fitting = (name for name, fits in _RANGES.items() if all(map(fits, columns)))
+    return next(fitting, None)
 
 
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
@@ -117,11 +108,11 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
         yield column, float(total)
 
 
-def _columns(X: Any) -> Iterator[Any]:
-    """Yield the columns of a frame (pandas allows several of one name)."""
+def _columns(X: Any) -> list[Any]:
+    """Return the columns of a frame (pandas allows several of one name)."""
     if hasattr(X, "iloc"):
-        return (X.iloc[:, place] for place in range(X.shape[1]))
-    return iter(X.get_columns() if hasattr(X, "get_columns") else ())
+        return [X.iloc[:, place] for place in range(X.shape[1])]
+    return X.get_columns() if hasattr(X, "get_columns") else []
 
 
 def _as_floats(column: Any) -> Column | None:
@@ -209,10 +200,8 @@ def find_constant(
     """Return what is known if most models do not tell any two of some training rows apart.
 
     A model counts as constant if its scores are, not only its answers: where one label prevails,
-    a learner may answer it to everybody for good reason and still have learned something.
-
-    ``rows`` are rows of the sample in keyed order, so that the file's order does not matter. None:
-    most models tell rows apart, or a constant needs no excuse.
+    a learner may answer it to everybody for good reason. ``rows`` are in keyed order, so that the
+    file's order does not matter.
     """
     others = 1.0 - np.bincount(codes).max() / len(codes)
     if others < NOTABLE or _is_dummy(base):
@@ -228,26 +217,40 @@ def find_constant(
 
 
 def warn_if_constant(
-    models: Sequence[Any],
-    base: Any,
-    sample: Any,
-    blocks: Sequence[NDArray[np.intp]],
-    block_size: int,
-    unit: str = "rows",
+    models: Sequence[Any], base: Any, sample: Any, blocks: Any, block_size: int, unit: str = "rows"
 ) -> None:
     """Warn if most block models are constant; ``blocks`` are those of the first partition."""
     rows = np.concatenate(blocks)
     constant = find_constant(models[: len(blocks)], base, sample.X, sample.codes, rows)
-    if constant is not None:
-        message = _blocks_message(base, constant, len(blocks), block_size, unit)
-        warn_user(message, ConstantBlocksWarning)
+    if constant is None:
+        return
+    size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
+    warn_user(
+        f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
+        f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
+        f"same score {constant.asked_about}. Either {size} per block are too few for this learner "
+        "as it is set, or the features say nothing about the labels. What is promised holds, but "
+        "of a model that hardly looks at the features. Try a learner that splits small blocks "
+        "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
+        f"below {len(blocks)}), or more {unit}.",
+        ConstantBlocksWarning,
+    )
 
 
 def warn_if_all_constant(searched: Sequence[Constant | None], base: Any, train_size: int) -> None:
     """Warn if no configuration of a search tells rows apart."""
-    constant = [one for one in searched if one is not None]
-    if constant and len(constant) == len(searched):
-        warn_user(_search_message(base, constant[0], train_size), ConstantBlocksWarning)
+    constant = searched[0] if searched else None
+    if constant is None or None in searched:
+        return
+    warn_user(
+        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
+        f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
+        f"train_size={train_size} is too small for this learner as it is configured, or the "
+        "features say nothing about the labels. What is promised holds, but the choice hardly "
+        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
+        "min_samples_leaf=5).",
+        ConstantBlocksWarning,
+    )
 
 
 def _is_dummy(base: Any) -> bool:
@@ -276,32 +279,6 @@ def _tells_apart(model: Any, probes: Any) -> bool:
     except Exception:
         return True  # nothing is known; a fit does not fail over a question nobody asked
     return bool((answers != answers[:1]).any())
-
-
-def _blocks_message(
-    base: Any, constant: Constant, n_blocks: int, block_size: int, unit: str
-) -> str:
-    size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
-    return (
-        f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
-        f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
-        f"same score {constant.asked_about}. Either {size} per block are too few for this learner "
-        "as it is set, or the features say nothing about the labels. What is promised holds, but "
-        "of a model that hardly looks at the features. Try a learner that splits small blocks "
-        "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
-        f"below {n_blocks}), or more {unit}."
-    )
-
-
-def _search_message(base: Any, constant: Constant, train_size: int) -> str:
-    return (
-        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
-        f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
-        f"train_size={train_size} is too small for this learner as it is configured, or the "
-        "features say nothing about the labels. What is promised holds, but the choice hardly "
-        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
-        "min_samples_leaf=5)."
-    )
 
 
 def _one_line(base: Any) -> str:
