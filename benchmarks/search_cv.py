@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import NotCertifiedWarning
 from replearn.bounds.selection import selection_agreement
 from replearn.learners import ReplicableSearchCV
-from replearn.learners.folds import search_scale
+from replearn.learners.configurations import search_scale
 
 GRID = {
     "max_depth": [4, 8, 16],

@@ -39,7 +39,7 @@ def test_scikit_learn_conventions(estimator, check):
     ids=["approximate", "heavy stage"],
 )
 def test_conformance(classifier):
-    sample = make_classification(2000, 4, random_state=0)
+    sample = make_classification(1000, 4, random_state=0)
     check_replicable_classifier(classifier, sample)
 
 

@@ -163,12 +163,12 @@ def test_equal_pairs_are_counted():
 
 
 # -- blocks of two runs are independent ------------------------------------------------------------
-def votes_of_coins(classifier, n_pairs=15):
+def votes_of_coins(classifier, n_pairs=6):
     """Votes of base learners that toss the coin of their seed, in pairs of runs under one key."""
     votes = np.empty((2, n_pairs, 20), dtype=int)
     for pair in range(n_pairs):
         for run in range(2):
-            X, y = many_values(600, seed=2 * pair + run)
+            X, y = many_values(300, seed=2 * pair + run)
             model = classifier.set_params(shared_key=pair).fit(X, y)
             votes[run, pair] = [block.answer_ for block in model.estimators_]
     return votes
@@ -180,12 +180,12 @@ def test_seeds_of_two_whole_models_are_independent():
     design = {"n_blocks": 20, "classes": [0, 1], "plan": {"n_partitions": 1}}
     apart = votes_of_coins(ApproximatelyReplicableClassifier(CoinLearner(), **design))
     alike = (apart[0] == apart[1]).sum()
-    assert binom.ppf(1e-8, 300, 0.5) <= alike <= binom.isf(1e-8, 300, 0.5)
+    assert binom.ppf(1e-8, 120, 0.5) <= alike <= binom.isf(1e-8, 120, 0.5)
     tied = votes_of_coins(PointwiseReplicableClassifier(CoinLearner(), **design))
     assert (tied[0] == tied[1]).all()
 
 
-def equal_first_rows(of_blocks, n_pairs=200):
+def equal_first_rows(of_blocks, n_pairs=100):
     """Count pairs of samples of forty rows, of four kinds, whose first rows are equal."""
     equal = 0
     for pair in range(n_pairs):
@@ -200,7 +200,7 @@ def equal_first_rows(of_blocks, n_pairs=200):
 
 def test_equal_rows_do_not_go_to_equal_blocks():
     made = plan("approximate", n=40, rho=0.5, n_blocks=2, n_partitions=1)
-    limit = binom.isf(1e-8, 200, 0.27)  # 1/4, and the few samples that are the same
+    limit = binom.isf(1e-8, 100, 0.27)  # 1/4, and the few samples that are the same
     assert equal_first_rows(lambda key, sample: key_of_blocks(key, sample, made)) <= limit
     assert equal_first_rows(lambda key, sample: key) > limit
 

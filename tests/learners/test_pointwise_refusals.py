@@ -77,7 +77,7 @@ def test_soft_votes_need_probabilities(data, base):
 def test_stacking_shows_its_methods_only_when_fitted(data, vote):
     base = StackingClassifier([("bayes", GaussianNB()), ("lines", LogisticRegression())], cv=2)
     assert not hasattr(base, "predict")
-    assert small(base, vote=vote, rho=0.5).fit(*data).score(*data) > 0.7
+    assert small(base, vote=vote, rho=0.5, n_blocks=4).fit(*data).score(*data) > 0.7
 
 
 # -- parameters that contradict each other -----------------------------------------------------

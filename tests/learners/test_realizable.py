@@ -67,7 +67,7 @@ def test_never_gives_up_when_some_hypothesis_is_right():
 
 @quiet
 def test_the_limit_is_shared_and_uniform():
-    X, y = _draw(200, 0, noise=0.3)
+    X, y = _draw(40, 0, noise=0.3)
     limits = [
         RealizableReplicableClassifier(max_error_limit=0.2, shared_key=key).fit(X, y).limit_
         for key in range(200)

@@ -15,7 +15,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import smallest_sample_selection
 from replearn.learners import ReplicableSearchCV
-from replearn.learners.folds import search_scale
+from replearn.learners.configurations import search_scale
 
 quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
@@ -81,9 +81,10 @@ def test_fresh_samples_agree_where_grid_search_does_not():
     ours = theirs = 0
     for pair in range(12):
         samples = [_near_ties(3000, (7, pair, run)) for run in range(2)]
-        model = ReplicableSearchCV(OneFeature(), grid, alpha=0.2, cv=2, shared_key=pair)
+        options = {"alpha": 0.2, "cv": 2, "refit": False, "shared_key": pair}
+        model = ReplicableSearchCV(OneFeature(), grid, **options)
         mine = {model.fit(*sample).best_params_["feature"] for sample in samples}
-        plain = GridSearchCV(OneFeature(), grid, cv=2)
+        plain = GridSearchCV(OneFeature(), grid, cv=2, refit=False)
         its = {plain.fit(*sample).best_params_["feature"] for sample in samples}
         ours, theirs = ours + (len(mine) == 1), theirs + (len(its) == 1)
     assert ours >= 8

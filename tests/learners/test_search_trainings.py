@@ -10,7 +10,7 @@ from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds.selection import smallest_sample_search
 from replearn.guarantees.search import trainings_error, trainings_flip
 from replearn.learners import ReplicableSearchCV
-from replearn.learners.trainings import GROUP, cut_trainings, training_errors
+from replearn.learners.configurations import GROUP, cut_trainings, training_errors
 from replearn.primitives import sample_key
 from replearn.randomness import SharedKey
 
@@ -50,7 +50,7 @@ def test_no_test_row_trains_anything():
 
 
 def test_errors_are_those_of_the_models_one_by_one():
-    X, y = _sample(1500)
+    X, y = _sample(1300)
     y = y + (X[:, 1] > 0.8)  # three classes
     rows, tests = cut = cut_trainings(SharedKey(0), X, y, 9)
     assert len(tests) > 2 * GROUP

@@ -19,8 +19,6 @@ from replearn.guarantees import plan as make_plan
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.records.checks import check_choice
 
-ROUTES = {"auto": ("direct", "pointwise"), "direct": ("direct",), "pointwise": ("pointwise",)}
-
 
 class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     """Make two retrained models agree on all but a small share of the population.
@@ -31,8 +29,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        The base learner, trained once per block; ``LogisticRegression(max_iter=1000)`` if None.
-        Everything learned from data belongs inside it, as a pipeline.
+        The base learner with all its preprocessing, trained once per block.
     rho : float, default=0.1
         Probability that two models differ on more than gamma.
     gamma : float, default=0.1
@@ -46,7 +43,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     max_fits : int, default=None
         Compute budget: at most this many base learners; None: the planner's default.
     shared_key : str, bytes, int or SharedKey, default=0
-        All randomness of the learner; the same in both runs, fixed before the data are seen.
+        All randomness; the same in both runs, fixed before the data.
     plan : Plan or dict, default=None
         A plan shared between labs, or further arguments of `replearn.plan` (see Notes).
     n_jobs : int, default=None
@@ -109,18 +106,9 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         n_jobs=None,
         verbose=0,
     ):
-        super().__init__(
-            estimator,
-            rho=rho,
-            n_blocks=n_blocks,
-            vote=vote,
-            classes=classes,
-            max_fits=max_fits,
-            shared_key=shared_key,
-            plan=plan,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
+        blocks = {"n_blocks": n_blocks, "vote": vote, "classes": classes, "max_fits": max_fits}
+        work = {"shared_key": shared_key, "plan": plan, "n_jobs": n_jobs, "verbose": verbose}
+        super().__init__(estimator, rho=rho, **blocks, **work)
         self.gamma = gamma
 
     def disagreement(self, other: Any, X: Any) -> float:
@@ -142,41 +130,44 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         asked = {**asked, **sizes}
-        routes = ROUTES[check_choice("route", asked.pop("route", "auto"), tuple(ROUTES))]
+        routes = _ROUTES[check_choice("route", asked.pop("route", "auto"), tuple(_ROUTES))]
         if asked["n_classes"] > 2 and asked["heavy"] == "off":
             routes = routes[:1]  # one law only: the certificate compares both routes anyway
-        best = _PLANS[routes[0]](asked)
-        for route in routes[1:]:
+        best = routes[0](asked)
+        for by_route in routes[1:]:
             if not best.certified:
-                plan = _PLANS[route](asked)
+                plan = by_route(asked)
                 best = plan if plan.certified or _closer(plan, best) else best
         return best
 
 
 def _plan_directly(asked: dict[str, Any]) -> Plan:
-    # theorem: approximate-direct, approximate-heavy
-    return make_plan("approximate", **asked)
+    return make_plan("approximate", **asked)  # theorem: approximate-direct, approximate-heavy
 
 
 def _plan_by_points(asked: dict[str, Any]) -> Plan:
     """Take heavy stage, blocks and law, where free, of the pointwise plan that implies this one."""
     free = asked["n_blocks"] is None and asked.get("law") is None and asked["n_classes"] == 2
     if not free and asked["heavy"] == "off":
-        return make_plan("approximate", **asked)
+        return _plan_directly(asked)
     others = {name: asked[name] for name in asked if name not in ("gamma", "max_point_mass")}
     if free:
         others["law"] = "arcsine"
     # theorem: approximate-markov
     first = make_plan("pointwise", **{**others, "rho": asked["rho"] * asked["gamma"]})
-    if asked["heavy"] != "off":  # alpha, beta and label_noise are in the stage
-        stage = {"heavy": first.vote_design.heavy, "label_noise": True, "alpha": None, "beta": None}
-        asked = asked | stage
+    if asked["heavy"] != "off":  # the stage knows alpha, beta and label_noise
+        asked = asked | {"alpha": None, "beta": None, "label_noise": True}
+        asked["heavy"] = first.vote_design.heavy
     if free:
         asked = asked | {"n_blocks": first.n_blocks, "width": None, "law": first.law}
     return make_plan("approximate", **asked)
 
 
-_PLANS = {"direct": _plan_directly, "pointwise": _plan_by_points}
+_ROUTES = {
+    "auto": (_plan_directly, _plan_by_points),
+    "direct": (_plan_directly,),
+    "pointwise": (_plan_by_points,),
+}
 
 
 def _closer(other: Plan, plan: Plan) -> bool:

@@ -37,13 +37,13 @@ NOTABLE = 0.05
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn with the place of the nearest caller outside the libraries."""
     level, frame = 1, sys._getframe()
-    while frame.f_back is not None and _in_library(frame):
+    while frame.f_back is not None and _package(frame) in LIBRARIES:
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 
-def _in_library(frame: FrameType) -> bool:
-    return str(frame.f_globals.get("__name__", "")).partition(".")[0] in LIBRARIES
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]
 
 
 # -- models that cannot tell rows apart ------------------------------------------------------------
@@ -70,10 +70,8 @@ def find_constant(
     """Return what is known if most models do not tell any two of some training rows apart.
 
     A model counts as constant if its scores are, not only its answers: where one label prevails,
-    a learner may answer it to everybody for good reason and still have learned something.
-
-    ``rows`` are rows of the sample in keyed order, so that the file's order does not matter. None:
-    most models tell rows apart, or a constant needs no excuse.
+    a learner may answer it to everybody for good reason. ``rows`` are in keyed order, so that the
+    file's order does not matter.
     """
     others = 1.0 - np.bincount(codes).max() / len(codes)
     if others < NOTABLE or _is_dummy(base):
@@ -89,26 +87,40 @@ def find_constant(
 
 
 def warn_if_constant(
-    models: Sequence[Any],
-    base: Any,
-    sample: Any,
-    blocks: Sequence[NDArray[np.intp]],
-    block_size: int,
-    unit: str = "rows",
+    models: Sequence[Any], base: Any, sample: Any, blocks: Any, block_size: int, unit: str = "rows"
 ) -> None:
     """Warn if most block models are constant; ``blocks`` are those of the first partition."""
     rows = np.concatenate(blocks)
     constant = find_constant(models[: len(blocks)], base, sample.X, sample.codes, rows)
-    if constant is not None:
-        message = _blocks_message(base, constant, len(blocks), block_size, unit)
-        warn_user(message, ConstantBlocksWarning)
+    if constant is None:
+        return
+    size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
+    warn_user(
+        f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
+        f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
+        f"same score {constant.asked_about}. Either {size} per block are too few for this learner "
+        "as it is set, or the features say nothing about the labels. What is promised holds, but "
+        "of a model that hardly looks at the features. Try a learner that splits small blocks "
+        "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
+        f"below {len(blocks)}), or more {unit}.",
+        ConstantBlocksWarning,
+    )
 
 
 def warn_if_all_constant(searched: Sequence[Constant | None], base: Any, train_size: int) -> None:
     """Warn if no configuration of a search tells rows apart."""
-    constant = [one for one in searched if one is not None]
-    if constant and len(constant) == len(searched):
-        warn_user(_search_message(base, constant[0], train_size), ConstantBlocksWarning)
+    constant = searched[0] if searched else None
+    if constant is None or None in searched:
+        return
+    warn_user(
+        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
+        f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
+        f"train_size={train_size} is too small for this learner as it is configured, or the "
+        "features say nothing about the labels. What is promised holds, but the choice hardly "
+        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
+        "min_samples_leaf=5).",
+        ConstantBlocksWarning,
+    )
 
 
 def _is_dummy(base: Any) -> bool:
@@ -137,32 +149,6 @@ def _tells_apart(model: Any, probes: Any) -> bool:
     except Exception:
         return True  # nothing is known; a fit does not fail over a question nobody asked
     return bool((answers != answers[:1]).any())
-
-
-def _blocks_message(
-    base: Any, constant: Constant, n_blocks: int, block_size: int, unit: str
-) -> str:
-    size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
-    return (
-        f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
-        f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
-        f"same score {constant.asked_about}. Either {size} per block are too few for this learner "
-        "as it is set, or the features say nothing about the labels. What is promised holds, but "
-        "of a model that hardly looks at the features. Try a learner that splits small blocks "
-        "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
-        f"below {n_blocks}), or more {unit}."
-    )
-
-
-def _search_message(base: Any, constant: Constant, train_size: int) -> str:
-    return (
-        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
-        f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
-        f"train_size={train_size} is too small for this learner as it is configured, or the "
-        "features say nothing about the labels. What is promised holds, but the choice hardly "
-        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
-        "min_samples_leaf=5)."
-    )
 
 
 def _one_line(base: Any) -> str:

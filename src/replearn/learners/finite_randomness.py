@@ -28,6 +28,8 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.planning import Sample
 from replearn.learners.single_rule import (
+    COUNT,
+    FRACTION,
     FollowsPlan,
     check_two_labels,
     warn_if_not_certified,
@@ -46,8 +48,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     """Blocks vote; one of a few shared global thresholds decides for every point.
 
     `PointwiseReplicableClassifier` has a random threshold for each point, a random function.
-    Here a handful of thresholds is drawn, each makes a candidate, and a replicable choice on rows
-    that were held out picks one. The number of shared random bits is finite and reported.
+    Here a handful of thresholds is drawn, and a replicable choice on rows that were held out picks
+    one. The number of shared random bits is finite and reported.
 
     Parameters
     ----------
@@ -58,20 +60,17 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     n_blocks : int, default=32
         Number of voting blocks, T.
     rho, gamma : float, default=0.1, 0.1
-        Two models differ on a mass above gamma with probability at most rho; gamma None: they
-        predict differently for one fixed point with probability at most rho. At practical sizes
-        this is not certified (see Notes).
+        Two models differ on a mass above gamma (None: for one fixed point) with probability at
+        most rho. At practical sizes this is not certified (see Notes).
     alpha, beta : float, default=0.1, 0.05
-        Excess error of the chosen threshold over the best of the candidates on the rows held out,
-        and the probability that it is larger: the choice has sharpness
+        Excess error over the best candidate, and its failure probability: the choice has sharpness
         ``t = ln(n_candidates / beta) / alpha``.
     test_share : float, default=0.3
         Share of the rows held out for the choice.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         Where the shared bits come from; the same in both runs.
     n_jobs : int, default=None
@@ -99,8 +98,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     Notes
     -----
     The bound needs about ``(n_candidates (1 / gamma + t / 2) / rho)**2 / pi`` blocks, 2.5 million
-    by default: nobody has them, so the certificate says "not certified". A point near the
-    threshold flips with every retraining, and all such points flip together.
+    by default, so the certificate says "not certified". Points near the threshold flip together.
 
     Examples
     --------
@@ -115,22 +113,16 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     ...     model = model.fit(X, y)
     >>> model.random_bits_
     {'thresholds': 120, 'choice': 208, 'partition': 128, 'seeds': 512}
-    >>> model.certificate_.certified
-    False
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
-        "n_candidates": [Interval(Integral, 1, None, closed="left")],
-        "n_blocks": [Interval(Integral, 1, None, closed="left")],
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "gamma": [Interval(Real, 0, 1, closed="right"), None],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
+        **FollowsPlan._parameter_constraints,
+        "n_candidates": [COUNT],
+        "n_blocks": [COUNT],
+        "gamma": [FRACTION, None],
         "test_share": [Interval(Real, 0, 1, closed="neither")],
         "classes": ["array-like", None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, Integral, SharedKey],
         "n_jobs": [Integral, None],
     }
 
@@ -151,17 +143,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         n_jobs=None,
     ):
         self.estimator = estimator
-        self.n_candidates = n_candidates
-        self.n_blocks = n_blocks
-        self.rho = rho
-        self.gamma = gamma
-        self.alpha = alpha
-        self.beta = beta
-        self.test_share = test_share
-        self.classes = classes
-        self.sample_size = sample_size
-        self.shared_key = shared_key
-        self.n_jobs = n_jobs
+        self.n_candidates, self.n_blocks, self.test_share = n_candidates, n_blocks, test_share
+        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
+        self.classes, self.sample_size = classes, sample_size
+        self.shared_key, self.n_jobs = shared_key, n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
@@ -192,7 +177,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                     f"n_blocks={self.n_blocks} and test_share={self.test_share} need more than "
                     f"n_samples={len(codes)} rows."
                 )
-            self._panel = self._train(base, take_rows(X, train), codes[train], key)
+            self._train(base, take_rows(X, train), codes[train], key)
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
             self.thresholds_ = shared_thresholds(key, self.n_candidates)
@@ -204,7 +189,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 self.errors_, np.arange(self.n_candidates), sharpness=t, key=key
             )
             self._units = int(self.thresholds_[chosen])
-            self.threshold_ = float(self.thresholds_[chosen] / 2**THRESHOLD_BITS)
+            self.threshold_ = self._units / 2**THRESHOLD_BITS
             self.random_bits_ = count_bits(base, self.n_candidates, self.n_blocks)
             self.n_random_bits_ = sum(self.random_bits_.values())
             self.certificate_ = certify_choice(
@@ -225,14 +210,14 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         warn_if_not_certified(self.certificate_)
         return self
 
-    def _train(self, base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> Panel:
+    def _train(self, base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> None:
         size = len(codes) // self.n_blocks
         blocks = make_blocks(key, as_points(X), codes, self.n_blocks, size)
         keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
         self.estimators_ = fit_blocks(base, X, codes, blocks, keys, n_jobs=self.n_jobs)
         check_unseen_rows(X, blocks, self.estimators_)
         warn_if_constant(self.estimators_, base, Sample(X, codes), blocks, size)
-        return Panel(self.estimators_, np.arange(2))
+        self._panel = Panel(self.estimators_, np.arange(2))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels: the vote share against the one chosen threshold.
@@ -284,16 +269,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
 def held_out(
     key: SharedKey, X: Any, codes: NDArray[np.intp], test_share: float
 ) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-    """Return the rows that train and the rows that choose, in a keyed order of this sample alone.
+    """Return the rows that train and the rows that choose, in an order of this sample alone.
 
     A row that occurs in both samples must not be held out in both: given the models of both runs
     the rows that choose would not be fresh (theorem: finite-randomness).
-
-    Examples
-    --------
-    >>> train, test = held_out(SharedKey(0), np.arange(10.0)[:, None], np.zeros(10), 0.3)
-    >>> len(train), len(test)
-    (7, 3)
     """
     order = sample_order(key.child("hold out"), X, codes)
     n_test = round(test_share * len(order))
@@ -304,8 +283,7 @@ def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequen
     """Show a base learner the rows that none was trained on, so that it may refuse them.
 
     Surplus rows are in no block, and a block of one class is not handed to the base learner: a
-    missing value there would go unnoticed, or not, depending on the key. (Where every block has
-    one class only there is nobody to ask.)
+    missing value there would go unnoticed, or not, depending on the key.
     """
     trained = [not isinstance(model, ConstantVote) for model in models]
     if not any(trained):

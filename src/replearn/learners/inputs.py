@@ -40,12 +40,9 @@ def all_or_nothing(learner: Any) -> Iterator[None]:
 
 
 def _forget_fit(learner: Any) -> None:
-    for name in [name for name in vars(learner) if _is_fitted_name(name)]:
-        delattr(learner, name)
-
-
-def _is_fitted_name(name: str) -> bool:
-    return name in ("_dtype", "_panel", "_units") or (name.endswith("_") and name[:2] != "__")
+    for name in list(vars(learner)):
+        if name in ("_dtype", "_panel", "_units") or (name.endswith("_") and name[:2] != "__"):
+            delattr(learner, name)
 
 
 def refuse_fit_params(params: dict[str, Any]) -> None:
@@ -76,15 +73,8 @@ def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
     if _is_text_column(X) or hasattr(X, "columns"):
         validate_data(learner, X, reset=reset, skip_check_array=True)
         return X
-    return validate_data(
-        learner,
-        X,
-        reset=reset,
-        accept_sparse=True,
-        dtype=None,
-        ensure_all_finite=False,
-        order="C",
-    )
+    checks = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False, "order": "C"}
+    return validate_data(learner, X, reset=reset, **checks)
 
 
 def _is_text_column(X: Any) -> bool:

@@ -48,6 +48,12 @@ class Sample(NamedTuple):
         """What `n` counts."""
         return "rows" if self.groups is None else "groups"
 
+    @property
+    def points(self) -> Points:
+        """The rows as points, each beside its group where there are groups."""
+        points = as_points(self.X)
+        return points if self.groups is None else points.beside(as_points(self.groups))
+
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return some of the rows, in this order."""
         groups = None if self.groups is None else self.groups[rows]
@@ -69,10 +75,9 @@ def plan_arguments(learner: Any) -> dict[str, Any]:
     given = learner.plan
     if isinstance(given, Plan):
         return {"vote": given.vote, "classes": given.classes}
-    params = learner.get_params(deep=False)
+    params, given = learner.get_params(deep=False), given or {}
     own = {name: value for name, value in params.items() if name not in FREE}
-    given = {} if given is None else given
-    twice = [name for name in given if name in own and name in _changed(learner)]
+    twice = [name for name in given if name in _changed(learner)]
     if twice:
         raise ValueError(
             f"{', '.join(twice)} is given twice, as a parameter and in plan=: leave one out."
@@ -182,26 +187,21 @@ def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[A
 def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
     """Return the key by which rows are left out, cut into blocks and trained on.
 
-    A promise about whole models counts on blocks that are independent of those of the other run,
-    also where both samples contain equal rows, and on seeds that are independent as well: their key
-    belongs to the sample (theorem: approximate-direct, section "blocks"). A pointwise promise
-    holds with one key for all samples, which keeps samples with many rows in common alike.
+    A promise about whole models counts on blocks and seeds that are independent of the other run's,
+    also where both samples contain equal rows: their key belongs to the sample (theorem:
+    approximate-direct, section "blocks"). A pointwise promise holds with one key for all samples.
     """
     if plan.task == "pointwise":
         return key
-    points = as_points(sample.X)
-    if sample.groups is not None:
-        points = points.beside(as_points(sample.groups))
-    return sample_key(key, points, sample.codes)
+    return sample_key(key, sample.points, sample.codes)
 
 
 # -- the rows that count ---------------------------------------------------------------------------
 def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
     """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
 
-    The key of this choice depends on how many units there are: two labs with different surplus
-    choose independently, two labs with the same surplus choose alike, and in both cases the flip
-    bound holds (theorem: content-keyed-partition, section "surplus").
+    Labs with different surplus choose independently, labs with the same surplus alike; in both
+    cases the flip bound holds (theorem: content-keyed-partition, section "surplus").
     """
     available, sample = sample.n, _without_file_order(key, sample, plan)
     if available == plan.n:
@@ -224,10 +224,7 @@ def _without_file_order(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
     """
     if plan.decimals is None and sample.groups is None:
         return sample
-    points = as_points(sample.X)
-    if sample.groups is not None:
-        points = points.beside(as_points(sample.groups))
-    return sample.take(key.child("file").order(points, sample.codes))
+    return sample.take(key.child("file").order(sample.points, sample.codes))
 
 
 # -- the certificate -------------------------------------------------------------------------------

@@ -30,20 +30,9 @@ def refuted_point_mass(
 ) -> str | None:
     """Say in words that equal rows of the sample refute the assumed bound; None if they do not.
 
-    Parameters
-    ----------
-    points : Points
-        The rows of the sample as canonical points.
-    assumed : float
-        Assumed bound on the sum of squared probabilities of single points.
-    groups : ndarray or None
-        Group of each row; then the first row of each group counts, the others may depend on it.
+    With groups the first row of each group counts: the others may depend on it.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
-    >>> refuted_point_mass(as_points(np.arange(3000.0)), 0.0) is None
-    True
     >>> print(refuted_point_mass(as_points(np.arange(3000) % 4), 0.0).split(",")[0])
     max_point_mass = 0 is refuted: 1123500 pairs of the 3000 rows are equal
     """
@@ -65,16 +54,9 @@ def refuted_point_mass(
 
 
 def count_equal_pairs(points: Points) -> int:
-    """Return how many pairs of rows are equal.
-
-    Examples
-    --------
-    >>> from replearn.randomness import as_points
-    >>> count_equal_pairs(as_points([[1.0], [2.0], [1.0], [1.0]]))
-    3
-    """
+    """Return how many pairs of rows are equal."""
     counts = np.unique(SharedKey("equal rows").hashes(points), return_counts=True)[1]
-    return sum(int(count) * (int(count) - 1) // 2 for count in counts[counts > 1])
+    return int((counts * (counts - 1) // 2).sum())
 
 
 def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any) -> Certificate:

@@ -168,16 +168,10 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator = estimator
-        self.rho = rho
-        self.n_blocks = n_blocks
-        self.vote = vote
-        self.classes = classes
-        self.max_fits = max_fits
-        self.shared_key = shared_key
-        self.plan = plan
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        self.estimator, self.classes = estimator, classes
+        self.rho, self.n_blocks, self.vote, self.max_fits = rho, n_blocks, vote, max_fits
+        self.shared_key, self.plan = shared_key, plan
+        self.n_jobs, self.verbose = n_jobs, verbose
 
     @classmethod
     def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
@@ -301,18 +295,9 @@ class PointwiseReplicableClassifier(VotePredictions):
                 "shared_key was changed after fit: the blocks were cut and trained by another key. "
                 "Fit again."
             )
-        design = self.plan_.design
-        assert design is not None
-        return FittedVote(
-            self._panel,
-            design,
-            key.child("vote"),
-            self.classes_,
-            self.heavy_,
-            self.joint_variance_,
-            self._dtype,
-            self.n_jobs,
-        )
+        design = self.plan_.vote_design
+        fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
+        return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         """Make the plan from what was asked and the numbers of rows and classes."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,13 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from replearn.bounds.realizable import best_ceiling
-from replearn.compat import HasMethods, Interval, fit_context
+from replearn.compat import HasMethods, fit_context
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.binding import certify_choice
+from replearn.learners.configurations import seeded
 from replearn.learners.digests import bind
-from replearn.learners.folds import seeded
 from replearn.learners.inputs import all_or_nothing
-from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.randomness import SharedKey
 
 
@@ -45,8 +44,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     classes : array-like, default=None
         The two labels; None: those in ``y``.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -61,7 +59,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     gave_up_ : bool
         Whether the training error exceeded it.
     certificate_ : Certificate
-        What is promised, by which theorem.
+        What is promised.
     classes_ : ndarray
         The labels.
 
@@ -80,14 +78,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hypotheses": [HypothesisClass, HasMethods(["fit", "predict"]), None],
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "gamma": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
-        "max_error_limit": [Interval(Real, 0, 1, closed="right"), None],
-        "classes": ["array-like", None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, Integral, SharedKey],
+        **SingleRuleClassifier._parameter_constraints,
+        "gamma": [FRACTION],
+        "max_error_limit": [FRACTION, None],
     }
 
     def __init__(
@@ -104,14 +97,9 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         shared_key=0,
     ):
         self.hypotheses = hypotheses
-        self.rho = rho
-        self.gamma = gamma
-        self.alpha = alpha
-        self.beta = beta
-        self.max_error_limit = max_error_limit
-        self.classes = classes
-        self.sample_size = sample_size
-        self.shared_key = shared_key
+        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
+        self.max_error_limit, self.classes = max_error_limit, classes
+        self.sample_size, self.shared_key = sample_size, shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
@@ -153,10 +141,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
                 n=len(y),
                 d=d,
                 max_error_limit=float(ceiling),
-                rho=float(self.rho),
-                gamma=float(self.gamma),
-                alpha=float(self.alpha),
-                beta=float(self.beta),
+                **self._targets(),
             )
         warn_if_not_certified(self.certificate_)
         return self

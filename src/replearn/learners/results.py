@@ -40,26 +40,9 @@ class InWords:
 class Explanation(InWords):
     """One row per point: what the blocks said, the point's threshold, and the distance.
 
-    Parameters
-    ----------
-    answer : ndarray
-        The prediction.
-    stage : ndarray of str
-        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
-        of its own).
-    vote_share : ndarray of float
-        Mean share of blocks that voted for ``classes[1]``; for a heavy point, of its own labels.
-    law_value : ndarray of float
-        The law's value of the vote shares; the answer is ``classes[1]`` iff it exceeds the
-        threshold.
-    threshold : ndarray of float
-        The point's own threshold in [0, 1), the same in every run with the same key.
-    margin : ndarray of float
-        ``law_value - threshold``; near 0, a fresh sample may answer differently.
-    flip_probability : ndarray of float
-        Estimated probability that a fresh training sample answers differently.
-    classes : tuple
-        The two labels; a sample of one label only is told apart from "any other label".
+    ``stage`` is "vote", or "heavy" for a point with labels enough of its own; ``vote_share`` is the
+    share of blocks (of a heavy point's own labels) for ``classes[1]``, which is the answer iff
+    ``margin = law_value - threshold`` is positive; near 0 a fresh sample may answer differently.
     """
 
     answer: NDArray[Any]
@@ -91,24 +74,8 @@ class Explanation(InWords):
 class ClassExplanation(InWords):
     """One row per point: the answer, the runner-up, and the distance between them.
 
-    Parameters
-    ----------
-    answer : ndarray
-        The prediction.
-    stage : ndarray of str
-        Which part of the algorithm answered ("vote", or "heavy" for a point with labels enough
-        of its own).
-    vote_share : ndarray of float
-        Share of blocks that voted for the answer; for a heavy point, of its own labels.
-    runner_up : ndarray
-        The label that came next.
-    runner_up_share : ndarray of float
-        The same for it.
-    margin : ndarray of float
-        Log share (for a heavy point: share over band) plus shared Gumbel of the answer, minus
-        that of the runner-up.
-    flip_probability : ndarray of float
-        Estimated probability that a fresh training sample answers differently.
+    ``margin`` is log share (for a heavy point: share over band) plus shared Gumbel of the answer,
+    minus that of the runner-up; ``stage`` and ``vote_share`` as in `Explanation`, for the answer.
     """
 
     answer: NDArray[Any]
@@ -137,17 +104,8 @@ class ClassExplanation(InWords):
 class FlipRate:
     """Share of points that two fresh training samples would answer differently.
 
-    Parameters
-    ----------
-    estimate : float
-        Estimate from one fit, averaged over thresholds.
-    upper : float
-        Upper confidence limit.
-    delta : float
-        The limit fails with probability at most delta.
+    An estimate from one fit, averaged over thresholds, and a limit that fails with at most delta.
 
-    Examples
-    --------
     >>> print(FlipRate(0.0362, 0.078, 0.05))
     flip rate 3.62% (at most 7.80%, 95%)
     """

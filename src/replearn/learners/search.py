@@ -17,28 +17,32 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.learners.binding import bind_learner, certify_choice
-from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
-from replearn.learners.digests import Bound
-from replearn.learners.folds import (
+from replearn.learners.configurations import (
     configuration_name,
     configured,
+    cut_trainings,
     in_order,
     keyed_folds,
     results_of_errors,
     search_scale,
     seeded,
+    training_errors,
 )
+from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
+from replearn.learners.digests import Bound
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
     check_labels,
     with_base_tags,
 )
-from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
-from replearn.learners.trainings import cut_trainings, training_errors
+from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
 from replearn.primitives import choice_scale, choose_by_errors, names_digest, sample_key
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
+
+Errors = tuple[NDArray[np.intp], dict[str, Any], int]
+"""Rows in keyed order, scikit-learn's table of results, and the number of trainings."""
 
 
 def _best_has(method: str):
@@ -65,29 +69,23 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     param_grid : dict or list of dict
         As in ``GridSearchCV``.
     rho : float, default=0.1
-        Probability that two runs may choose different configurations.
+        Probability that two runs choose different configurations.
     alpha, beta : float, default=0.1, 0.05
-        How much worse than the best the chosen configuration may be, and with which probability
-        it may be still worse. A smaller alpha is more accurate and less stable.
+        Excess error over the best configuration, and its failure probability.
     train_size : int, default=None
         Train on so many rows, again and again on fresh rows of the sample, and test on rows that
-        train nothing: the promise then holds for every learner, without any assumption. It needs
-        `smallest_sample_search` rows, and chooses the best configuration for trainings of this
-        size, for example the block size of the learner in ``refit``. None: folds.
+        train nothing: the promise then holds for every learner. Chooses the best configuration for
+        trainings of this size, for example the block size of the learner in ``refit``. None: folds.
     drift : float, default=None
         With folds: how much a configuration's true error may move between trainings on two
-        samples, an assumption. Without it folds certify nothing, since training itself may be as
-        unstable as it likes; they agree as often.
+        samples, an assumption. Without it folds certify nothing, though they agree as often.
     cv : int or pair of int, default=5
-        Number of folds, cut by key; or folds and repeats: in how many keyed ways the rows are cut
-        into folds, which never weakens the promise. Unused with ``train_size``.
+        Number of keyed folds; or folds and repeats. Unused with ``train_size``.
     refit : bool or estimator, default=True
         Train the chosen configuration on all rows. Any other estimator that has the parameters,
-        itself or in its ``estimator``, is configured and trained instead: for example
-        ``PointwiseReplicableClassifier(DecisionTreeClassifier())``.
+        itself or in its ``estimator``, is configured and trained instead.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
     n_jobs : int, default=None
@@ -100,8 +98,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         With ``train_size``, ``n_splits_`` is the number of trainings and ``cv_results_`` has
         parameters, mean scores and ranks only.
     sharpness_ : float
-        Scale of the errors against the shared random numbers: from alpha, beta and the number of
-        rows, and from rho where that can be kept.
+        Scale of the errors against the shared random numbers.
     margin_ : float
         How far the next configuration was behind, in ``sharpness * error - Gumbel``.
     certificate_ : Certificate
@@ -129,15 +126,11 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"])],
         "param_grid": [Mapping, Sequence],
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
-        "train_size": [Interval(Integral, 1, None, closed="left"), None],
+        **FollowsPlan._parameter_constraints,
+        "train_size": [COUNT, None],
         "drift": [Interval(Real, 0, 1, closed="both"), None],
         "cv": [Interval(Integral, 2, None, closed="left"), tuple, list],
         "refit": ["boolean", HasMethods(["fit", "predict"])],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, Integral, SharedKey],
         "n_jobs": [Integral, None],
     }
 
@@ -159,16 +152,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     ):
         self.estimator = estimator
         self.param_grid = param_grid
-        self.rho = rho
-        self.alpha = alpha
-        self.beta = beta
-        self.train_size = train_size
-        self.drift = drift
-        self.cv = cv
-        self.refit = refit
-        self.sample_size = sample_size
-        self.shared_key = shared_key
-        self.n_jobs = n_jobs
+        self.rho, self.alpha, self.beta = rho, alpha, beta
+        self.train_size, self.drift, self.cv, self.refit = train_size, drift, cv, refit
+        self.sample_size, self.shared_key, self.n_jobs = sample_size, shared_key, n_jobs
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike, **params: Any):
@@ -201,32 +187,30 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             self._choose(X, codes, key, bound)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
-                self._refit(take_rows(X, order), self.classes_[codes[order]], key, params)
+                source = self.estimator if isinstance(self.refit, bool) else self.refit
+                self.best_estimator_ = configured(source, self.best_params_, key)
+                start = time.perf_counter()
+                self.best_estimator_.fit(take_rows(X, order), self.classes_[codes[order]], **params)
+                self.refit_time_ = time.perf_counter() - start
         warn_if_not_certified(self.certificate_)
         return self
 
     def _by_folds(
         self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
-    ) -> tuple[NDArray[np.intp], dict[str, Any], int]:
+    ) -> Errors:
         # An assumption about the drift is made for samples that are cut independently.
         cut = key if self.drift is None else sample_key(key, X, codes)
         order, folds = keyed_folds(cut, X, codes, *self._folds())
-        inner = GridSearchCV(
-            seeded(self.estimator, key),
-            self.param_grid,
-            scoring="accuracy",
-            cv=folds,
-            refit=False,
-            n_jobs=self.n_jobs,
-            error_score="raise",
-        )
+        setting = {"scoring": "accuracy", "refit": False, "error_score": "raise"}
+        model = seeded(self.estimator, key)
+        inner = GridSearchCV(model, self.param_grid, cv=folds, n_jobs=self.n_jobs, **setting)
         params = {name: in_order(value, order) for name, value in params.items()}
         inner.fit(take_rows(X, order), self.classes_[codes[order]], **params)
         return order, inner.cv_results_, inner.n_splits_
 
     def _by_trainings(
         self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
-    ) -> tuple[NDArray[np.intp], dict[str, Any], int]:
+    ) -> Errors:
         if self.drift is not None or params:
             given = "drift" if self.drift is not None else ", ".join(params)
             raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
@@ -247,23 +231,22 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     def _choose(self, X: Any, codes: NDArray[np.intp], key: SharedKey, bound: Bound) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
         n = len(codes)
-        names = [configuration_name(params) for params in self.cv_results_["params"]]
-        scores = self.cv_results_["mean_test_score"]
-        asked = (float(self.rho), float(self.alpha), float(self.beta))
+        grid, scores = self.cv_results_["params"], self.cv_results_["mean_test_score"]
+        names, asked = [configuration_name(params) for params in grid], self._targets()
         if self.train_size is None:
             n_folds, n_repeats = self._folds()
             task, n_test = "search by folds", n // n_folds
-            t = float(search_scale(len(names), n_test, *asked, self.drift))
+            t = float(search_scale(len(names), n_test, **asked, drift=self.drift))
             drift = None if self.drift is None else float(self.drift)
             design = {"n_test": n_test, "n_repeats": n_repeats, "drift": drift}
         else:
             task = "search"
-            t = float(choice_scale(len(names), self.n_splits_, *asked))
+            t = float(choice_scale(len(names), self.n_splits_, **asked))
             design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
         index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
         self.best_index_, self.best_score_ = index, float(scores[index])
-        self.best_params_, self.sharpness_ = self.cv_results_["params"][index], t
+        self.best_params_, self.sharpness_ = grid[index], t
         self.certificate_ = certify_choice(
             task,
             key,
@@ -274,17 +257,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             **design,
             n_hypotheses=len(names),
             sharpness=t,
-            **dict(zip(("rho", "alpha", "beta"), asked, strict=True)),
+            **asked,
             candidates=names_digest(names, len(names)),
             learner=bound.digest,
         )
-
-    def _refit(self, X: Any, y: NDArray[Any], key: SharedKey, params: dict[str, Any]) -> None:
-        plain = isinstance(self.refit, bool)
-        model = configured(self.estimator if plain else self.refit, self.best_params_, key)
-        start = time.perf_counter()
-        model.fit(X, y, **params)
-        self.best_estimator_, self.refit_time_ = model, time.perf_counter() - start
 
     def _folds(self) -> tuple[int, int]:
         """Return the number of folds, and of repeats."""
@@ -294,28 +270,28 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             raise ValueError(f"cv={self.cv!r} must be a number of folds, or (folds, repeats).")
         return int(cv[0]), int(cv[1])
 
+    def _best(self) -> Any:
+        check_is_fitted(self)
+        return self.best_estimator_
+
     @available_if(_best_has("predict"))
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels with the chosen configuration, trained on all rows."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict(X)
+        return self._best().predict(X)
 
     @available_if(_best_has("predict_proba"))
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
         """Predict class probabilities with the chosen configuration."""
-        check_is_fitted(self)
-        return self.best_estimator_.predict_proba(X)
+        return self._best().predict_proba(X)
 
     @available_if(_best_has("decision_function"))
     def decision_function(self, X: Any) -> NDArray[np.float64]:
         """Decision values of the chosen configuration."""
-        check_is_fitted(self)
-        return self.best_estimator_.decision_function(X)
+        return self._best().decision_function(X)
 
     @available_if(_best_has("score"))
     def score(self, X: Any, y: ArrayLike) -> float:
         """Accuracy of the chosen configuration."""
-        check_is_fitted(self)
         return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
 
     def __sklearn_is_fitted__(self) -> bool:

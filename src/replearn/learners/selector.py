@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -48,8 +48,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         Scale of the errors against the shared random numbers; None: see
         `replearn.primitives.choice_scale`.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -62,7 +61,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
     selection_ : Selection
         Errors of all candidates, scale and margin.
     certificate_ : Certificate
-        What is promised, by which theorem.
+        What is promised.
     classes_ : ndarray
         The labels of the evaluation sample.
 
@@ -81,12 +80,8 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "candidates": [Mapping],
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
+        **FollowsPlan._parameter_constraints,
         "sharpness": [Interval(Real, 0, None, closed="left"), None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, int, SharedKey],
     }
 
     def __init__(
@@ -101,12 +96,8 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         shared_key=0,
     ):
         self.candidates = candidates
-        self.rho = rho
-        self.alpha = alpha
-        self.beta = beta
-        self.sharpness = sharpness
-        self.sample_size = sample_size
-        self.shared_key = shared_key
+        self.rho, self.alpha, self.beta = rho, alpha, beta
+        self.sharpness, self.sample_size, self.shared_key = sharpness, sample_size, shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
@@ -129,16 +120,9 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             y, rows = np.asarray(y), self._planned_rows(X, codes)
             if rows is not None:
                 X, y, codes = take_rows(X, rows), y[rows], codes[rows]
-            key = SharedKey(self.shared_key)
+            key, t = SharedKey(self.shared_key), self.sharpness
             chosen = select_hypothesis(
-                self.candidates,
-                X,
-                y,
-                key=key,
-                rho=self.rho,
-                alpha=self.alpha,
-                beta=self.beta,
-                sharpness=self.sharpness,
+                self.candidates, X, y, key=key, sharpness=t, **self._targets()
             )
             self.selection_ = chosen
             self.selected_, self.selected_name_ = chosen.candidate, chosen.name

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,13 +39,11 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         A list in place of the class, for classes too large to enumerate. The promise of accuracy
         is then relative to the best of the list, and no pool is needed.
     sharpness : float, default=None
-        Scale of the errors against the shared random numbers; None: from the other parameters,
-        the number of rows and the number of candidates.
+        Scale of the errors against the shared random numbers; None: from the other parameters.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -54,7 +52,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     hypothesis_ : Hypothesis
         The rule, a frozen value: equal and of equal hash in two runs that agree.
     certificate_ : Certificate
-        What is promised, by which theorem.
+        What is promised.
     selection_ : Selection
         Errors of all candidates, scale and margin of the choice.
     classes_ : ndarray
@@ -66,30 +64,17 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     >>> from replearn.learners import SemiReplicableClassifier
     >>> from replearn.hypotheses import Thresholds
     >>> rng = np.random.default_rng(0)
-    >>> pool, X = rng.random((100, 1)), rng.random((120_000, 1))
-    >>> y = (X[:, 0] > 0.6) ^ (rng.random(len(X)) < 0.1)
-    >>> one, two = (
-    ...     SemiReplicableClassifier(Thresholds(">"), rho=0.3, alpha=0.25, shared_key="k").fit(
-    ...         X[rows], y[rows], X_shared=pool
-    ...     )
-    ...     for rows in (slice(60_000), slice(60_000, None))
-    ... )
-    >>> one.hypothesis_ == two.hypothesis_, one.certificate_.certified
-    (True, True)
-    >>> print(one.rule())
-    True if x0 > 0.6, else False
+    >>> pool, X = rng.random((100, 1)), rng.random((60_000, 1))
+    >>> model = SemiReplicableClassifier(Thresholds(">"), rho=0.3, alpha=0.25, shared_key="k")
+    >>> model.fit(X, X[:, 0] > 0.6, X_shared=pool).rule(), model.certificate_.certified
+    ('True if x0 > 0.6, else False', True)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "hypotheses": [HypothesisClass, None],
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
+        **SingleRuleClassifier._parameter_constraints,
         "candidates": [Sequence, None],
         "sharpness": [Interval(Real, 0, None, closed="left"), None],
-        "classes": ["array-like", None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, int, SharedKey],
     }
 
     def __init__(
@@ -106,14 +91,9 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         shared_key=0,
     ):
         self.hypotheses = hypotheses
-        self.rho = rho
-        self.alpha = alpha
-        self.beta = beta
-        self.candidates = candidates
-        self.sharpness = sharpness
-        self.classes = classes
-        self.sample_size = sample_size
-        self.shared_key = shared_key
+        self.rho, self.alpha, self.beta = rho, alpha, beta
+        self.candidates, self.sharpness = candidates, sharpness
+        self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
@@ -144,7 +124,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             if t is None:
                 rest = alpha or self.alpha / 2
                 t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
-            asked = {"rho": self.rho, "alpha": self.alpha, "beta": self.beta}
+            asked = self._targets()
             chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **asked)
             self.hypothesis_, self.selection_ = chosen.candidate, chosen
             self.certificate_ = certify_choice(
@@ -161,9 +141,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
                 d=d,
                 n_hypotheses=len(candidates),
                 sharpness=float(t),
-                rho=float(self.rho),
-                alpha=float(self.alpha),
-                beta=float(self.beta),
+                **asked,
                 candidates=dict(chosen.certificate.inputs)["candidates"],
             )
         warn_if_not_certified(self.certificate_)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from numbers import Integral, Real
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import validate_data
+from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate, Plan
 from replearn.learners.diagnostics import warn_user
@@ -18,15 +19,22 @@ from replearn.learners.planning import refuse_planned
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
 
+FRACTION = Interval(Real, 0, 1, closed="right")
+COUNT = Interval(Integral, 1, None, closed="left")
+
 
 class FollowsPlan:
     """Learners that choose, built from a plan that two labs share.
 
-    A subclass has the parameters ``sample_size`` and ``shared_key`` and fits on `_planned_rows`.
+    A subclass has the parameters ``rho``, ``alpha``, ``beta``, ``sample_size`` and ``shared_key``,
+    and fits on `_planned_rows`.
     """
 
-    sample_size: int | None
-    shared_key: Any
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
+        "sample_size": [COUNT, None],
+        "shared_key": [str, bytes, Integral, SharedKey],
+    }
 
     @classmethod
     def from_plan(cls, plan: Plan, *args: Any, **params: Any):
@@ -38,8 +46,7 @@ class FollowsPlan:
         Parameters
         ----------
         plan : Plan
-            From `replearn.plan`; fixes rho, alpha, beta, the number of rows and
-            the rest of the design.
+            From `replearn.plan`; fixes rho, alpha, beta, the rows and the rest of the design.
         *args
             What the learner takes first: an estimator, hypotheses, candidates.
         **params
@@ -58,11 +65,15 @@ class FollowsPlan:
         refuse_planned([name for name in params if name in settings])
         return cls(*args, **settings, **params)
 
+    def _targets(self) -> dict[str, float]:
+        """Return what is asked: rho, alpha and beta, and gamma if the learner has one."""
+        names = ("rho", "gamma", "alpha", "beta")
+        return {name: float(getattr(self, name)) for name in names if hasattr(self, name)}
+
     def _planned_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.intp] | None:
         """Return the rows to fit on; None: all of them.
 
-        The order is the sample's own: the rows that are kept are independent rows whatever the
-        key, as every proof about a choice assumes, and two labs keep theirs independently.
+        The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
         size, available = self.sample_size, len(codes)
         if size is None or available == size:
@@ -76,10 +87,12 @@ class FollowsPlan:
 
 
 class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
-    """Predict with one hypothesis, and print it as a rule.
+    """Predict with ``hypothesis_``, which a subclass fits, and print it as a rule."""
 
-    A subclass fits ``hypothesis_`` and ``certificate_``.
-    """
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        **FollowsPlan._parameter_constraints,
+        "classes": ["array-like", None],
+    }
 
     def _check_rows(self, X: Any, y: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
         """Return the planned rows with their labels as truth values; sets ``classes_``."""

@@ -15,9 +15,10 @@ from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.binding import certify_choice
 from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing
-from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
+from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
+from replearn.records.search import bisect
 
 _HALVINGS = 60
 
@@ -42,13 +43,11 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     direction : {"both", ">", "<="}, default="both"
         Whether the second class lies above the cut, below it, or on the side that is better.
     sharpness : float, default=None
-        Scale of the errors against the shared random numbers; None: from the other parameters and
-        the number of rows.
+        Scale of the errors against the shared random numbers; None: from the other parameters.
     classes : array-like, default=None
         The two labels; None: those in ``y``.
     sample_size : int, default=None
-        Rows that every run fits on, as a plan fixes them: a surplus is left out by key, fewer are
-        refused. None: all rows.
+        Rows that every run fits on, as a plan fixes them; None: all rows.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
 
@@ -61,7 +60,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     level_ : float
         The shared level that it was rounded from.
     certificate_ : Certificate
-        What is promised, by which theorem.
+        What is promised.
     classes_ : ndarray
         The labels.
 
@@ -69,30 +68,19 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     --------
     >>> import numpy as np
     >>> from replearn.learners import ReplicableThresholdClassifier
-    >>> rng = np.random.default_rng(0)
-    >>> X = np.round(rng.normal(50, 10, (1_500_000, 1)))
-    >>> y = (X[:, 0] > 60) ^ (rng.random(len(X)) < 0.1)
-    >>> one, two = (
-    ...     ReplicableThresholdClassifier(
-    ...         rho=0.2, gamma=0.2, alpha=0.2, beta=0.1, direction=">", shared_key="k"
-    ...     ).fit(X[rows], y[rows])
-    ...     for rows in (slice(750_000), slice(750_000, None))
-    ... )
-    >>> one.rule(), one.hypothesis_ == two.hypothesis_, one.certificate_.certified
-    ('True if x0 > 65, else False', True, True)
+    >>> X = np.round(np.random.default_rng(0).normal(50, 10, (800_000, 1)))
+    >>> asked = {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1, "direction": ">"}
+    >>> model = ReplicableThresholdClassifier(**asked, shared_key="k").fit(X, X[:, 0] > 60)
+    >>> model.rule(), model.certificate_.certified
+    ('True if x0 > 60, else False', True)
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
-        "rho": [Interval(Real, 0, 1, closed="right")],
-        "gamma": [Interval(Real, 0, 1, closed="right")],
-        "alpha": [Interval(Real, 0, 1, closed="right")],
-        "beta": [Interval(Real, 0, 1, closed="right")],
+        **SingleRuleClassifier._parameter_constraints,
+        "gamma": [FRACTION],
         "feature": [Integral, str, None],
         "direction": [StrOptions({"both", ">", "<="})],
         "sharpness": [Interval(Real, 0, None, closed="neither"), None],
-        "classes": ["array-like", None],
-        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
-        "shared_key": [str, bytes, Integral, SharedKey],
     }
 
     def __init__(
@@ -109,16 +97,9 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         sample_size=None,
         shared_key=0,
     ):
-        self.rho = rho
-        self.gamma = gamma
-        self.alpha = alpha
-        self.beta = beta
-        self.feature = feature
-        self.direction = direction
-        self.sharpness = sharpness
-        self.classes = classes
-        self.sample_size = sample_size
-        self.shared_key = shared_key
+        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
+        self.feature, self.direction, self.sharpness = feature, direction, sharpness
+        self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
 
     @fit_context(prefer_skip_nested_validation=False)
     def fit(self, X: Any, y: ArrayLike):
@@ -157,10 +138,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
                 sharpness=float(t),
                 n_directions=n_directions,
                 feature=feature,
-                rho=float(self.rho),
-                gamma=float(self.gamma),
-                alpha=float(self.alpha),
-                beta=float(self.beta),
+                **self._targets(),
             )
         warn_if_not_certified(self.certificate_)
         return self
@@ -183,8 +161,6 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
 def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[float, float, str]:
     """Return the level, the cut and the direction that are drawn.
 
-    Examples
-    --------
     >>> cuts = cuts_of_sample([1.0, 2.0, 3.0], [True, False, False])
     >>> draw_cut(cuts, 1000.0, "both", SharedKey("k"))[1:]
     (1.0, '<=')
@@ -198,13 +174,7 @@ def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[floa
 
 
 def threshold_rule(feature: int, value: float, direction: str) -> Hypothesis:
-    """Return the rule "feature > value" or "feature <= value" as a hypothesis.
-
-    Examples
-    --------
-    >>> print(threshold_rule(0, 41.5, "<="))
-    x0 <= 41.5
-    """
+    """Return the rule "feature > value" or "feature <= value" as a hypothesis."""
     bounds = (value, math.inf) if direction == ">" else (-math.inf, value)
     return make_box([(feature, *bounds)])
 
@@ -214,17 +184,15 @@ def level_scale(
 ) -> float:
     """Return the scale t: the largest that keeps rho if that is accurate enough, else alpha's.
 
-    Examples
-    --------
     >>> round(level_scale(10**6, 0.2, 0.2, 0.2, 0.1, 1), 1)
     46.1
     """
+
     # theorem: thresholds-proper
-    stable, too_large = 0.0, 1e9
-    for _ in range(_HALVINGS):
-        middle = (stable + too_large) / 2
-        good = threshold_flip_bound(middle, n, gamma, n_directions) <= rho
-        stable, too_large = (middle, too_large) if good else (stable, middle)
+    def keeps_rho(t: float) -> bool:
+        return threshold_flip_bound(t, n, gamma, n_directions) <= rho
+
+    stable = bisect(keeps_rho, 0.0, 1e9, halvings=_HALVINGS)
     if stable > 0 and threshold_error_tail(stable, n, alpha, n_directions) <= beta:
         return stable
     accurate = threshold_scale(n, alpha, beta, n_directions)

@@ -140,7 +140,7 @@ class ThresholdRule:
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
-        whole = whole_votes(votes, self.design) if self.design.vote == "soft" else votes
+        whole = whole_votes(votes, self.design)
         return flip_estimate(self.law, whole, noise, joint=self.joint_variance)
 
     def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
@@ -160,14 +160,7 @@ class ThresholdRule:
         disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
 
-    def explain(
-        self,
-        codes: NDArray[np.intp],
-        evidence: tuple[Floats, ...],
-        flips: Floats,
-        stage: NDArray[Any],
-        classes: NDArray[Any],
-    ) -> Explanation:
+    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
         """Say why each point got its answer."""
         share, law_value, threshold = evidence
         return Explanation(
@@ -244,14 +237,7 @@ class GumbelRule:
         shares, n_blocks = self.proba(votes), self.design.n_blocks
         return class_flip_limits(shares, n_blocks, noise, delta=delta, counted=counted)
 
-    def explain(
-        self,
-        codes: NDArray[np.intp],
-        evidence: tuple[Floats, ...],
-        flips: Floats,
-        stage: NDArray[Any],
-        classes: NDArray[Any],
-    ) -> ClassExplanation:
+    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
         """Say why each point got its answer."""
         shares, scores = evidence
         every, second = np.arange(len(scores)), np.argsort(-scores, axis=1, kind="stable")[:, 1]
@@ -271,8 +257,6 @@ def below_law(
 ) -> NDArray[np.bool_]:
     """Whether ``u < mean G``, decided in integers.
 
-    Examples
-    --------
     >>> below_law(np.array([0.49, 0.0]), np.array([2**30, 0]), 2)
     array([ True, False])
     """
@@ -281,31 +265,26 @@ def below_law(
     return scaled * n_partitions < law_sums << (_UNIFORM_BITS - LAW_BITS)
 
 
-def whole_votes(shares: Floats, design: Design) -> NDArray[np.intp]:
-    """Read mean scores as if they were shares of votes.
+def whole_votes(votes: NDArray[Any], design: Design) -> NDArray[Any]:
+    """Read mean scores of soft votes as if they were shares of hard ones.
 
     A score is steadier than the coin of the same mean: flips are overstated.
     """
-    return np.rint(shares * design.n_blocks).astype(np.intp)
+    return np.rint(votes * design.n_blocks).astype(np.intp) if design.vote == "soft" else votes
 
 
-def heavy_points(
-    sample: Any, classes: NDArray[Any], design: Design, key: SharedKey
-) -> HeavyPoints | None:
+def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> HeavyPoints | None:
     """Find and label the points that occur often, if the plan treats them apart."""
-    stage = design.heavy
-    if stage is None:
+    if design.heavy is None:
         return None
-    return fit_heavy(sample.X, sample.codes, classes, stage, key, design.decimals)
+    return fit_heavy(sample.X, sample.codes, classes, design.heavy, key, design.decimals)
 
 
 def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | None) -> float:
-    """Estimate how alike the partitions vote, so that no estimate depends on other points.
+    """Estimate the variance of the mean vote share as a part of one partition's, on training rows.
 
-    Returns the variance of the mean vote share as a part of one partition's, from some training
-    rows. Their own blocks know them, one in each partition: that shifts shares by 1 / n_blocks at
-    most, alike in all partitions. 1 (flips are overstated rather than understated) if it is unknown
-    or not needed.
+    Their own blocks know them, one in each partition: that shifts shares by 1 / n_blocks at most,
+    alike in all. 1 (flips are overstated rather than understated) if unknown or not needed.
     """
     if design.n_partitions == 1 or panel.n_classes > 2:
         return 1.0
@@ -315,8 +294,7 @@ def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | No
             votes = _ask(panel, design)(rows, n_jobs=n_jobs)
         except Exception:
             return 1.0  # a fit does not fail over a question nobody asked
-    whole = whole_votes(votes, design) if design.vote == "soft" else votes
-    return joint_variance(whole, design.n_blocks)
+    return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
 def _ask(panel: Panel, design: Design) -> Any:
