@@ -115,7 +115,7 @@ def certify_choice(
     **inputs
         The items that all runs of the promise share.
     """
-    digests = {name: bound.digest for name, bound in bounds.items()}
+    digests: dict[str, Any] = {name: bound.digest for name, bound in bounds.items()}
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
     points, unread = _points_if_read(X, codes)

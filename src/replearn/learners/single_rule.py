@@ -35,6 +35,8 @@ class FollowsPlan:
         "sample_size": [COUNT, None],
         "shared_key": [str, bytes, Integral, SharedKey],
     }
+    sample_size: int | None
+    shared_key: Any
 
     @classmethod
     def from_plan(cls, plan: Plan, *args: Any, **params: Any):
