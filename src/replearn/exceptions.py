@@ -2,7 +2,7 @@
 
 
 class NotCertifiedWarning(UserWarning):
-    """The sample is too small for the promise that was asked for.
+    """The sample is too small for the promise that was asked for, or refutes what it assumes.
 
     The model is usable; its certificate says what it can promise and why it is not certified.
     """

@@ -1,16 +1,11 @@
 """Learners that choose pass the house's conformance checks; their certificates survive JSON."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from joblib import parallel_config
-from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn import CertificateError
-from replearn.guarantees import Certificate
 from replearn.hypotheses import make_box
 from replearn.learners import (
     FiniteRandomnessClassifier,
@@ -59,15 +54,3 @@ def test_learner_conforms(learner, check, sample):
         return
     with parallel_config(backend="threading"):  # starting processes takes longer than the check
         check(learner, sample)
-
-
-@pytest.mark.parametrize("learner", LEARNERS, ids=lambda learner: type(learner).__name__)
-def test_certificates_recompute_and_survive_json(learner, sample):
-    certificate = clone(learner).fit(*sample).certificate_
-    certificate.check()
-    copy = Certificate.from_json(certificate.to_json())
-    copy.check()
-    assert copy == certificate
-    assert certificate.comparable(clone(learner).fit(*sample).certificate_)
-    with pytest.raises(CertificateError):
-        dataclasses.replace(certificate, certified=not certificate.certified).check()

@@ -1,5 +1,7 @@
 """What is assumed about single points is tested on the sample, and blocks of two runs are apart."""
 
+import re
+
 import numpy as np
 import pytest
 from scipy.stats import binom
@@ -83,6 +85,16 @@ def test_a_stated_mass_that_holds_is_kept():
     assert model.certificate_.inputs["max_point_mass"] == 0.3
     with pytest.warns(NotCertifiedWarning, match=r"max_point_mass = 0.1 is refuted"):
         approximate(rho=0.05, gamma=0.6, max_point_mass=0.1, n_blocks=100).fit(X, y)
+
+
+def test_the_number_in_the_warning_is_one_to_plan_with():
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(0, 1000, (16_000, 1)).astype(float), rng.integers(0, 2, 16_000)
+    with pytest.warns(NotCertifiedWarning, match="refuted") as caught:
+        approximate(rho=0.1).fit(X, y)
+    number = float(re.search(r"at most ([\d.e-]+) \(", str(caught[0].message))[1])
+    assert 0.001 <= number < 0.002
+    assert approximate(rho=0.1, max_point_mass=number).fit(X, y).certificate_.certified
 
 
 def test_a_heavy_stage_needs_no_assumption():

@@ -129,7 +129,11 @@ def test_a_dict_in_plan_is_merged_with_the_parameters(data):
         ({"classes": [0, 1], "plan": {"classes": [0, 1]}}, ValueError, "classes is given twice"),
         ({"plan": {"n": 900}}, ValueError, "n in plan= follows from the sample"),
         ({"plan": {"colour": "red"}}, (TypeError, ValueError), r"does not take \['colour'\]"),
-        ({"plan": {"heavy": "much"}}, ValueError, "heavy must be one of auto, paper, off"),
+        (
+            {"plan": {"heavy": "much"}},
+            ValueError,
+            "heavy='much' must be one of 'auto', 'paper', 'off'",
+        ),
         ({"plan": {"label_noise": "no"}}, TypeError, "label_noise must be True or False"),
         ({"plan": {"alpha": 1.5}}, ValueError, "alpha"),
         ({"plan": {"n_partitions": 1024}}, ValueError, "n_partitions=1024 is too large"),

@@ -158,7 +158,7 @@ def _rewrite(path, change, *, sign=True):
 
 CHANGES = {
     "changed after it was written": (lambda m: m.update(notes={"x": 1}), False),
-    "version 2": (lambda m: m.update(version=2), True),
+    "version 3": (lambda m: m.update(version=3), True),
     "encoding 'other'": (lambda m: m.update(encoding="other"), True),
     "scikit-learn 0.1": (lambda m: m.update(sklearn_version="0.1"), True),
     "not a replearn model file": (lambda m: m.update(format="x"), True),

@@ -132,7 +132,8 @@ def _wish(
     if heavy is not None and stage is None and check_choice("heavy", heavy, _HEAVY) != "off":
         stage, rows = _planned_stage(n, targets, d, heavy, label_noise, options)
         targets = {**targets, "alpha": None, "beta": None}
-    request = make_request(notion, targets, d, not label_noise, options.pop("runs", 2))
+    realizable = not label_noise and stage is None  # with a stage it is the stage that knows
+    request = make_request(notion, targets, d, realizable, options.pop("runs", 2))
     return make_wish(request, n=n, heavy=stage, **options), rows
 
 

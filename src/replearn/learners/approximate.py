@@ -16,8 +16,8 @@ import numpy as np
 from replearn.compat import Interval
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.learners.planning import split_stage, stage_of
 from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.records.checks import check_choice
 
 ROUTES = {"auto": ("direct", "pointwise"), "direct": ("direct",), "pointwise": ("pointwise",)}
 
@@ -141,42 +141,42 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         return float(np.mean(self.predict(X) != other.predict(X)))
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
-        arguments, stage = split_stage(asked)
-        route = arguments.pop("route", "auto")
-        if route not in ROUTES:
-            raise ValueError(f"route must be one of {', '.join(ROUTES)}, got {route!r}")
-        routes = ROUTES[route]
-        if sizes["n_classes"] > 2 and stage is None:
+        asked = {**asked, **sizes}
+        routes = ROUTES[check_choice("route", asked.pop("route", "auto"), tuple(ROUTES))]
+        if asked["n_classes"] > 2 and asked["heavy"] == "off":
             routes = routes[:1]  # one law only: the certificate compares both routes anyway
-        best = _plan_by(routes[0], arguments, stage, sizes)
-        for other in routes[1:]:
+        best = _PLANS[routes[0]](asked)
+        for route in routes[1:]:
             if not best.certified:
-                plan = _plan_by(other, arguments, stage, sizes)
+                plan = _PLANS[route](asked)
                 best = plan if plan.certified or _closer(plan, best) else best
         return best
 
 
-def _plan_by(route: str, arguments: dict[str, Any], stage: Any, sizes: dict[str, Any]) -> Plan:
-    given, n_classes = dict(arguments), sizes["n_classes"]
-    rho, gamma = given["rho"], given["gamma"]
+def _plan_directly(asked: dict[str, Any]) -> Plan:
+    # theorem: approximate-direct, approximate-heavy
+    return make_plan("approximate", **asked)
+
+
+def _plan_by_points(asked: dict[str, Any]) -> Plan:
+    """Take heavy stage, blocks and law, where free, of the pointwise plan that implies this one."""
+    free = asked["n_blocks"] is None and asked.get("law") is None and asked["n_classes"] == 2
+    if not free and asked["heavy"] == "off":
+        return make_plan("approximate", **asked)
+    others = {name: asked[name] for name in asked if name not in ("gamma", "max_point_mass")}
+    if free:
+        others["law"] = "arcsine"
     # theorem: approximate-markov
-    target = {"rho": rho, "gamma": gamma} if route == "direct" else {"rho": rho * gamma}
-    given["heavy"] = stage_of(stage, sizes, **target)
-    if route == "pointwise" and n_classes == 2:
-        given |= _pointwise_design(given, target, sizes)
-    return make_plan("approximate", **sizes, **given)
+    first = make_plan("pointwise", **{**others, "rho": asked["rho"] * asked["gamma"]})
+    if asked["heavy"] != "off":  # alpha, beta and label_noise are in the stage
+        stage = {"heavy": first.vote_design.heavy, "label_noise": True, "alpha": None, "beta": None}
+        asked = asked | stage
+    if free:
+        asked = asked | {"n_blocks": first.n_blocks, "width": None, "law": first.law}
+    return make_plan("approximate", **asked)
 
 
-def _pointwise_design(
-    given: dict[str, Any], target: dict[str, float], sizes: dict[str, Any]
-) -> dict[str, Any]:
-    """Return blocks and law of the pointwise plan that implies the promise, where they are free."""
-    if given.get("n_blocks") is not None or given.get("law") is not None:
-        return {}
-    of_masses = ("gamma", "max_point_mass", "law")
-    others = {name: value for name, value in given.items() if name not in of_masses}
-    first = make_plan("pointwise", **sizes, **{**others, **target}, law="arcsine")
-    return {"n_blocks": first.n_blocks, "width": None, "law": first.law}
+_PLANS = {"direct": _plan_directly, "pointwise": _plan_by_points}
 
 
 def _closer(other: Plan, plan: Plan) -> bool:

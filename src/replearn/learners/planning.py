@@ -12,11 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import HeavyStage, Plan, heavy_stage
+from replearn.guarantees import Certificate, Identity, Plan
 from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.primitives import sample_key
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.records.checks import check_choice
 from replearn.tables import take_rows
 
 FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
@@ -86,31 +88,23 @@ def plan_arguments(learner: Any) -> dict[str, Any]:
         asked["classes"] = check_classes(asked["classes"])
     if asked.get("n_partitions") == "auto":
         asked["n_partitions"] = None
-    return asked
+    return _with_stage(asked)
 
 
-def split_stage(asked: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any] | None]:
-    """Split the arguments into those of `plan` and those of the heavy stage; None: no stage.
+def _with_stage(asked: dict[str, Any]) -> dict[str, Any]:
+    """Say plainly whether a heavy stage is planned; without one, alpha and beta belong to d."""
+    heavy = check_choice("heavy", asked.get("heavy", "auto"), ("auto", "paper", "off"))
+    if not isinstance(asked.get("label_noise", True), bool | np.bool_):
+        raise TypeError(f"label_noise must be True or False, got {asked['label_noise']!r}")
+    if _wants_stage(asked):
+        return asked | {"heavy": heavy}
+    unused = ("alpha", "beta", "label_noise") if asked.get("d") is None else ()
+    return {name: asked[name] for name in asked if name not in unused} | {"heavy": "off"}
 
-    A stage is planned exactly when ``alpha`` is given, without ``d``.
-    """
-    rest = dict(asked)
-    heavy, label_noise = rest.pop("heavy", "auto"), rest.pop("label_noise", True)
-    if heavy not in ("auto", "paper", "off"):
-        raise ValueError(f"heavy must be one of auto, paper, off, got {heavy!r}")
-    if not isinstance(label_noise, bool | np.bool_):
-        raise TypeError(f"label_noise must be True or False, got {label_noise!r}")
-    if rest.get("d") is not None:
-        return {**rest, "label_noise": label_noise}, None
-    alpha, beta = rest.pop("alpha", None), rest.pop("beta", 0.05)
-    if alpha is None or heavy == "off":
-        return rest, None
-    return rest, {
-        "alpha": alpha,
-        "beta": beta,
-        "realizable": not label_noise,
-        "paper": heavy == "paper",
-    }
+
+def _wants_stage(asked: dict[str, Any]) -> bool:
+    alone = asked.get("alpha") is not None and asked.get("d") is None
+    return alone and asked.get("heavy") != "off"
 
 
 def wants_heavy_stage(learner: Any) -> bool:
@@ -118,26 +112,7 @@ def wants_heavy_stage(learner: Any) -> bool:
     plan = getattr(learner, "plan", None)
     if isinstance(plan, Plan):
         return plan.vote_design.heavy is not None
-    return plan is not None and split_stage(plan)[1] is not None
-
-
-def stage_of(
-    wanted: dict[str, Any] | None, sizes: dict[str, Any], **targets: Any
-) -> HeavyStage | None:
-    """Plan the heavy stage that `split_stage` split off, for a sample of these sizes."""
-    if wanted is None:
-        return None
-    _refuse_stage_of_groups(sizes["unit"])
-    return heavy_stage(n=sizes["n"], n_classes=sizes["n_classes"], **wanted, **targets)
-
-
-def _refuse_stage_of_groups(unit: str) -> None:
-    if unit == "groups":
-        raise ValueError(
-            "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
-            "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
-            "one row per group."
-        )
+    return plan is not None and _wants_stage(plan)
 
 
 def _changed(learner: Any) -> list[str]:
@@ -170,12 +145,14 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
     followed = isinstance(learner.plan, Plan)
     if followed:
         _check_followed(learner, learner.plan, sample, classes)
-        plan = learner.plan
-    else:
-        sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
-        plan = learner._plan_for(asked, **sizes)
-    if plan.vote_design.heavy is not None:
-        _refuse_stage_of_groups(sample.unit)
+    if sample.groups is not None and wants_heavy_stage(learner):
+        raise ValueError(
+            "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
+            "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
+            "one row per group."
+        )
+    sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
+    plan = learner.plan if followed else learner._plan_for(asked, **sizes)
     if plan.n_partitions > MOST_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
     if not followed and not plan.certified:
@@ -251,3 +228,14 @@ def _without_file_order(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
     if sample.groups is not None:
         points = points.beside(as_points(sample.groups))
     return sample.take(key.child("file").order(points, sample.codes))
+
+
+# -- the certificate -------------------------------------------------------------------------------
+def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
+    """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
+    design, refuted = plan.vote_design, None
+    if design.assumes_point_masses:
+        refuted = refuted_point_mass(points, design.max_point_mass, sample.groups)
+    if refuted is None:
+        return plan.certificate(run, unit=sample.unit)
+    return without_masses(plan, refuted, run, unit=sample.unit)

@@ -94,6 +94,7 @@ def _way_out(plan: Plan) -> str:
     if plan.task == "approximate":
         return (
             f'{number}, with {stage}, or with plan={{"route": "pointwise"}}, which assumes nothing '
-            "about masses; all three take more rows."
+            "about masses. All three take more rows; where single points are heavy, the first does "
+            "not get there."
         )
     return f"{number}, or with {stage}."

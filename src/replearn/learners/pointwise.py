@@ -34,16 +34,14 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.planning import (
     FREE,
+    certify_plan,
     check_sample,
     key_of_blocks,
     plan_arguments,
     plan_in_force,
     planned_rows,
     refuse_planned,
-    split_stage,
-    stage_of,
 )
-from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
@@ -124,7 +122,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     (``"heavy": "paper"``); ``"label_noise": False`` if every point has one label only. Without
     ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
 
-    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, with
+    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho`` or its equal
+    rows refute the ``max_point_mass`` that accuracy with ``d`` assumes, with
     `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
     `ConstantBlocksWarning` if the blocks have too few rows for the base learner to tell rows apart.
 
@@ -253,27 +252,20 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
-            rows = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self.joint_variance_ = partition_variance(
-                self._panel, rows, plan.vote_design, self.n_jobs
-            )
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
+            probes = take_rows(sample.X, np.concatenate(first)[:PROBES])
+            self.joint_variance_ = partition_variance(
+                self._panel, probes, plan.vote_design, self.n_jobs
+            )
 
-            # Certify: the promise of the plan, for this key and this base learner; less of it if
-            # equal rows refute what it assumes about single points.
+            # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
             described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             learner, fields = describe_learner(base)[0], vote_fields(bound, schema, failed)
             run = Identity(key.fingerprint, learner, bound.digest, classes, given.n, **fields)
-            refuted = None
-            if plan.vote_design.assumes_point_masses:
-                refuted = refuted_point_mass(points, plan.vote_design.max_point_mass, sample.groups)
-            if refuted is None:
-                self.certificate_ = plan.certificate(run, unit=given.unit)
-            else:
-                self.certificate_ = without_masses(plan, refuted, run, unit=given.unit)
+            self.certificate_ = certify_plan(plan, run, points, sample)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
@@ -324,9 +316,7 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         """Make the plan from what was asked and the numbers of rows and classes."""
-        arguments, stage = split_stage(asked)
-        heavy = stage_of(stage, sizes, rho=arguments["rho"])
-        return make_plan("pointwise", **sizes, **arguments, heavy=heavy)
+        return make_plan("pointwise", **sizes, **asked)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
