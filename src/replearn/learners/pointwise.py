@@ -295,7 +295,8 @@ class PointwiseReplicableClassifier(VotePredictions):
                 "shared_key was changed after fit: the blocks were cut and trained by another key. "
                 "Fit again."
             )
-        design = self.plan_.vote_design
+        design = self.plan_.design
+        assert design is not None
         fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
