@@ -7,8 +7,7 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from replearn.bounds import arcsine_law, flip_estimate, flip_limits, table_law, uniform_law
-from replearn.bounds.crossing import crossing_bound
-from replearn.bounds.foreseen import _between_variance, _within_variance
+from replearn.bounds.foreseen import _between_variance, _within_variance, crossing_bound
 
 LAWS = [
     uniform_law(1),

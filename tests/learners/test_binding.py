@@ -39,8 +39,9 @@ from replearn.learners import (
     SemiReplicableClassifier,
     trusted,
 )
-from replearn.learners.conditions import SWITCH, row_number_column, sample_conditions
+from replearn.learners.diagnostics import SWITCH
 from replearn.learners.digests import bind
+from replearn.learners.marks import row_number_column, sample_conditions
 from replearn.learners.schema import describe_points
 
 N = 3000

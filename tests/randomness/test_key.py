@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from replearn.exceptions import SecretKeyWarning
 from replearn.randomness import SharedKey, as_points
-from replearn.randomness.derivation import Purpose, derive
-from replearn.randomness.hashing import gumbel_from_hashes, hash_points
+from replearn.randomness.hashing import Purpose, derive, gumbel_from_hashes, hash_points
 from replearn.randomness.siphash import LANES
 
 KEY = SharedKey("trial-2026")

@@ -67,7 +67,7 @@ def test_the_message_of_a_point():
     """Words of 8 bytes, then kinds two per byte: hashed here by the second implementation."""
     from siphash24 import siphash24
 
-    from replearn.randomness.derivation import Purpose, derive
+    from replearn.randomness.hashing import Purpose, derive
 
     for n_columns in (1, 3, 14, 15, 16, 31, 40):
         row = [f"text {i}" if i % 3 == 0 else None if i % 3 == 1 else i for i in range(n_columns)]

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
-from replearn.bounds.crossing import Integers, as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.foreseen import Integers, as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import Floats, round_up
 from replearn.records.checks import check_count, check_fraction

@@ -4,8 +4,8 @@ from functools import lru_cache
 
 import numpy as np
 
-from replearn.bounds.crossing import Integers
 from replearn.bounds.flips import flip_bound
+from replearn.bounds.foreseen import Integers
 from replearn.bounds.laws import ROUNDING, VOTES, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import (

@@ -11,8 +11,8 @@ import math
 
 import numpy as np
 
-from replearn.bounds.crossing import binomial_rows
 from replearn.bounds.flips import central_binomial
+from replearn.bounds.foreseen import binomial_rows
 from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem

@@ -7,11 +7,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.execution import random_state_names, set_seeds
 from replearn.guarantees import Certificate, Identity
 from replearn.learners.diagnostics import PROBES
 from replearn.learners.digests import Bound, bind
@@ -53,39 +51,6 @@ def trusted(estimator: Any) -> TrustedEstimator:
     >>> base = make_pipeline(trusted(published), LogisticRegression())
     """
     return TrustedEstimator(estimator)
-
-
-def bind_learner(base: Any) -> Bound:
-    """Bind a base learner as its blocks will see it, and refuse fitted parts.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
-    >>> one.digest == two.digest
-    False
-    """
-    model = clone(base)
-    set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
-    bound = bind(model)
-    if bound.fitted:
-        raise ValueError(
-            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
-            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
-            "fitted on data from outside the sample, the same in all labs, say so: "
-            "replearn.learners.trusted(estimator)."
-        )
-    return bound
-
-
-def vote_fields(bound: Bound, points: dict[str, Any], failed: tuple[str, ...]) -> dict[str, Any]:
-    """Return what a run of blocks that vote adds to its `Identity`."""
-    return {
-        **points,
-        "versions": bound.versions,
-        "unbound": bound.unbound,
-        "failed_conditions": failed,
-    }
 
 
 def certify_choice(

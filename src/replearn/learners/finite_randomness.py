@@ -18,11 +18,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
-from replearn.learners.binding import bind_learner, certify_choice
+from replearn.learners.binding import certify_choice
 from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
+    bind_learner,
     check_features,
     with_base_tags,
 )

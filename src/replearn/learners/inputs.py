@@ -18,8 +18,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn.compat import validate_data
 from replearn.exceptions import PreprocessingWarning
+from replearn.execution import random_state_names, set_seeds
 from replearn.learners.diagnostics import warn_user
-from replearn.learners.digests import bind
+from replearn.learners.digests import Bound, bind
 from replearn.learners.marks import float_columns
 from replearn.randomness import Points, as_points
 from replearn.tables.columns import is_nan
@@ -203,6 +204,29 @@ def float_precision(X: Any) -> np.dtype[Any] | None:
         return min(dtypes, key=lambda dtype: dtype.itemsize, default=None)
     dtype = getattr(X, "dtype", None)
     return dtype if getattr(dtype, "kind", None) == "f" else None
+
+
+def bind_learner(base: Any) -> Bound:
+    """Bind a base learner as its blocks will see it, and refuse fitted parts.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
+    >>> one.digest == two.digest
+    False
+    """
+    model = clone(base)
+    set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
+    bound = bind(model)
+    if bound.fitted:
+        raise ValueError(
+            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
+            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
+            "fitted on data from outside the sample, the same in all labs, say so: "
+            "replearn.learners.trusted(estimator)."
+        )
+    return bound
 
 
 def describe_learner(estimator: Any) -> tuple[str, str]:

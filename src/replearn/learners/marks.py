@@ -1,4 +1,4 @@
-"""Marks of a transformer that was fitted on the sample and stands in front of the learner.
+"""What the features alone refute: numbered rows, and marks of a transformer fitted on them.
 
 A transformer in front of the classifier changes every point at every retraining. One that was
 fitted on these very rows leaves its mark to within rounding; data that arrive standardised by a
@@ -14,6 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.exceptions import PreprocessingWarning
+from replearn.learners.diagnostics import warn_user
+
 Column = NDArray[np.floating[Any]]
 
 _TOLERANCE = 1e-9
@@ -27,6 +30,72 @@ _FEWEST_IMPUTED = 3
 _MOST_ORTHOGONAL = 4
 _NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
+
+
+def sample_conditions(X: Any) -> tuple[str, ...]:
+    """Return what the features refute, and warn about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> sample_conditions(np.random.default_rng(0).normal(size=(100, 2)))
+    ()
+    """
+    mark, failed = preprocessing_mark(X), []
+    if mark:
+        failed.append(mark)
+        warn_user(
+            f"{mark}. A fitted transformer in front of a replicable classifier changes every point "
+            "at every retraining, and with it every threshold: the promise does not hold. Put it "
+            "inside: estimator=make_pipeline(StandardScaler(), LogisticRegression()).",
+            PreprocessingWarning,
+        )
+    numbered = row_number_column(X)
+    if numbered is not None:
+        failed.append(
+            f"column {numbered!r} numbers the rows, so that the rows are not independent and no "
+            "point occurs in two samples"
+        )
+        warn_user(f"{failed[-1]}. Leave it out of X.", PreprocessingWarning)
+    return tuple(failed)
+
+
+def row_number_column(X: Any) -> Any:
+    """Return the name or place of a column that numbers the rows; None if there is none.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
+    1
+    """
+    if hasattr(X, "columns"):
+        named = ((name, X[name]) for name in X.columns)
+        columns = ((name, column) for name, column in named if _is_numeric(column))
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf":
+        first = X[:_FEWEST_ROWS]
+        whole = np.flatnonzero((first == np.round(first)).all(axis=0)).tolist()
+        columns = ((place, X[:, place]) for place in whole)
+    else:
+        return None
+    return next((name for name, column in columns if _numbers_rows(np.asarray(column))), None)
+
+
+def _is_numeric(column: Any) -> bool:
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    return kind in ("i", "u", "f") or str(getattr(column, "dtype", "")).startswith(("Int", "UInt"))
+
+
+def _numbers_rows(column: NDArray[Any]) -> bool:
+    n = len(column)
+    if n < _FEWEST_ROWS or column.ndim != 1 or column.dtype.kind not in "iuf":
+        return False
+    low, high = column.min(), column.max()
+    if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
+        return False
+    places = column - low
+    whole = places.astype(np.intp)
+    return bool((whole == places).all()) and len(np.unique(whole)) == n
 
 
 def preprocessing_mark(X: Any) -> str | None:

@@ -19,12 +19,11 @@ from replearn.compat import HasMethods, Interval, StrOptions, fit_context
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
-from replearn.learners.binding import bind_learner, vote_fields
-from replearn.learners.conditions import block_condition, sample_conditions
-from replearn.learners.diagnostics import PROBES, warn_if_constant
+from replearn.learners.diagnostics import PROBES, block_condition, warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
+    bind_learner,
     check_base,
     check_features,
     describe_learner,
@@ -32,6 +31,7 @@ from replearn.learners.inputs import (
     refuse_fit_params,
     with_base_tags,
 )
+from replearn.learners.marks import sample_conditions
 from replearn.learners.planning import (
     FREE,
     certify_plan,
@@ -257,8 +257,17 @@ class PointwiseReplicableClassifier(VotePredictions):
                 failed += block_condition(base, *work, models, names, self.n_jobs)
             described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
-            learner, fields = describe_learner(base)[0], vote_fields(bound, schema, failed)
-            run = Identity(key.fingerprint, learner, bound.digest, classes, given.n, **fields)
+            run = Identity(
+                key.fingerprint,
+                describe_learner(base)[0],
+                bound.digest,
+                classes,
+                given.n,
+                versions=bound.versions,
+                unbound=bound.unbound,
+                failed_conditions=failed,
+                **schema,
+            )
             self.certificate_ = certify_plan(plan, run, points, sample)
             self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)

@@ -16,7 +16,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval, fit_context
-from replearn.learners.binding import bind_learner, certify_choice
+from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import (
     configuration_name,
     configured,
@@ -32,6 +32,7 @@ from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_c
 from replearn.learners.digests import Bound
 from replearn.learners.inputs import (
     all_or_nothing,
+    bind_learner,
     check_features,
     check_labels,
     with_base_tags,

@@ -15,20 +15,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.exceptions import SecretKeyWarning
-from replearn.randomness.derivation import (
+from replearn.randomness.hashing import (
     EXPORT_PREFIX,
     Purpose,
     check_digits,
     derive,
     framed,
-    secret_of,
-)
-from replearn.randomness.hashing import (
     gumbel_from_hashes,
     hash_occurrences,
     hash_points,
     hash_with_labels,
     label_cells,
+    secret_of,
     uniforms_in_place,
 )
 from replearn.randomness.points import as_points, points_of
