@@ -37,7 +37,7 @@ demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what
 test test-statistical: export OMP_NUM_THREADS ?= 1
 
 test: $(VENV)/.dev ## run the default tests
-	@$(BIN)/python -m pytest -n $(WORKERS) -q
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m statistical

@@ -124,7 +124,7 @@ def check_replicable_classifier(classifier: Any, sample: Sample) -> None:
     >>> from sklearn.naive_bayes import GaussianNB
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.testing import check_replicable_classifier
-    >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18)
+    >>> model = PointwiseReplicableClassifier(GaussianNB(), max_fits=18)
     >>> check_replicable_classifier(model, make_classification(500, random_state=0))
     """
     for check in replicability_checks():
