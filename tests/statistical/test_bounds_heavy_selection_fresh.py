@@ -21,6 +21,7 @@ from replearn.bounds import (
     uniform_law,
 )
 from replearn.bounds.approximate_heavy import reuse_flip_bound
+from replearn.bounds.foreseen import joint_variance
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.selection import selection_agreement
 from replearn.bounds.signs import label_flip_bound, label_law
@@ -73,7 +74,8 @@ def test_limits_and_estimates_from_real_partitions(n_partitions):
         assert not_above(missed[:, point].sum(), runs, delta)
     # Next to a threshold no run can know it is there: estimates are right on average over keys.
     fresh_u = rng.random(runs * len(offsets))
-    estimates = flip_estimate(law, flat, fresh_u)
+    joint = joint_variance(flat, 32) if n_partitions > 1 else None
+    estimates = flip_estimate(law, flat, fresh_u, joint=joint)
     other = votes[rng.permutation(runs)].reshape(-1, n_partitions)
     seen, again = (fresh_u < law.probabilities[v].mean(axis=1) for v in (flat, other))
     assert estimates.mean() == pytest.approx((seen != again).mean(), rel=0.1)
