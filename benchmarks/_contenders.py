@@ -115,7 +115,7 @@ def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
     return Outcome(
         scores,
         seconds,
-        rho=model.certificate_.claim.rho,
+        rho=model.certificate_.rho,
         limit=halves_supremum(made.law),
         blocks=f"{made.n_blocks} x {made.n_partitions}",
     )

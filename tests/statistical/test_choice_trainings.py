@@ -65,7 +65,7 @@ def test_planned_rows_agree_even_if_every_training_tosses_a_coin():
     )  # fmt: skip
     differ = _differing(model, n, pairs, 0)
     assert model.certificate_.certified
-    bound = selection_flip_bound_sampled(model.t_, N_COINS, n // (SIZE + 1))
+    bound = selection_flip_bound_sampled(model.sharpness_, N_COINS, n // (SIZE + 1))
     assert bound <= rho
     assert differ <= binom.isf(FALSE_ALARM, pairs, bound)
 
