@@ -278,7 +278,8 @@ class _Reader:
         fields = {name: self._array(part) for name, part in place["fields"].items()}
         formats = [part.dtype for part in fields.values()]
         layout: Any = {"names": list(fields), "formats": formats, "offsets": place["offsets"]}
-        dtype = np.dtype({**layout, "itemsize": place["itemsize"]})
+        layout["itemsize"] = place["itemsize"]
+        dtype = np.dtype(layout)
         made = np.zeros(len(next(iter(fields.values()))), dtype=dtype)
         for name, part in fields.items():
             made[name] = part
