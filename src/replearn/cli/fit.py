@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.auditing import is_replicable
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import (
     Sample,
@@ -19,8 +18,6 @@ from replearn.cli._inputs import (
     takes_columns_itself,
 )
 from replearn.guarantees import Plan
-from replearn.learners import PointwiseReplicableClassifier
-from replearn.persistence import check_savable, resumable, save, why_not_packed
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
@@ -59,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
+    # What learns is loaded here and not above: a command should start, and help, at once.
+    from replearn.auditing import is_replicable
+    from replearn.learners import PointwiseReplicableClassifier
+    from replearn.persistence import check_savable, resumable
+
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
@@ -108,6 +110,8 @@ def _check_folders(*paths: str | None) -> None:
 
 
 def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+    from replearn.persistence import save
+
     notes = {
         "columns": sample.columns,
         "target": args.target,
@@ -129,6 +133,8 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
 
 def _about_saving(learner: Any) -> list[str]:
     """Announce a file that takes a while to write."""
+    from replearn.persistence import why_not_packed
+
     n_models, reason = len(learner.estimators_), why_not_packed(learner.estimators_[0])
     if reason is not None:
         return [f"writing {n_models} models one by one, which may take minutes: {reason}"]
