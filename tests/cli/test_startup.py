@@ -13,7 +13,7 @@ found = {}
 for words in json.loads(sys.argv[1]):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
         main(words)
-    heavy = ("sklearn", "pandas", "polars", "matplotlib", "skops", "joblib", "jinja2", "scipy.stats")
+    heavy = ("sklearn", "pandas", "polars", "matplotlib", "skops", "joblib", "scipy.stats")
     found[" ".join(words)] = [name for name in heavy if name in sys.modules]
 print(json.dumps(found))
 """
