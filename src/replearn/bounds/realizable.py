@@ -48,7 +48,8 @@ def underrated_tail(n: int, d: int, training_error: ArrayLike, error: float) -> 
     """
     check_fraction("error", error)
     logs = [_ghost_log_tails(n, d, np.asarray(training_error), error, r * n) for r in GHOST_RATIOS]
-    return np.minimum(np.exp(np.min(logs, axis=0)) * (1.0 + 1e-9), 1.0)
+    tails: Floats = np.minimum(np.exp(np.min(logs, axis=0)) * (1.0 + 1e-9), 1.0)
+    return tails
 
 
 def _ghost_log_tails(n: int, d: int, training_error: Floats, error: float, ghost: int) -> Floats:
