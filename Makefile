@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-statistical lint types imports check bench clean
+.PHONY: help demo test test-statistical lint types imports check bench docs clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -59,6 +59,15 @@ bench: $(VENV)/.dev ## speed at a small size, each beside its peer (a few minute
 	@$(BIN)/python benchmarks/keyed_uniforms.py 300_000
 	@$(BIN)/python benchmarks/count_heavy.py 1e6
 	@$(BIN)/python benchmarks/selection.py --candidates 100000
+
+$(VENV)/.docs: $(VENV)/.demo
+	@echo "Installing the documentation tools ..."
+	@$(PIP) install --constraint constraints.txt --editable . --group docs
+	@touch $@
+
+docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
+	@$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
 
 clean: ## remove the virtual environment and caches
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
