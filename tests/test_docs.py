@@ -65,7 +65,9 @@ def test_examples_run(example, monkeypatch):
 def test_every_example_opens_with_a_title():
     assert len(EXAMPLES) >= 12
     for example in EXAMPLES:
-        title, line, empty = ast.get_docstring(ast.parse(example.read_text("utf-8"))).split("\n")[:3]
+        title, line, empty = ast.get_docstring(ast.parse(example.read_text("utf-8"))).split("\n")[
+            :3
+        ]
         assert (set(line), len(line), empty) == ({"="}, len(title), "")
 
 
