@@ -258,7 +258,7 @@ class PointwiseReplicableClassifier(VotePredictions):
                 key.fingerprint,
                 describe_learner(base)[0],
                 bound.digest,
-                classes,
+                tuple(classes),
                 given.n,
                 versions=bound.versions,
                 unbound=bound.unbound,

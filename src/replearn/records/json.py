@@ -7,9 +7,10 @@ Everything here fails closed: a missing, an unknown, a doubled or an ill-typed i
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from types import NoneType
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from types import NoneType, UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from replearn.exceptions import CertificateError
 
@@ -117,6 +118,28 @@ class Reader:
             raise CertificateError(f"{self._what}: {name} is missing")
         return self._items.pop(name)
 
+    def read(self, kind: type[Kind], **parts: Callable[[Any], Any]) -> Kind:
+        """Take all fields of a dataclass, by their annotations; lists become tuples.
+
+        ``parts`` read the fields (the items of a tuple) that are no plain values: from an object.
+        """
+        values: dict[str, Any] = {}
+        hints = get_type_hints(kind)
+        for name in (item.name for item in fields(cast(Any, kind))):
+            hint = hints[name]
+            allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+            plain = get_origin(allowed[0]) or allowed[0]
+            part = parts.get(name)
+            written = list if plain is tuple else plain if part is None else dict
+            take = self.take_or_none if NoneType in allowed else self.take
+            value = take(name, written)
+            if plain is tuple and value is not None:
+                value = tuple(value if part is None else map(part, value))
+            elif part is not None and value is not None:
+                value = part(value)
+            values[name] = value
+        return kind(**values)
+
     def finish(self) -> None:
         """Refuse items that nobody took: an unknown item may change the meaning."""
         if self._items:
@@ -124,21 +147,17 @@ class Reader:
 
 
 def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
-    """Read a dataclass whose fields are texts and numbers, each required, some of them null.
+    """Read a dataclass whose fields are plain JSON values, and nothing else.
 
     >>> from dataclasses import make_dataclass
-    >>> Pair = make_dataclass("Pair", [("code", str), ("text", str)])
-    >>> read_flat(Pair, {"code": "a", "text": "b"}, "pair")
-    Pair(code='a', text='b')
+    >>> Pair = make_dataclass("Pair", [("code", str), ("texts", tuple[str, ...])])
+    >>> read_flat(Pair, {"code": "a", "texts": ["b"]}, "pair")
+    Pair(code='a', texts=('b',))
     """
     reader = Reader(items, what)
-    values: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind).items():
-        allowed = get_args(hint) or (hint,)
-        take = reader.take_or_none if NoneType in allowed else reader.take
-        values[name] = take(name, allowed[0])
+    record = reader.read(kind)
     reader.finish()
-    return kind(**values)
+    return record
 
 
 def check_format(reader: Reader, what: str, name: str, version: int) -> None:
