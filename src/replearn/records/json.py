@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import fields
+from functools import lru_cache
 from types import NoneType, UnionType
 from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
@@ -124,15 +125,10 @@ class Reader:
         ``parts`` read the fields (the items of a tuple) that are no plain values: from an object.
         """
         values: dict[str, Any] = {}
-        hints = get_type_hints(kind)
-        for name in (item.name for item in fields(cast(Any, kind))):
-            hint = hints[name]
-            allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
-            plain = get_origin(allowed[0]) or allowed[0]
+        for name, plain, may_be_null in _fields(kind):
             part = parts.get(name)
-            written = list if plain is tuple else plain if part is None else dict
-            take = self.take_or_none if NoneType in allowed else self.take
-            value = take(name, written)
+            take = self.take_or_none if may_be_null else self.take
+            value = take(name, list if plain is tuple else plain if part is None else dict)
             if plain is tuple and value is not None:
                 value = tuple(value if part is None else map(part, value))
             elif part is not None and value is not None:
@@ -144,6 +140,17 @@ class Reader:
         """Refuse items that nobody took: an unknown item may change the meaning."""
         if self._items:
             raise CertificateError(f"{self._what}: unknown items {sorted(self._items)}")
+
+
+@lru_cache(maxsize=64)
+def _fields(kind: type[Any]) -> list[tuple[str, Any, bool]]:
+    """Return name, plain type and whether it may be None, for each field of a dataclass."""
+    hints, found = get_type_hints(kind), []
+    for name in (item.name for item in fields(kind)):
+        hint = hints[name]
+        allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+        found.append((name, get_origin(allowed[0]) or allowed[0], NoneType in allowed))
+    return found
 
 
 def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
