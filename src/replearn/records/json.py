@@ -125,7 +125,7 @@ class Reader:
         ``parts`` read the fields (the items of a tuple) that are no plain values: from an object.
         """
         values: dict[str, Any] = {}
-        for name, plain, may_be_null in _fields(kind):
+        for name, plain, may_be_null in _fields(cast(Any, kind)):
             part = parts.get(name)
             take = self.take_or_none if may_be_null else self.take
             value = take(name, list if plain is tuple else plain if part is None else dict)
