@@ -184,7 +184,9 @@ def _affordable(base: Any, setting: Setting) -> Contender:
         f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
         "'replicable-full')."
     )
-    measured_as = f"{partitions} of {usual.n_partitions} partitions; all flip less"
+    measured_as = (
+        f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
+    )
     ours = PointwiseReplicableClassifier(
         base,
         rho=setting.rho,

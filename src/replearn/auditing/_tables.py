@@ -126,6 +126,22 @@ def title(summary: dict[str, Any]) -> str:
     return "Audit of " + ", ".join(parts)
 
 
+def head_items(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what the head of the page names: file, target, model, date, version."""
+    about = summary["about"]
+    items = [
+        (name, about[name.lower()])
+        for name in ("File", "Target", "Model")
+        if about.get(name.lower())
+    ]
+    finished = summary.get("timings", {}).get("finished", "")
+    return [
+        *items,
+        *([("Date", finished)] if finished else []),
+        ("Version", f"replearn {summary['replearn']}"),
+    ]
+
+
 def needs_sentence(summary: dict[str, Any]) -> str:
     """Say which contender serves which need; empty if there is no choice."""
     needs = summary["verdict"]["needs"]
