@@ -85,6 +85,12 @@ def _compare_sketches(here: dict[str, Any], there: dict[str, Any]) -> PointsComp
     )
 
 
+def _are_near(one: float, two: float, size: float) -> bool:
+    """Whether shares differ by less than two standard deviations."""
+    spread = max(one * (1 - one), two * (1 - two))
+    return size * (one - two) ** 2 <= 4 * spread
+
+
 def _asked(full: list[Any]) -> tuple[str, ...]:
     if not full:
         return ()
@@ -117,6 +123,8 @@ class _Width:
     ) -> str:
         """Return both shares in words if no population has them both, else an empty text."""
         n, m = self.sizes(group)
+        if _are_near(mine / n, yours / m, n * m / (n + m)):
+            return ""  # an alarm takes three times as much
         # theorem: equal-shares (a union over the columns, the statements, and the listed values)
         alarm = FALSE_ALARM / (_STATEMENTS * max(self._columns, 1))
         alarm /= 1.0 if listed is None else (n + m) / (listed * min(n, m))
@@ -179,9 +187,7 @@ def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str
     return []
 
 
-def _levels_differ(
-    here: dict[str, int], there: dict[str, int], width: _Width, group: str
-) -> str:
+def _levels_differ(here: dict[str, int], there: dict[str, int], width: _Width, group: str) -> str:
     """Return the shares of the first value that differs; a value that is not listed is rare."""
     n, m = width.sizes(group)
     for mine, yours, size, other, turned in ((here, there, n, m, False), (there, here, m, n, True)):

@@ -195,8 +195,7 @@ _ENTRIES = (
     ),
     Theorem(
         "equal-shares",
-        "Counts of one thing in two samples of one population are hypergeometric, given their "
-        "sum.",
+        "Counts of one thing in two samples of one population are hypergeometric, given their sum.",
         "ours",
     ),
     Theorem(
