@@ -138,7 +138,7 @@ def changed(**items):
             "text not in the form NFC: 0% here, 50%",
         ),
         (changed(kinds={"text": 8000}), "number cells: 100% here, 0% there"),
-        (changed(kinds={"number": 7900, "missing": 100}), "missing cells: 0% here, 1% there"),
+        (changed(kinds={"number": 7900, "missing": 100}), "number cells: 100% here, 99% there"),
         ({**SCHEMA, "second": 3000}, "labels: 50% here, 38% there"),
         (
             changed(steps={"numbers of 2 decimals": 102}),
