@@ -57,7 +57,7 @@ def test_a_budget_keeps_whole_pairs_and_says_so(data):
     assert told in found.to_markdown()
     assert told in found.to_html(values=False)
     assert found.to_dict()["cut_short"] == list(found.cut_short)
-    whole = run({"b": GaussianNB()}, data, 60.0, n_pairs=3)
+    whole = audit(GaussianNB(), *data, n_pairs=3, design={"time_budget": 60.0}, verbose=1)
     assert whole.cut_short == ()
 
 

@@ -101,7 +101,8 @@ def _missing(
     rounds += [[(c, p) for c in places] for p in range(early, n_pairs)]
     for number, work in enumerate(rounds):
         missing = [item for item in work if not store.has(*item)]
-        progress.advance(len(work) - len(missing))
+        if len(missing) < len(work):
+            progress.advance(len(work) - len(missing))
         # The first pairs are begun in any case: their deadline ends them.
         if missing and number >= len(places) * bool(early) and not clock.allows():
             return
