@@ -95,10 +95,10 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     assert "'replicable-full'" in err
     monkeypatch.setattr("replearn.cli.audit.audit", _told)
     assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
-        "2 pairs, 10000 rows, ['baseline', 'replicable']\n"
+        "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )
     without_pairs = [word for word in QUICK if word not in ("--pairs", "2")]
-    assert "5 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
+    assert "4 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
     assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
 
 
