@@ -64,6 +64,15 @@ def test_the_gate_can_judge_the_upper_limit(call, shop, audited):
     assert "--fail-above-limit=2.0 must lie in [0, 1]" in err
 
 
+def test_the_gate_does_not_pass_a_constant(call, shop):
+    constant = ("--model", "sklearn.dummy:DummyClassifier", "--contenders", "baseline")
+    arguments = ("audit", shop / "a.csv", *QUICK, *constant, "--quiet", "--fail-above", "1")
+    code, out, err = call(*arguments)
+    assert code == 1
+    assert "it always answers" in err
+    assert "Find a better model first" in " ".join(out.split())
+
+
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
+from replearn.auditing._budget import START_SECONDS
 from replearn.auditing._clock import TimeIsUp
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import Progress
@@ -70,6 +71,8 @@ def run_pairs(
         delayed(_run_one)(contender, task.job(contender, pair, deadline))
         for contender, pair in _missing(task, store, clock, progress)
     )
+    if deadline is not None and deadline - time.monotonic() < 2 * START_SECONDS:
+        n_jobs = 1  # the time would go into starting workers
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     try:
         for contender, pair, outcome in parallel(jobs):
