@@ -10,6 +10,7 @@ import numpy as np
 
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent
+from replearn.auditing._usefulness import majority
 
 SIGNED = (-1.0, 1.0)
 COSTLY = 0.01
@@ -194,13 +195,32 @@ def verdict(result: Measurement) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "headline": f"{headline}.",
-        "others": [f"{j.outcome.capitalize()}: {j.reason}." for j in judged if j.name != named],
+        "others": [
+            *(f"{j.outcome.capitalize()}: {j.reason}." for j in judged if j.name != named),
+            *([] if outcome == "useless" and named == first.name else _caution(result)),
+        ],
         "contenders": [
             {"name": j.name, "outcome": j.outcome, "sentence": f"{j.reason}.", "price": j.price}
             for j in judged
         ],
         "needs": _needs(result, judged) if judged else [],
     }
+
+
+def _caution(result: Measurement) -> list[str]:
+    """Warn where the baseline itself is not shown to be better than no model."""
+    first = result.contenders[0]
+    useful, none = result.usefulness(first.name), majority(first.truth, result.classes)
+    if useful.accuracy.lower > none["accuracy"]:
+        return []
+    if useful.balanced_accuracy.lower > none["balanced_accuracy"] + COSTLY:
+        return []
+    return [
+        f"Caution: {first.name} itself is hardly better than always answering {none['label']!r}: "
+        f"accuracy {percent(useful.accuracy.value, 1)} against {percent(none['accuracy'], 1)}, "
+        f"balanced accuracy {percent(useful.balanced_accuracy.value, 1)} against "
+        f"{percent(none['balanced_accuracy'], 1)}."
+    ]
 
 
 def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
