@@ -136,12 +136,15 @@ def _reason(result: Measurement, found: Judgement, outcome: str) -> str:
 
 
 def _flip_words(result: Measurement, found: Judgement) -> str:
-    ours, theirs = (
-        percent(result.flip_rate(name).value) for name in (found.name, result.contenders[0].name)
-    )
+    names = (found.name, result.contenders[0].name)
+    ours, theirs = (percent(result.flip_rate(name).value) for name in names)
+    worst = [percent(float(result[name].frequency.max()), 0) for name in names]
     remark = result[found.name].measured_as
     measured = f" (measured {remark})" if remark else ""
-    return f"{ours} of the predictions change instead of {theirs}{measured}"
+    return (
+        f"{ours} of the predictions change instead of {theirs}{measured}, the worst row in "
+        f"{worst[0]} of the pairs instead of {worst[1]}"
+    )
 
 
 def lost_words(lost: Lost) -> str:
@@ -250,12 +253,18 @@ def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, s
     needs = [
         ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
         ("fewest changed predictions", min(unspoiled, key=lambda c: float(c.flips.mean()))),
+        ("no row that changes often", min(usable, key=_often)),
         (f"most rows {str(rarest.label)!r} found", usable[int(np.argmax(recalls))]),
     ]
     promised = [c for c in unspoiled if _keeps_promise(c)]
     if promised:
         needs.append(("a guarantee", min(promised, key=lambda c: float(c.flips.mean()))))
     return [{"need": need, "contender": c.name} for need, c in needs]
+
+
+def _often(c: ContenderResult) -> float:
+    """How often the least stable row in a hundred changes."""
+    return float(np.quantile(c.frequency, 0.99))
 
 
 def _recall(result: Measurement, name: str, label: Any) -> float:
