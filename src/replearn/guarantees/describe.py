@@ -96,7 +96,11 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
         ("n", f"{design.n} {design.unit}{used}"),
         ("blocks", f"{design.n_blocks} of {design.block_size} {design.unit}"),
         ("partitions", str(design.n_partitions)),
-        ("law", "none" if law is None else f"{law.name}{width} [{law.digest[:16]}]"),
+        (
+            ("sharpness", f"{design.sharpness:.4g}")
+            if law is None
+            else ("law", f"{law.name}{width} [{law.digest[:16]}]")
+        ),
         ("vote", design.vote),
         *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
@@ -147,7 +151,11 @@ def _mechanism(design: Design) -> str:
             "of their labels decide against another one."
         )
     if design.law is None:
-        return f"{cut} The label is drawn from the vote shares with random numbers all runs share."
+        return (
+            f"{cut} Each point has a random number for every label that all runs share through "
+            "the key. They decide between the labels whose vote shares are close; a label that is "
+            "far enough ahead is always the answer."
+        )
     return (
         f"{cut} Each point has a random threshold that all runs share through the key; the vote "
         "share is compared with it. Two runs differ only if the threshold happens to fall between "

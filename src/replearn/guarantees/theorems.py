@@ -83,8 +83,8 @@ _ENTRIES = (
     ),
     Theorem(
         "multiclass-vote",
-        "Labels drawn from two vote distributions by correlated sampling differ with probability "
-        "at most 2 tau / (1 + tau).",
+        "With several classes two runs that share their random numbers differ with probability at "
+        "most sharpness / 4 times the mean range of the differences of their vote shares.",
         "ours",
     ),
     Theorem(
