@@ -115,7 +115,7 @@ def test_heavy_points_get_their_own_labels():
     assert explained.vote_share[1] < 0.2
     assert explained.vote_share[2] == 1.0
     assert ((explained.margin > 0) == (explained.answer == 1)).all()
-    assert (model.decision_function(points) == explained.margin).all()
+    assert (model.margin(points) == explained.margin).all()
     assert "labels seen at this very point" in str(explained)
     assert repr(model.heavy_).startswith("HeavyPoints(")
 

@@ -184,15 +184,10 @@ def test_estimates_and_explanations_of_a_learner():
     assert (model.flip_probability(points) == flips).all()
 
 
-@pytest.mark.parametrize("method", ["vote_share", "flip_rate"])
+@pytest.mark.parametrize("method", ["vote_share", "margin", "flip_rate"])
 def test_what_is_for_two_classes_says_so(method):
     with pytest.raises(ValueError, match="two classes"):
         getattr(fitted(), method)(np.zeros((1, 2)))
-
-
-def test_decision_values_are_for_two_classes():
-    assert not hasattr(fitted(), "decision_function")
-    assert hasattr(fitted(p=(0.5, 0.5)), "decision_function")
 
 
 def test_soft_votes_and_partitions_work():
