@@ -1,10 +1,11 @@
 """Covers, thresholds, realizable, finite class, finite randomness: against exact small worlds."""
 
 from itertools import combinations
-from math import comb, exp, log, sqrt
+from math import comb, exp, log
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from replearn.bounds.finite_class import (
     order_error_tail,
@@ -18,11 +19,12 @@ from replearn.bounds.realizable import (
     cover_distance,
     realizable_flip_bound,
     smallest_sample_realizable,
+    underrated_tail,
 )
 from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.bounds.thresholds import (
-    mean_cdf_distance,
-    mean_cut_difference,
+    _weight_spread,
+    mean_level_distance,
     smallest_sample_threshold,
     threshold_error_tail,
     threshold_flip_bound,
@@ -32,29 +34,27 @@ from replearn.bounds.vc import realizable_tail
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
-def test_mean_distance_of_two_samples_against_all_arrangements(n):
-    total = 0
-    for mine in combinations(range(2 * n), n):
-        steps = np.full(2 * n, -1)
-        steps[list(mine)] = 1
-        total += np.abs(np.cumsum(steps)).max() / n
-    exact = total / comb(2 * n, n)
-    assert exact <= mean_cdf_distance(n) <= 1.8 / sqrt(n)
+def test_mean_distance_of_a_level_against_all_arrangements(n):
+    for below in range(1, 2 * n):
+        total = sum(
+            abs(2 * sum(place < below for place in mine) - below) / n
+            for mine in combinations(range(2 * n), n)
+        )
+        assert total / comb(2 * n, n) <= mean_level_distance(n) * (1 + 1e-9)
 
 
-def test_mean_distance_is_not_far_from_the_truth():
+def test_mean_distance_of_a_level_is_nearly_attained_by_the_median():
     rng = np.random.default_rng(0)
-    n = 400
-    rows = np.argsort(rng.random((400, 2 * n)), axis=1) < n
-    found = np.abs(np.cumsum(np.where(rows, 1, -1), axis=1)).max(axis=1).mean() / n
-    assert found <= mean_cdf_distance(n) <= 1.6 * found
+    n = 4000
+    found = np.abs(2 * rng.hypergeometric(n, n, n, 20_000) - n).mean() / n
+    assert found <= mean_level_distance(n) <= 1.05 * found
 
 
 @pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
-def test_mean_difference_of_errors_holds_on_noise(directions, share):
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_spread_of_the_weights_holds_on_noise(directions, share):
     rng = np.random.default_rng(1)
-    n, values = 300, []
+    n, t, values = 300, 3.0, []
     for _ in range(300):
         curves = []
         for _ in range(2):
@@ -62,10 +62,15 @@ def test_mean_difference_of_errors_holds_on_noise(directions, share):
             cuts = np.linspace(0, 1, 200)
             below = x[None] <= cuts[:, None]
             curves.append(((below & y) | (~below & ~y)).mean(axis=1))
-        difference = curves[0] - curves[1]
-        half = np.ptp(difference) / 2
-        values.append(half if directions == 1 else np.abs(difference).max())
-    assert np.mean(values) <= mean_cut_difference(n, directions)
+        moved = (curves[0] - curves[1]) / 2
+        values.append(np.ptp(moved) if directions == 1 else 2 * np.abs(moved).max())
+    found = np.sqrt(np.mean(np.expm1(t * np.array(values)) ** 2))
+    assert found <= _weight_spread(t, n, directions) <= 4 * max(found, 0.1)
+
+
+def test_thresholds_at_the_sizes_that_people_have():
+    assert smallest_sample_threshold(0.1, 0.1, 0.1, 0.05, 2)[0] < 1_000_000
+    assert smallest_sample_threshold(0.2, 0.2, 0.2, 0.05, 2)[0] < 65_000
 
 
 def test_thresholds_pass_at_n_and_fail_below():
@@ -79,7 +84,7 @@ def test_thresholds_pass_at_n_and_fail_below():
 def test_thresholds_get_better_with_more_rows_and_worse_with_more_wishes():
     flips = [threshold_flip_bound(30.0, n, 0.2) for n in (10**4, 10**5, 10**6)]
     assert flips == sorted(flips, reverse=True)
-    assert threshold_flip_bound(30.0, 10**6, 0.1) > threshold_flip_bound(30.0, 10**6, 0.2)
+    assert threshold_flip_bound(30.0, 10**6, 0.05) > threshold_flip_bound(30.0, 10**6, 0.2)
     assert threshold_flip_bound(30.0, 10**6, 0.2, 2) > threshold_flip_bound(30.0, 10**6, 0.2, 1)
     assert threshold_scale(100, 0.05, 0.05) is None
     assert threshold_scale(10**6, 0.1, 0.05) > threshold_scale(10**6, 0.2, 0.05)
@@ -107,6 +112,45 @@ def test_realizable_numbers():
     assert ceiling_flip_bound(200, 0.5) == pytest.approx(1 / (0.5 * 20))
     grid = [realizable_flip_bound(n, 3, 0.2, c) for c in np.linspace(0.001, 0.099, 300)]
     assert realizable_flip_bound(n, 3, 0.2, ceiling) <= min(grid) * 1.01
+
+
+def test_rows_of_the_realizable_learner_grow_like_one_over_gamma():
+    rows = [smallest_sample_realizable(0.1, g, g, 0.05, 1)[0] for g in (0.1, 0.05, 0.025)]
+    exponents = np.diff(np.log(rows)) / log(2)
+    assert rows[0] < 8_100
+    assert ((exponents > 0.95) & (exponents < 1.05)).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "limit", "error"), [(40, 0.1, 0.4), (60, 0.0, 0.15), (200, 0.2, 0.4)]
+)
+def test_underrated_hypotheses_against_exact_probabilities(n, limit, error):
+    # One hypothesis (d = 0): the exact probability is binomial. Cuts on a line: many at once.
+    tail = underrated_tail(n, 0, limit, error)
+    assert binom.cdf(int(n * limit + 1e-9), n, error) <= tail < 1
+    rng = np.random.default_rng(0)
+    x, noise = np.sort(rng.random((4000, n)), axis=1), limit / 2
+    wrong = rng.random((4000, n)) < noise
+    # Labels: x > 0 but for noise. The cut c is wrong below c, except for noise, and on noise above.
+    below = np.cumsum(~wrong, axis=1) + (
+        wrong.sum(axis=1, keepdims=True) - np.cumsum(wrong, axis=1)
+    )
+    errors = noise + x * (1 - 2 * noise)
+    seen = ((below <= limit * n) & (errors >= error)).any(axis=1).sum()
+    assert seen <= binom.isf(1e-8, 4000, float(underrated_tail(n, 1, limit, error)))
+
+
+@pytest.mark.parametrize("share", [0.7, 1.0, 1.3])
+def test_the_decision_near_the_ceiling_is_nearly_as_unstable_as_the_bound_says(share):
+    # One hypothesis of error close to the ceiling, cut there: the spread is that of a small count.
+    rng = np.random.default_rng(0)
+    n, gamma = 20_000, 0.1
+    ceiling = best_ceiling(n, 1, gamma)
+    one, two = np.minimum(rng.binomial(n, share * ceiling, (2, 100_000)) / n, ceiling)
+    bound = realizable_flip_bound(n, 1, gamma, ceiling)
+    assert np.abs(one - two).mean() / ceiling <= bound
+    if share == 0.7:
+        assert np.abs(one - two).mean() / ceiling >= bound / 2
 
 
 def test_the_decision_bound_holds_for_the_least_stable_best_error():
@@ -156,7 +200,7 @@ def test_finite_randomness_needs_the_square_of_everything():
     [
         (lambda: cover_distance(0, 1, 0.1), "n_shared"),
         (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
-        (lambda: mean_cut_difference(10, 3), "n_directions"),
+        (lambda: threshold_flip_bound(1.0, 10, 0.1, 3), "n_directions"),
         (lambda: ceiling_flip_bound(10, 0.0), "max_error_limit"),
         (lambda: order_flip_bound(10, 0.0, 5), "width"),
         (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),

@@ -68,7 +68,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     --------
     >>> import numpy as np
     >>> from replearn.learners import ReplicableThresholdClassifier
-    >>> X = np.round(np.random.default_rng(0).normal(50, 10, (800_000, 1)))
+    >>> X = np.round(np.random.default_rng(0).normal(50, 10, (400_000, 1)))
     >>> asked = {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1, "direction": ">"}
     >>> model = ReplicableThresholdClassifier(**asked, shared_key="k").fit(X, X[:, 0] > 60)
     >>> model.rule(), model.certificate_.certified
@@ -185,7 +185,7 @@ def level_scale(
     """Return the scale t: the largest that keeps rho if that is accurate enough, else alpha's.
 
     >>> round(level_scale(10**6, 0.2, 0.2, 0.2, 0.1, 1), 1)
-    46.1
+    158.2
     """
 
     # theorem: thresholds-proper
