@@ -9,62 +9,23 @@ from typing import Any
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
-from replearn.guarantees.describe import certificate_rows, explain
+from replearn.guarantees.describe import Record, certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.steps import LETTERS, Derived, Step, rounded_up, value_of
+from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
 from replearn.guarantees.tasks import derive
-from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
     check_format,
     digest_of,
-    pretty_json,
     read_flat,
     read_object,
     refuse_differences,
 )
-from replearn.records.text import html_table, two_columns
 
 FORMAT = "replearn-certificate"
 FORMAT_VERSION = 2
-
-
-class Record:
-    """What certificates and plans have in common: JSON text and file, table, one line."""
-
-    task: str
-    n: Any
-    certified: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        raise NotImplementedError
-
-    def _rows(self) -> list[tuple[str, str]]:
-        raise NotImplementedError
-
-    def to_json(self) -> str:
-        """Return everything as JSON text."""
-        return pretty_json(self.to_dict())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
-    def __repr__(self) -> str:
-        values = {name: getattr(self, name) for name in LETTERS}
-        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
-        rows = [] if self.n is None else [f"n={self.n}"]
-        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
-        return f"{type(self).__name__}({', '.join(items)})"
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}\n{two_columns(self._rows())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(type(self).__name__, self._rows())
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees.certificate import Certificate, Record
+from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
-from replearn.guarantees.describe import plan_rows
+from replearn.guarantees.describe import Record, plan_rows
 from replearn.guarantees.design import NOTIONS, Design
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns, columns_of
