@@ -18,6 +18,7 @@ from replearn.learners import (
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
+    ScoreReplicableClassifier,
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, load, save
@@ -38,6 +39,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
     "SemiReplicableClassifier",
     "SharedKey",
     "UnsupportedValueError",

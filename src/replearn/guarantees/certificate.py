@@ -13,7 +13,7 @@ from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.steps import Conclusion, Derived, Step, value_of
-from replearn.guarantees.tasks import derive
+from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
@@ -150,6 +150,14 @@ class Certificate:
     def design(self) -> Design | None:
         """Blocks, law and partitions of a vote; None for other tasks."""
         return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
+    @property
+    def verdict(self) -> str:
+        """Return "certified", "estimated" or "not certified"."""
+        if self.certified:
+            return "certified"
+        estimated = guarantee(self.task).estimates and not self.failed_conditions
+        return "estimated" if estimated else "not certified"
 
     @property
     def n(self) -> int | None:

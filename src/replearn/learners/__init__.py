@@ -6,6 +6,7 @@ from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.realizable import RealizableReplicableClassifier
+from replearn.learners.score import ScoreReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
@@ -19,6 +20,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
     "SemiReplicableClassifier",
     "trusted",
 ]
