@@ -83,7 +83,7 @@ def worst_score_flip_bound(
 def sphere_peak(dimension: int) -> float:
     """Largest density of one coordinate of a uniform point on the unit sphere.
 
-    >>> sphere_peak(3), round(sphere_peak(4), 4)
+    >>> round(sphere_peak(3), 4), round(sphere_peak(4), 4)
     (0.5, 0.6366)
     """
     half = dimension / 2.0

@@ -34,7 +34,7 @@ def _derive(
     rho: float,
     n_blocks: int,
     n_classes: int,
-    least_standard_error: float,
+    least_error: float,
     **shared: Any,
 ) -> Conclusion:
     width = ledger.add(score_half_width, rho=rho)
@@ -55,7 +55,7 @@ def _derive(
         worst_score_flip_bound,
         n_blocks=n_blocks,
         half_width=width,
-        standard_error=least_standard_error,
+        standard_error=least_error,
         n_classes=n_classes,
     )
     promises.append(
@@ -71,6 +71,6 @@ GUARANTEES = (
         _derive,
         learners=("ScoreReplicableClassifier",),
         theorem="score-thresholds",
-        estimates=("standard_error", "least_standard_error"),
+        estimates=("standard_error", "least_error"),
     ),
 )

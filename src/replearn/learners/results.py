@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-
 _NO_COLUMNS = ("classes", "decision_threshold")
 
 

@@ -127,10 +127,10 @@ def block_variances(
     their spread is an unbiased estimate of the variance of one; what partitions have in common
     follows from how little their means vary.
 
-    >>> s = np.array([[0.1, 0.3, 0.2, 0.4, 0.2, 0.6]])
+    >>> s = np.array([[0.1, 0.3, 0.5, 0.5, 0.3, 0.1]])
     >>> mean, variance = block_variances(s, np.array([[-1, -1]]), 2)
     >>> mean.round(2).tolist(), variance.round(5).tolist()
-    ([0.3], [0.00333])
+    ([0.3], [0.01333])
     """
     blocks = scores.reshape(len(scores), n_partitions, -1)
     n_blocks = blocks.shape[2]
