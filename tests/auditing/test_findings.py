@@ -149,6 +149,13 @@ def test_rpl008_groups_ignored():
     assert status(run(ConstantLearner(), frame, y, groups=patient), "RPL008") == "passed"
     one_each = frame.assign(patient_id=np.arange(1200))
     assert status(run(ConstantLearner(), one_each, y), "RPL008") == "passed"
+    named = frame.assign(patient_id=np.arange(1200) % 45)
+    assert status(run(ConstantLearner(), named, y), "RPL008") == "found"
+    for category in ("store_id", "customer_age", "family_size", "account_months"):
+        few = named.rename(columns={"patient_id": category})
+        assert status(run(ConstantLearner(), few, y), "RPL008") == "passed", category
+    many = frame.rename(columns={"patient_id": "store_id"})
+    assert status(run(ConstantLearner(), many, y), "RPL008") == "found"
     no_id = frame.rename(columns={"patient_id": "humidity"})
     assert status(run(ConstantLearner(), no_id, y), "RPL008") == "passed"
     assert status(run(ConstantLearner()), "RPL008") == "not applicable"
@@ -163,7 +170,7 @@ def test_rpl009_order_of_the_file():
     sorted_by_label = np.argsort(y, kind="stable")
     by_label = run(ConstantLearner(), X[sorted_by_label], y[sorted_by_label])
     assert "the label" in words(by_label, "RPL009")
-    assert "Neighbouring" in words(by_label, "RPL009")
+    assert "next to each other" in words(by_label, "RPL009")
     shuffled = np.random.default_rng(1).permutation(1200)
     assert status(run(ConstantLearner(), drifting[shuffled], y[shuffled]), "RPL009") == "passed"
 
@@ -172,6 +179,67 @@ def test_rpl010_default_key():
     assert status(run(ours(shared_key=0)), "RPL010") == "found"
     assert status(run(ours()), "RPL010") == "passed"
     assert status(run(ConstantLearner()), "RPL010") == "not applicable"
+
+
+def loans(n=1200, seed=0):
+    """A file with one class in seven, which a cut of the first column finds."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return X, (X[:, 0] + rng.normal(0, 0.4, n) > 1.2).astype(int)
+
+
+class Cut(ClassifierMixin, BaseEstimator):
+    """Answers 1 above a cut that moves a little with the sample."""
+
+    def __init__(self, at=1.2, moves=1.0, never_above=np.inf):
+        self.at, self.moves, self.never_above = at, moves, never_above
+
+    def fit(self, X, y):
+        self.classes_, self.shift_ = np.array([0, 1]), self.moves * np.asarray(X)[:, 1].mean()
+        return self
+
+    def predict(self, X):
+        first = np.asarray(X)[:, 0]
+        return ((first > self.at + self.shift_) & (first < self.never_above)).astype(int)
+
+
+def pair(other, **options):
+    return run({"baseline": Cut(), "other": other}, *loans(), **options)
+
+
+def test_rpl011_answers_a_constant():
+    constant = pair(Cut(at=99))
+    assert status(constant, "RPL011") == "found"
+    assert "answers '0' for (nearly) every row and finds 0 % of '1'" in words(constant, "RPL011")
+    assert status(pair(Cut(at=1.3)), "RPL011") == "passed"
+    rare = run(Cut(at=2.3), *loans())  # answers 1 rarely, but more than never
+    assert status(rare, "RPL011") == "passed"
+
+
+def test_rpl012_recall_of_a_class_collapses():
+    blind = pair(Cut(never_above=1.5))
+    assert status(blind, "RPL012") == "found"
+    assert "of the rows '1' where the baseline finds" in words(blind, "RPL012")
+    assert status(pair(Cut(never_above=3)), "RPL012") == "passed"
+    assert status(run(Cut(), *loans()), "RPL012") == "not applicable"
+
+
+def test_rpl013_stability_is_paid_with_accuracy():
+    paid = pair(Cut(never_above=1.7))
+    assert status(paid, "RPL013") == "found"
+    assert re.search(r"accuracy −\d+\.\d points \(\d+\.\d % to", words(paid, "RPL013"))
+    assert status(pair(Cut(at=1.22)), "RPL013") == "passed"
+    assert status(run(Cut(), *loans()), "RPL013") == "not applicable"
+
+
+def test_rpl014_not_more_stable_than_the_baseline():
+    worse = pair(Cut(moves=6.0))
+    assert status(worse, "RPL014") == "found"
+    assert "that is more" in words(worse, "RPL014")
+    same = pair(Cut(at=1.21))
+    assert "cannot tell the difference" in words(same, "RPL014")
+    fixed = run({"baseline": Cut(moves=6.0), "other": Cut(moves=0)}, *loans())
+    assert status(fixed, "RPL014") == "passed"
 
 
 def test_findings_can_be_ignored_but_not_invented():
@@ -198,4 +266,5 @@ def test_every_code_has_a_section_a_test_and_words():
         assert f"def test_{check.code.lower()}" in tests
         assert check.title in guide
         assert min(len(check.remedy), len(check.not_proved)) > 20
+        assert not re.search(r"\w\(|\w=", check.command), "Python for users of the command line"
         assert check.severity in ("issue", "tip")

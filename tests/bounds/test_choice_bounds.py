@@ -1,7 +1,7 @@
 """Covers, thresholds, realizable, finite class, finite randomness: against exact small worlds."""
 
 from itertools import combinations
-from math import comb, exp, log, sqrt
+from math import comb, exp, log
 
 import numpy as np
 import pytest
@@ -21,8 +21,8 @@ from replearn.bounds.realizable import (
 )
 from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.bounds.thresholds import (
-    mean_cdf_distance,
-    mean_cut_difference,
+    _weight_spread,
+    mean_level_distance,
     smallest_sample_threshold,
     threshold_error_tail,
     threshold_flip_bound,
@@ -32,29 +32,27 @@ from replearn.bounds.vc import realizable_tail
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5, 7])
-def test_mean_distance_of_two_samples_against_all_arrangements(n):
-    total = 0
-    for mine in combinations(range(2 * n), n):
-        steps = np.full(2 * n, -1)
-        steps[list(mine)] = 1
-        total += np.abs(np.cumsum(steps)).max() / n
-    exact = total / comb(2 * n, n)
-    assert exact <= mean_cdf_distance(n) <= 1.8 / sqrt(n)
+def test_mean_distance_of_a_level_against_all_arrangements(n):
+    for below in range(1, 2 * n):
+        total = sum(
+            abs(2 * sum(place < below for place in mine) - below) / n
+            for mine in combinations(range(2 * n), n)
+        )
+        assert total / comb(2 * n, n) <= mean_level_distance(n) * (1 + 1e-9)
 
 
-def test_mean_distance_is_not_far_from_the_truth():
+def test_mean_distance_of_a_level_is_nearly_attained_by_the_median():
     rng = np.random.default_rng(0)
-    n = 400
-    rows = np.argsort(rng.random((400, 2 * n)), axis=1) < n
-    found = np.abs(np.cumsum(np.where(rows, 1, -1), axis=1)).max(axis=1).mean() / n
-    assert found <= mean_cdf_distance(n) <= 1.6 * found
+    n = 4000
+    found = np.abs(2 * rng.hypergeometric(n, n, n, 20_000) - n).mean() / n
+    assert found <= mean_level_distance(n) <= 1.05 * found
 
 
 @pytest.mark.parametrize("directions", [1, 2])
-@pytest.mark.parametrize("share", [0.5, 0.9, 1.0])
-def test_mean_difference_of_errors_holds_on_noise(directions, share):
+@pytest.mark.parametrize("share", [0.5, 1.0])
+def test_spread_of_the_weights_holds_on_noise(directions, share):
     rng = np.random.default_rng(1)
-    n, values = 300, []
+    n, t, values = 300, 3.0, []
     for _ in range(300):
         curves = []
         for _ in range(2):
@@ -62,10 +60,15 @@ def test_mean_difference_of_errors_holds_on_noise(directions, share):
             cuts = np.linspace(0, 1, 200)
             below = x[None] <= cuts[:, None]
             curves.append(((below & y) | (~below & ~y)).mean(axis=1))
-        difference = curves[0] - curves[1]
-        half = np.ptp(difference) / 2
-        values.append(half if directions == 1 else np.abs(difference).max())
-    assert np.mean(values) <= mean_cut_difference(n, directions)
+        moved = (curves[0] - curves[1]) / 2
+        values.append(np.ptp(moved) if directions == 1 else 2 * np.abs(moved).max())
+    found = np.sqrt(np.mean(np.expm1(t * np.array(values)) ** 2))
+    assert found <= _weight_spread(t, n, directions) <= 4 * max(found, 0.1)
+
+
+def test_thresholds_at_the_sizes_that_people_have():
+    assert smallest_sample_threshold(0.1, 0.1, 0.1, 0.05, 2)[0] < 1_000_000
+    assert smallest_sample_threshold(0.2, 0.2, 0.2, 0.05, 2)[0] < 65_000
 
 
 def test_thresholds_pass_at_n_and_fail_below():
@@ -79,7 +82,7 @@ def test_thresholds_pass_at_n_and_fail_below():
 def test_thresholds_get_better_with_more_rows_and_worse_with_more_wishes():
     flips = [threshold_flip_bound(30.0, n, 0.2) for n in (10**4, 10**5, 10**6)]
     assert flips == sorted(flips, reverse=True)
-    assert threshold_flip_bound(30.0, 10**6, 0.1) > threshold_flip_bound(30.0, 10**6, 0.2)
+    assert threshold_flip_bound(30.0, 10**6, 0.05) > threshold_flip_bound(30.0, 10**6, 0.2)
     assert threshold_flip_bound(30.0, 10**6, 0.2, 2) > threshold_flip_bound(30.0, 10**6, 0.2, 1)
     assert threshold_scale(100, 0.05, 0.05) is None
     assert threshold_scale(10**6, 0.1, 0.05) > threshold_scale(10**6, 0.2, 0.05)
@@ -156,7 +159,7 @@ def test_finite_randomness_needs_the_square_of_everything():
     [
         (lambda: cover_distance(0, 1, 0.1), "n_shared"),
         (lambda: threshold_flip_bound(1.0, 10, 0.0), "gamma"),
-        (lambda: mean_cut_difference(10, 3), "n_directions"),
+        (lambda: threshold_flip_bound(1.0, 10, 0.1, 3), "n_directions"),
         (lambda: ceiling_flip_bound(10, 0.0), "max_error_limit"),
         (lambda: order_flip_bound(10, 0.0, 5), "width"),
         (lambda: finite_randomness_flip_bound(3, 0, 1.0, 5, 0.1), "n_candidates"),

@@ -26,7 +26,7 @@ def rows_of(text):
 def test_help_lists_every_command(call):
     code, out, _ = call("--help")
     assert code == 0
-    for name in ("audit", "plan", "key", "fit", "predict", "certify", "compare", "demo"):
+    for name in ("audit", "plan", "key", "fit", "predict", "certify", "compare", "lab", "demo"):
         assert f"    {name}" in out
         assert call(name, "--help")[0] == 0
     assert call("--version")[1].startswith("replearn ")

@@ -16,6 +16,7 @@ from sklearn.ensemble import StackingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.feature_extraction.text import CountVectorizer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import get_scorer, roc_auc_score
 from sklearn.model_selection import GridSearchCV
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -41,13 +42,6 @@ NOT_ARGMAX = {
     ),
 }
 
-NOT_RANKED = {
-    "check_decision_proba_consistency": (
-        "decision_function has the sign of predict, and so the point's own threshold in it; "
-        "predict_proba has not (hard votes are unanimous in this check)"
-    )
-}
-
 
 @parametrize_with_checks(
     [
@@ -56,9 +50,7 @@ NOT_RANKED = {
             plan={"law": "uniform", "width": 1, "n_partitions": 2}, vote="soft"
         ),
     ],
-    expected_failed_checks=lambda estimator: (
-        NOT_ARGMAX | NOT_RANKED if estimator.vote == "soft" else NOT_ARGMAX
-    ),
+    expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
@@ -119,7 +111,16 @@ def test_the_rule_is_the_one_that_is_certified(data):
     expected = thresholds < law.probabilities[votes].mean(axis=1)
     np.testing.assert_array_equal(model.predict(X), expected.astype(int))
     np.testing.assert_allclose(model.vote_share(X), votes.mean(axis=1) / 20)
-    np.testing.assert_array_equal(model.decision_function(X) > 0, expected)
+    np.testing.assert_array_equal(model.margin(X) > 0, expected)
+
+
+def test_scikit_learn_ranks_by_votes_and_not_by_thresholds(data):
+    X, y = data
+    model = fitted(data, n_blocks=10)
+    assert not hasattr(model, "decision_function")  # scorers would prefer it to predict_proba
+    area = get_scorer("roc_auc")(model, X, y)
+    assert area == roc_auc_score(y, model.predict_proba(X)[:, 1])
+    assert area > roc_auc_score(y, model.margin(X))
 
 
 def test_unanimous_votes_are_never_overruled(data):
@@ -152,11 +153,11 @@ def test_ids_key_the_thresholds_instead_of_features(data):
     X, _ = data
     model = fitted(data)
     ids = np.arange(len(X))
-    by_id = model.decision_function(X, points=ids)
+    by_id = model.margin(X, points=ids)
     moved = X + 1e-9
     np.testing.assert_array_equal(model.vote_share(moved), model.vote_share(X))
-    np.testing.assert_array_equal(model.decision_function(moved, points=ids), by_id)
-    assert not np.array_equal(model.decision_function(moved), model.decision_function(X))
+    np.testing.assert_array_equal(model.margin(moved, points=ids), by_id)
+    assert not np.array_equal(model.margin(moved), model.margin(X))
 
 
 def test_decimals_forgive_a_float32_copy(data):
@@ -209,13 +210,13 @@ def test_row_order_batches_and_jobs_do_not_matter(data, base):
     model = small(base).fit(X, y)
     order = np.random.default_rng(1).permutation(len(X))
     other = small(base, n_jobs=2).fit(X[order], y[order])
-    expected = model.decision_function(X)
-    np.testing.assert_array_equal(other.decision_function(X), expected)
-    np.testing.assert_array_equal(other.decision_function(X[order]), expected[order])
-    pieces = [other.decision_function(X[i : i + 7]) for i in range(0, 210, 7)]
+    expected = model.margin(X)
+    np.testing.assert_array_equal(other.margin(X), expected)
+    np.testing.assert_array_equal(other.margin(X[order]), expected[order])
+    pieces = [other.margin(X[i : i + 7]) for i in range(0, 210, 7)]
     np.testing.assert_array_equal(np.concatenate(pieces), expected[:210])
-    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).decision_function(X), expected)
-    np.testing.assert_array_equal(clone(model).fit(X, y).decision_function(X), expected)
+    np.testing.assert_array_equal(pickle.loads(pickle.dumps(model)).margin(X), expected)
+    np.testing.assert_array_equal(clone(model).fit(X, y).margin(X), expected)
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -225,9 +226,7 @@ def test_votes_and_thresholds_side_by_side(data, n_jobs):
     model = small(n_jobs=n_jobs).fit(X, y)
     times = -(-FEWEST_ROWS_PER_TASK // len(X))
     long = np.tile(X, (times, 1))
-    np.testing.assert_array_equal(
-        model.decision_function(long), np.tile(model.decision_function(X), times)
-    )
+    np.testing.assert_array_equal(model.margin(long), np.tile(model.margin(X), times))
     np.testing.assert_array_equal(model.predict(long), np.tile(model.predict(X), times))
     with pytest.warns(PreprocessingWarning, match="X is float32"):
         model.predict(long.astype(np.float32))
@@ -252,7 +251,7 @@ def test_row_order_does_not_matter_where_rows_only_look_alike(data, what):
     model = small(base, **params).fit(X, y, groups=groups)
     shuffled = None if groups is None else groups[order]
     other = small(base, **params).fit(X[order], y[order], groups=shuffled)
-    np.testing.assert_array_equal(other.decision_function(X), model.decision_function(X))
+    np.testing.assert_array_equal(other.margin(X), model.margin(X))
 
 
 # -- inputs ------------------------------------------------------------------------------------
@@ -269,9 +268,9 @@ def test_labels_of_any_kind(data, labels):
 def test_frames_arrays_and_sparse_rows_give_one_answer(data):
     X, y = data
     names = [f"x{i}" for i in range(X.shape[1])]
-    expected = fitted((X, y)).decision_function(X)
+    expected = fitted((X, y)).margin(X)
     for table in (pd.DataFrame(X, columns=names), pl.DataFrame(X, schema=names)):
-        np.testing.assert_array_equal(fitted((table, y)).decision_function(table), expected)
+        np.testing.assert_array_equal(fitted((table, y)).margin(table), expected)
     base = LogisticRegression(max_iter=1000)
     dense = fitted((X, y), estimator=base)
     rows = sparse.csr_array(X)
@@ -349,7 +348,6 @@ def test_three_classes_vote_by_shared_gumbels():
     np.testing.assert_allclose(one.predict_proba(X).sum(axis=1), 1)
     with pytest.raises(ValueError, match="two classes"):
         one.vote_share(X)
-    assert not hasattr(one, "decision_function")
 
 
 def test_groups_stay_in_one_block(data):
@@ -434,7 +432,7 @@ def test_which_rows_are_left_out_does_not_depend_on_the_file(data):
             )
             for rows in (np.arange(len(X)), order)
         )
-        np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+        np.testing.assert_array_equal(one.margin(X), two.margin(X))
 
 
 def test_only_n_and_parameters_decide_the_plan(data):

@@ -18,6 +18,7 @@ from replearn import (
     plan,
 )
 from replearn.bounds import arcsine_law
+from replearn.learners import ReplicableThresholdClassifier
 
 
 @pytest.fixture(scope="module")
@@ -147,10 +148,13 @@ def test_designs_that_are_refused(data, params, error, message):
 
 def test_weights_are_refused_and_not_taken_for_groups(data):
     weights = np.ones(900)
-    with pytest.raises(TypeError, match=r"fit takes no sample_weight: .*class_weight"):
+    message = r"groups by name, groups=\.\.\.; no sample_weight: .*class_weight"
+    with pytest.raises(TypeError, match="'sample_weight'.*" + message):
         small(Untrainable()).fit(*data, sample_weight=weights)
-    with pytest.raises(TypeError, match="positional"):
+    with pytest.raises(TypeError, match="too many positional arguments.*" + message):
         small(Untrainable()).fit(*data, weights)
+    with pytest.raises(TypeError, match="no groups; no sample_weight"):
+        ReplicableThresholdClassifier().fit(*data, weights)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         small(Untrainable()).fit(*data, colour="red")
 
@@ -240,7 +244,7 @@ def test_a_key_that_is_changed_after_fit_is_noticed(data):
     X, _ = data
     model = small().fit(*data)
     model.set_params(shared_key="other")
-    for ask in (model.predict, model.decision_function, model.flip_probability, model.explain):
+    for ask in (model.predict, model.margin, model.flip_probability, model.explain):
         with pytest.raises(ValueError, match="shared_key was changed after fit"):
             ask(X)
     model.set_params(shared_key="tests").predict(X)
@@ -304,13 +308,11 @@ def test_messages_count_groups_where_groups_count(data):
         small(Untrainable(), n_blocks=21).fit(*data, groups=groups)
 
 
-@pytest.mark.parametrize(
-    "method", ["predict", "decision_function", "flip_probability", "flip_limits"]
-)
+@pytest.mark.parametrize("method", ["predict", "margin", "flip_probability", "flip_limits"])
 @pytest.mark.parametrize("n_classes", [2, 3])
 def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
     X, y = data
-    if n_classes == 3 and method == "decision_function":
+    if n_classes == 3 and method == "margin":
         pytest.skip("two classes only")
     model = small(rho=0.5).fit(X, y if n_classes == 2 else np.arange(900) % 3)
     for ids, message in (

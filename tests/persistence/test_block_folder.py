@@ -41,7 +41,7 @@ def files(folder):
 
 
 def blocks(folder):
-    return sorted(folder.glob("training-*/*.skops"))
+    return sorted(folder.glob("training-*/*.model"))
 
 
 @pytest.fixture(autouse=True)
@@ -87,7 +87,7 @@ def test_continues_with_the_same_bits(tmp_path, counted, base):
     with resumable(tmp_path):
         again = learner(base).fit(X, Y)
     assert calls == ["block 4 of partition 0", "block 5 of partition 0"]
-    assert (again.decision_function(NEW) == whole.decision_function(NEW)).all()
+    assert (again.margin(NEW) == whole.margin(NEW)).all()
     for ours, theirs in zip(again.estimators_, whole.estimators_, strict=True):
         assert (ours.predict_proba(NEW) == theirs.predict_proba(NEW)).all()
     calls.clear()
@@ -101,7 +101,7 @@ def test_workers_keep_their_blocks_too(tmp_path, monkeypatch):
     with resumable(tmp_path):
         kept = learner(n_jobs=2).fit(X, Y)
     assert len(files(tmp_path)) == N_BLOCKS
-    assert (kept.decision_function(NEW) == learner().fit(X, Y).decision_function(NEW)).all()
+    assert (kept.margin(NEW) == learner().fit(X, Y).margin(NEW)).all()
 
 
 def test_blocks_with_one_class(tmp_path):
@@ -155,7 +155,7 @@ def test_damaged_blocks_are_fitted_again(tmp_path, counted, damage):
     with resumable(tmp_path):
         again = learner().fit(X, Y)
     assert calls == ["block 2 of partition 0"]
-    assert (again.decision_function(NEW) == whole.decision_function(NEW)).all()
+    assert (again.margin(NEW) == whole.margin(NEW)).all()
 
 
 def test_a_crash_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
@@ -169,7 +169,7 @@ def test_a_crash_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(Interrupted), resumable(tmp_path):
         learner().fit(X, Y)
-    assert files(tmp_path) == ["block-000000.skops", "block-000001.skops"]
+    assert files(tmp_path) == ["block-000000.model", "block-000001.model"]
 
 
 def test_learners_that_could_not_be_read_back_are_refused_with_the_first_block(tmp_path, counted):
@@ -233,9 +233,7 @@ def test_a_search_over_block_learners_continues(tmp_path, counted, after):
     assert again.best_params_ == whole.best_params_
     assert again.certificate_ == whole.certificate_
     assert (again.cv_results_["mean_test_score"] == whole.cv_results_["mean_test_score"]).all()
-    assert (
-        again.best_estimator_.decision_function(NEW) == whole.best_estimator_.decision_function(NEW)
-    ).all()
+    assert (again.best_estimator_.margin(NEW) == whole.best_estimator_.margin(NEW)).all()
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from replearn.bounds.multiclass import log_weight_agreement
 from replearn.bounds.thresholds import smallest_sample_threshold, threshold_flip_bound
 from replearn.learners.threshold import draw_cut
 from replearn.primitives.quantiles import cuts_of_sample
@@ -118,9 +119,38 @@ def test_promise_at_the_planned_size(name):
 @pytest.mark.parametrize("name", WORLDS)
 def test_promise_where_the_bound_is_loose_in_n(name):
     # A smaller sample and a larger promise: the bound itself is tested, not only one plan.
-    n, t, pairs = 30_000, 12.0, 150
+    n, t, pairs = 3_000, 9.0, 150
     far, _ = failures(_ours, WORLDS[name], n, t, pairs, seed=1)
     assert far <= binom.isf(FALSE_ALARM, pairs, min(1.0, threshold_flip_bound(t, n, GAMMA)))
+
+
+def _levels_differ(world, rng, n, t, n_directions):
+    """Exact probability, given two samples, that the runs draw different levels."""
+    steps, errors = [], []
+    for _ in range(2):
+        counts, ones = world.draw(rng, n)
+        cuts = cuts_of_sample(np.arange(len(counts)), ones, counts)
+        steps.append(cuts.switches)
+        errors.append(cuts.errors)
+    ends = np.unique(np.concatenate([[0.0, 1.0], *steps]))
+    middles, lengths = (ends[:-1] + ends[1:]) / 2, np.tile(np.diff(ends), n_directions)
+    logs = []
+    for switches, error in zip(steps, errors, strict=True):
+        above = error[np.searchsorted(switches, middles, side="right")]
+        logs.append(-t * np.concatenate([above, 1 - above][:n_directions]) + np.log(lengths))
+    # Within an interval both runs have one weight each: log_weight_agreement with prior weights.
+    return 1.0 - log_weight_agreement(logs[0], logs[1])
+
+
+@pytest.mark.parametrize("n_directions", [1, 2])
+@pytest.mark.parametrize("name", WORLDS)
+def test_levels_differ_no_more_often_than_the_bound_says(name, n_directions):
+    # gamma = 1: the terms of heavy atoms and of the distance vanish, the rest is compared.
+    n, t, pairs = 5_000, 9.0, 12
+    rng = np.random.default_rng(2)
+    found = [_levels_differ(WORLDS[name], rng, n, t, n_directions) for _ in range(pairs)]
+    limit = np.mean(found) + 6 * np.std(found) / np.sqrt(pairs)
+    assert 0.001 < limit <= threshold_flip_bound(t, n, 1.0, n_directions)
 
 
 UPPER_EDGE = _one_atom(np.r_[np.zeros(2001), np.ones(2000)])

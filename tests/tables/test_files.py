@@ -130,6 +130,7 @@ def test_a_few_mistakes_do_not_make_numbers_texts(tmp_path):
         ("user_id", [str(1000 + i // 2) for i in range(120)], True),
         ("n", [str(i) for i in range(60)], True),
         ("income", [str(i * 37) for i in range(60)], False),
+        ("amount_paid", [str(i * 37) for i in range(60)], False),
         ("name", [f"Ann Smith{i}" for i in range(60)], False),
         ("user_id", [str(i % 3) for i in range(60)], False),
         ("whatever", [f"A{i}" for i in range(30)], False),

@@ -15,15 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.auditing import _report, _summary
+from replearn.auditing._check import Finding
 from replearn.auditing._columns import cells, data_facts, make_subgroups
 from replearn.auditing._contenders import make_contenders
 from replearn.auditing._design import design_options, draw_rows, make_design
-from replearn.auditing._findings import Finding, checked_codes, find
+from replearn.auditing._findings import checked_codes, find
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._runs import Store, Task, run_pairs
 from replearn.learners.inputs import check_groups, check_labels, describe_learner
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_fraction
+from replearn.records.checks import check_choice, check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.tables import data_digest, n_rows
@@ -31,6 +32,7 @@ from replearn.tables import data_digest, n_rows
 MANIFEST_VERSION = 2
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
+READERS = ("python", "command")
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
 
@@ -148,6 +150,7 @@ def audit(  # noqa: PLR0913
         rho=rho,
         pairs_wanted=n_pairs,
         wall_seconds=time.monotonic() - start,
+        finished=time.strftime("%Y-%m-%d %H:%M"),
     )
 
 
@@ -179,7 +182,12 @@ class AuditResult(Measurement):
     """
 
     def with_settings(
-        self, *, delta: float | None = None, ignore: Sequence[str] | None = None
+        self,
+        *,
+        delta: float | None = None,
+        ignore: Sequence[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        reader: str | None = None,
     ) -> AuditResult:
         """Return the same measurement, reported in another way; nothing is run again.
 
@@ -189,16 +197,22 @@ class AuditResult(Measurement):
             Each pair of confidence limits fails with probability at most delta (0.05 at first).
         ignore : sequence of str, default=None
             Codes of findings that are not looked for.
+        about : dict of str to str, default=None
+            What the head of reports says about the rows: ``file``, ``target``, ``model``.
+        reader : {"python", "command"}, default=None
+            Whether remedies name functions ("python" at first) or options of the command line.
 
         Returns
         -------
         AuditResult
-            With other limits and findings.
+            With other limits, findings and words.
         """
         return dataclasses.replace(
             self,
             delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
             ignore=self.ignore if ignore is None else checked_codes(ignore),
+            about=self.about if about is None else dict(about),
+            reader=self.reader if reader is None else check_choice("reader", reader, READERS),
         )
 
     @cached_property

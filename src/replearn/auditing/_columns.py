@@ -21,13 +21,15 @@ MOST_LEVELS = 12
 MOST_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
 
-ID_NAME = re.compile(
-    r"(^|[_\W])(id|ids|uid|uuid|patient|subject|person|customer|client|user|account|household|"
-    r"family|hospital|clinic|school|store|device|session)([_\W]|$)|(?<=[a-z])(Id|ID)$",
-    re.IGNORECASE,
-)
+PERSON = r"patient|subject|person|customer|client|user|member|household|family"
+PLACE = r"account|hospital|clinic|school|store|device|session"
+PERSON_NAME = re.compile(rf"(^|[_\W])({PERSON})s?([_\W]?(id|ids|no|nr|number|key|code))?$", re.I)
+ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{PLACE})$|(?<=[a-z])(Id|ID)$", re.I)
 LEAST_GROUPS = 20
-"""A column of ids names more groups than a category has levels."""
+"""A column of people names more of them than a category has levels."""
+
+LEAST_IDS, MOST_ROWS_EACH = 50, 20
+"""Other ids: with fewer values, or more rows each, the column is a category such as a store."""
 
 LEAST_DRIFT = 0.1
 LEAST_NEIGHBOURS = 0.1
@@ -181,10 +183,16 @@ def _repeats(X: Any, test: NDArray[np.intp]) -> tuple[float, float]:
 
 
 def _id_columns(named: dict[str, NDArray[Any]]) -> list[tuple[str, int, float]]:
-    """Columns named like ids whose values repeat."""
-    ids = {name: values for name, values in named.items() if ID_NAME.search(name)}
-    counts = [(name, len(set(values.tolist())), len(values)) for name, values in ids.items()]
-    return [(name, k, n / k) for name, k, n in counts if LEAST_GROUPS <= k <= n / 2]
+    """Columns named like ids whose values repeat, as those of ids do."""
+    found = []
+    for name, values in named.items():
+        person = PERSON_NAME.search(name) is not None
+        if person or ID_NAME.search(name):
+            distinct, n = len(set(values.tolist())), len(values)
+            least, most = (LEAST_GROUPS, n) if person else (LEAST_IDS, MOST_ROWS_EACH)
+            if least <= distinct <= n / 2 and n / distinct <= most:
+                found.append((name, distinct, n / distinct))
+    return found
 
 
 def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:

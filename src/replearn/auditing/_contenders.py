@@ -36,6 +36,7 @@ class Contender:
     name: str
     estimator: Any
     remark: str = ""
+    measured_as: str = ""  # if it is not what ``fit`` would train: what it is, for headlines
 
     @property
     def is_replicable(self) -> bool:
@@ -73,6 +74,18 @@ class Contender:
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
     return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+
+
+def kind_of(estimator: Any) -> str:
+    """Name the class of an estimator, of a pipeline those of its steps.
+
+    Examples
+    --------
+    >>> kind_of(SmallBagging(None))
+    'SmallBagging'
+    """
+    steps = getattr(estimator, "steps", None) or [("", estimator)]
+    return ", ".join(type(step).__name__ for _, step in steps)
 
 
 def _learns(step: Any) -> bool:
@@ -128,16 +141,17 @@ def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) 
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
     usual = plan(n=n, rho=rho, n_classes=n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
-    remark = ""
+    remark = measured_as = ""
     if partitions < usual.n_partitions:
         remark = (
             f"Trained with n_partitions={partitions}; by default the learner would use "
             f"{usual.n_partitions}, with the same guarantee and fewer flips."
         )
+        measured_as = f"{partitions} of {usual.n_partitions} partitions; all flip less"
     ours = PointwiseReplicableClassifier(
         base, rho=rho, shared_key=shared_key, plan={"n_partitions": partitions}, verbose=-1
     )
-    return Contender(REPLICABLE, ours, remark)
+    return Contender(REPLICABLE, ours, remark, measured_as)
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:

@@ -1,93 +1,24 @@
-"""Findings: checks with a code, a remedy and a section in the guide; pure functions of numbers."""
+"""All checks in the order of their codes, and what they find in a measurement."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Sequence
 
-import numpy as np
-
-from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import LEAST_GROUP_ROWS, percent, row_limits
-from replearn.guarantees import Certificate, plan
+from replearn.auditing import _checks, _useful_checks
+from replearn.auditing._check import Check, Finding, NotApplicable
+from replearn.auditing._measurement import Measurement
 
 DOCS = "docs/guide/findings.md"
-HIGH_FLIP_RATE = 0.02
-"""From here on, two people in a hundred get another prediction for no reason of their own."""
-
-GROUP_RATIO = 1.5
-GROUP_EXCESS = 0.01
-"""A subgroup that flips more: half as much again as the others, and a point more."""
-
-REPEATED_SHARE = 0.1
-HEAVY_SHARE = 0.01
+CHECKS: tuple[Check, ...] = (*_checks.CHECKS, *_useful_checks.CHECKS)
+"""All checks, by code."""
 
 
-class NotApplicable(Exception):
-    """A check cannot say anything about this audit; the message says why."""
-
-
-@dataclass(frozen=True)
-class Check:
-    """One thing to look for.
-
-    Parameters
-    ----------
-    code : str
-        ``RPL001`` and so on; never reused.
-    title : str
-        What it is about.
-    severity : {"issue", "tip"}
-        An issue puts predictions or guarantees at risk; a tip is worth knowing.
-    remedy : str
-        What to do.
-    not_proved : str
-        What a pass does not prove.
-    look : callable of Measurement to iterable of str
-        One explanation for each occurrence; raises `NotApplicable` if it cannot say.
-    """
-
-    code: str
-    title: str
-    severity: str
-    remedy: str
-    not_proved: str
-    look: Callable[[Measurement], Iterable[str]]
-
-
-@dataclass(frozen=True)
-class Finding:
-    """The outcome of one check.
-
-    Parameters
-    ----------
-    code, title, severity, remedy, not_proved : str
-        As in the check.
-    status : {"found", "passed", "not applicable", "ignored"}
-        The outcome.
-    explanations : tuple of str
-        What was found, or why the check does not apply.
-    docs : str
-        Section of the guide.
-    """
-
-    code: str
-    title: str
-    severity: str
-    status: str
-    explanations: tuple[str, ...]
-    remedy: str
-    not_proved: str
-    docs: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
-        return {**asdict(self), "explanations": list(self.explanations)}
-
-    def __str__(self) -> str:
-        outcome = f"passed. {self.not_proved}" if self.status == "passed" else self.status
-        return f"{self.code} {self.title}: {' '.join(self.explanations) or outcome}"
+def checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
+    """Refuse codes that do not exist: a typing error would go unnoticed."""
+    known = [check.code for check in CHECKS]
+    if isinstance(ignore, str) or not set(ignore) <= set(known):
+        raise ValueError(f"ignore={ignore!r} must be a list of codes; known are {known}.")
+    return tuple(ignore)
 
 
 def find(result: Measurement) -> tuple[Finding, ...]:
@@ -104,244 +35,13 @@ def _run(check: Check, result: Measurement) -> Finding:
             status = "found" if explanations else "passed"
         except NotApplicable as reason:
             status, explanations = "not applicable", (str(reason),)
-    copied = {name: getattr(check, name) for name in check.__match_args__ if name != "look"}
-    docs = f"{DOCS}#{check.code.lower()}"
-    return Finding(**copied, status=status, explanations=explanations, docs=docs)
-
-
-CHECKS: list[Check] = []
-"""All checks, by code."""
-
-
-def _check(
-    code: str, title: str, severity: str, *, remedy: str, not_proved: str
-) -> Callable[[Callable[[Measurement], Iterable[str]]], Check]:
-    """Register a function as the check of a code."""
-
-    def register(look: Callable[[Measurement], Iterable[str]]) -> Check:
-        CHECKS.append(Check(code, title, severity, remedy, not_proved, look))
-        return CHECKS[-1]
-
-    return register
-
-
-def checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
-    """Refuse codes that do not exist: a typing error would go unnoticed."""
-    known = [check.code for check in CHECKS]
-    if isinstance(ignore, str) or not set(ignore) <= set(known):
-        raise ValueError(f"ignore={ignore!r} must be a list of codes; known are {known}.")
-    return tuple(ignore)
-
-
-def _certified(result: Measurement) -> list[ContenderResult]:
-    certified = [c for c in result.contenders if c.certificate is not None]
-    if not certified:
-        raise NotApplicable("No contender has a certificate.")
-    return certified
-
-
-@_check(
-    "RPL001",
-    "high flip rate",
-    "issue",
-    remedy="Look at the contenders with fewer flips, and at the least stable rows.",
-    not_proved="A low mean hides single people: look at the distribution over rows.",
-)
-def _high_flip_rate(result: Measurement) -> Iterable[str]:
-    for c in result.contenders:
-        rate = result.flip_rate(c.name)
-        if rate.lower > HIGH_FLIP_RATE:
-            yield (
-                f"{c.name}: {percent(rate.value, 1)} of the predictions change when the model is "
-                f"retrained ({percent(1 - result.delta, 0)} limits {percent(rate.lower, 1)} to "
-                f"{percent(rate.upper, 1)})."
-            )
-
-
-@_check(
-    "RPL002",
-    "tail above the promise",
-    "issue",
-    remedy="Look for what breaks an assumption: something learned outside the blocks, a learner "
-    "that keeps state between fits, samples of different size.",
-    not_proved="Pairs resolve a row only roughly; a small excess stays unseen.",
-)
-def _tail_above_promise(result: Measurement) -> Iterable[str]:
-    limits = [(c, c.promise(result.design)) for c in _certified(result)]
-    judged = [(c, limit) for c, limit in limits if limit is not None and limit < 1]
-    if not judged:
-        raise NotApplicable("No certificate promises anything about single rows.")
-    for c, limit in judged:
-        # Simultaneous over rows: a false alarm at any row has probability delta.
-        frequency, lower, _ = row_limits(c.flips, result.delta / c.flips.shape[1])
-        above = np.flatnonzero(lower > limit)
-        if len(above):
-            yield (
-                f"{c.name}: {len(above)} of {len(lower)} test rows flip more often than the "
-                f"certificate allows for these pairs ({limit:.3f}), up to "
-                f"{frequency[above].max():.2f} of the pairs. Some assumption of the certificate "
-                "does not hold."
-            )
-
-
-@_check(
-    "RPL003",
-    "a subgroup flips more",
-    "issue",
-    remedy="Tell those concerned; collect more rows of the subgroup; abstain where "
-    "flip_probability is high.",
-    not_proved="Small subgroups, and subgroups that were not named, may differ unseen.",
-)
-def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
-    levels = [
-        (f"{name} = {level}", places == place)
-        for name, (names, places) in result.subgroups.items()
-        for place, level in enumerate(names)
-    ]
-    levels = [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= LEAST_GROUP_ROWS]
-    if not levels:
-        raise NotApplicable(
-            f"No subgroups with at least {LEAST_GROUP_ROWS} test rows inside and outside."
-        )
-    delta = result.delta / (len(levels) * len(result.contenders))
-    for c in result.contenders:
-        for name, here in levels:
-            # Limits of both means at half the error probability each: disjoint means certain.
-            inside, outside = (result.mean(c.flips, rows=r, delta=delta / 2) for r in (here, ~here))
-            large = inside.value > max(GROUP_RATIO * outside.value, outside.value + GROUP_EXCESS)
-            if large and inside.lower > outside.upper:
-                yield (
-                    f"{c.name}: {name} flips {percent(inside.value, 1)} of the time, "
-                    f"the others {percent(outside.value, 1)} ({here.sum()} test rows)."
-                )
-
-
-@_check(
-    "RPL004",
-    "not certified at this n",
-    "issue",
-    remedy="Collect more rows, or ask for a larger rho: plan() says which.",
-    not_proved="The audit learns from part of the file; another n has another certificate.",
-)
-def _not_certified(result: Measurement) -> Iterable[str]:
-    for c in _certified(result):
-        if c.certificate is not None and not c.certificate.certified:
-            yield f"{c.name}: {_shortfall(c.certificate)}."
-
-
-def _shortfall(certificate: Certificate) -> str:
-    """Say why a request is not certified, and where possible which n would do."""
-    vote = certificate.design
-    if certificate.task != "pointwise" or vote is None:
-        return certificate.reason
-    planned = plan(
-        n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
+    return Finding(
+        code=check.code,
+        title=check.title,
+        severity=check.severity,
+        status=status,
+        explanations=explanations,
+        remedy=check.command if result.reader == "command" else check.remedy,
+        not_proved=check.not_proved,
+        docs=f"{DOCS}#{check.code.lower()}",
     )
-    return planned.reason or f"{certificate.reason}; the planner's own choice of blocks would do"
-
-
-@_check(
-    "RPL005",
-    "transformer in front of the classifier",
-    "issue",
-    remedy="Put the transformer into the base estimator: "
-    "PointwiseReplicableClassifier(make_pipeline(scaler, classifier)).",
-    not_proved="Transformers that were applied before the audit leave no trace.",
-)
-def _transformer_in_front(result: Measurement) -> Iterable[str]:
-    for c in _certified(result):
-        warned = [text for text, _ in c.notes if text.startswith("PreprocessingWarning")]
-        if c.in_front:
-            yield f"{c.name}: {', '.join(c.in_front)} learns in front of the learner."
-        elif warned:
-            yield f"{c.name}: {warned[0].removeprefix('PreprocessingWarning: ')}"
-
-
-@_check(
-    "RPL006",
-    "runs with different plans",
-    "issue",
-    remedy="Fix n and classes in a plan that all runs share: plan(n=..., classes=[...]).",
-    not_proved="Only runs inside this audit were compared, not those of another lab.",
-)
-def _different_plans(result: Measurement) -> Iterable[str]:
-    for c in _certified(result):
-        if c.incomparable:
-            reasons = "; ".join(c.incomparable)
-            yield f"{c.name}: the two runs of a pair are not comparable ({reasons})."
-
-
-@_check(
-    "RPL007",
-    "repeated rows that matter",
-    "tip",
-    remedy="If they are copies of one event, remove them or give groups; if they are different "
-    "people with equal features, the flips of these points are underestimated.",
-    not_proved="Rows that differ in one digit count as different.",
-)
-def _repeated_rows(result: Measurement) -> Iterable[str]:
-    facts = result.facts
-    if facts.repeated_test_share < REPEATED_SHARE:
-        return
-    yield (
-        f"{percent(facts.repeated_test_share, 0)} of the test rows occur again among the rows "
-        "that are learned from."
-    )
-    if facts.largest_point_share >= HEAVY_SHARE:
-        yield f"One single point holds {percent(facts.largest_point_share, 1)} of the file."
-
-
-@_check(
-    "RPL008",
-    "groups ignored",
-    "issue",
-    remedy="Pass groups=: rows of one person then stay in one sample and in one block.",
-    not_proved="Ids are recognised by their names only.",
-)
-def _groups_ignored(result: Measurement) -> Iterable[str]:
-    if result.design.unit == "groups":
-        return
-    if not result.facts.has_named_columns:
-        raise NotApplicable("Columns have no names: ids cannot be recognised.")
-    for name, distinct, per in result.facts.id_columns:
-        yield (
-            f"Column {name!r} looks like an id: {distinct} values, {per:.1f} rows each, but groups "
-            "were not given."
-        )
-
-
-@_check(
-    "RPL009",
-    "the order of the file matters",
-    "issue",
-    remedy="The audit shuffles the rows, so it does not see drift: retrain on rows of one period "
-    "and compare the models with compare().",
-    not_proved="Slow drift in few columns, or in their relation to the label, may stay unseen.",
-)
-def _order_of_the_file(result: Measurement) -> Iterable[str]:
-    if result.facts.drift:
-        yield f"First and last third of the file differ in {_worst(result.facts.drift)}."
-    if result.facts.neighbours:
-        yield f"Neighbouring rows are alike in {_worst(result.facts.neighbours)}."
-
-
-def _worst(items: tuple[tuple[str, float], ...], most: int = 5) -> str:
-    first = sorted(items, key=lambda item: -item[1])[:most]
-    words = ", ".join(f"{name} ({value:.2f})" for name, value in first)
-    return words if len(items) <= most else f"{words} and {len(items) - most} more"
-
-
-@_check(
-    "RPL010",
-    "default key",
-    "tip",
-    remedy='Agree on a key before the data are seen: shared_key="trial-2026", or '
-    "SharedKey.generate().",
-    not_proved="A key that was chosen after looking at predictions voids the guarantee; nobody "
-    "can see that.",
-)
-def _default_key(result: Measurement) -> Iterable[str]:
-    _certified(result)
-    for c in result.contenders:
-        if c.default_key:
-            yield f"{c.name} uses the default key 0, which everybody has."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.auditing._columns import DataFacts, Subgroups
-from replearn.auditing._contenders import Contender
+from replearn.auditing._contenders import Contender, kind_of
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
+from replearn.auditing._usefulness import Answers, Usefulness, usefulness
 from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
@@ -33,6 +34,8 @@ class ContenderResult:
         How the report calls it.
     description : str
         The estimator in words.
+    kind : str
+        The classes of the estimator and of the steps before it, without parameters.
     truth : ndarray of int, shape (rows,)
         True labels of the test rows, as places in the list of classes.
     predictions : ndarray of int, shape (pairs, 2, rows)
@@ -53,12 +56,15 @@ class ContenderResult:
         Whether a replicable learner has the default key.
     remark : str
         What a reader of the report should know.
+    measured_as : str
+        Where the audited learner is not the one that ``fit`` would train: what it is.
     notes : tuple of (str, int)
         Warnings, and in how many pairs they were raised.
     """
 
     name: str
     description: str
+    kind: str
     truth: NDArray[np.intp]
     predictions: NDArray[np.int32]
     law: Floats | None = None
@@ -73,6 +79,7 @@ class ContenderResult:
     in_front: tuple[str, ...] = ()
     default_key: bool = False
     remark: str = ""
+    measured_as: str = ""
     notes: tuple[tuple[str, int], ...] = ()
 
     @classmethod
@@ -89,6 +96,7 @@ class ContenderResult:
         return cls(
             name=contender.name,
             description=describe_learner(contender.estimator)[0],
+            kind=kind_of(contender.estimator),
             truth=truth,
             **arrays,
             seconds=np.array([outcome.seconds for outcome in outcomes]),
@@ -98,6 +106,7 @@ class ContenderResult:
             in_front=contender.learned_in_front,
             default_key=contender.has_default_key,
             remark=contender.remark,
+            measured_as=contender.measured_as,
             notes=tuple((note, notes.count(note)) for note in sorted(set(notes))),
         )
 
@@ -140,6 +149,16 @@ class ContenderResult:
                 shared = 1.0 / ratios.sum(axis=2)
             return np.where(self.right.min(axis=1) > 0, shared, 0.0)
         return self.right.prod(axis=1)
+
+    def answers(self, n_classes: int) -> Answers:
+        """What every run answered, thresholds integrated out, beside the truth."""
+        if self.law is not None:
+            shares = np.stack([1.0 - self.law, self.law], axis=-1)
+        elif self.votes is not None:
+            shares = self.votes
+        else:
+            shares = (self.predictions[..., np.newaxis] == np.arange(n_classes)).astype(np.float64)
+        return Answers(self.truth, shares, self.probabilities)
 
     @property
     def frequency(self) -> Floats:
@@ -211,6 +230,12 @@ class Measurement:
         Each pair of confidence limits fails with probability at most delta.
     ignore : tuple of str, default=()
         Codes of findings that are not looked for.
+    reader : {"python", "command"}, default="python"
+        Whether remedies name functions or options of the command line.
+    about : dict of str to str, default={}
+        Where the rows come from (``file``, ``target``, ``model``), for the head of reports.
+    finished : str, default=""
+        Date and time of the audit.
     """
 
     design: AuditDesign
@@ -228,6 +253,9 @@ class Measurement:
     wall_seconds: float
     delta: float = 0.05
     ignore: tuple[str, ...] = ()
+    reader: str = "python"
+    about: Mapping[str, str] = field(default_factory=dict)
+    finished: str = ""
 
     def __getitem__(self, name: str) -> ContenderResult:
         contenders = {contender.name: contender for contender in self.contenders}
@@ -244,17 +272,24 @@ class Measurement:
         frequency, lower, upper = row_limits(self[name].flips, self.delta)
         return {"row": self.test, "frequency": frequency, "lower": lower, "upper": upper}
 
+    def usefulness(self, name: str) -> Usefulness:
+        """How useful a contender's predictions are, with limits over pairs and rows."""
+        if name not in self._usefulness:
+            answers = self[name].answers(len(self.classes))
+            self._usefulness[name] = usefulness(answers, self.classes, self.mean)
+        return self._usefulness[name]
+
+    @cached_property
+    def _usefulness(self) -> dict[str, Usefulness]:
+        return {}
+
     def mean(
         self,
         values: Floats,
         *,
         rows: NDArray[np.bool_] | None = None,
         delta: float | None = None,
-        signed: bool = False,
+        within: tuple[float, float] | None = None,
     ) -> Estimate:
         """Mean over pairs and (some) test rows, with limits that respect the groups of rows."""
-        clusters = self.clusters
-        if rows is not None:
-            values = values[:, rows]
-            clusters = None if clusters is None else clusters[rows]
-        return mean_limits(values, delta or self.delta, clusters, signed=signed)
+        return mean_limits(values, delta or self.delta, self.clusters, rows=rows, within=within)

@@ -5,23 +5,16 @@ from __future__ import annotations
 import html
 import json
 import re
+import textwrap
 from collections.abc import Iterable
 from importlib import resources
 from typing import Any
 
+from replearn.auditing import _tables
 from replearn.auditing._statistics import percent
 from replearn.records.text import aligned, html_table
 
-HEADER = (
-    "contender",
-    "flip rate",
-    "limits",
-    "99 % row",
-    "worst row",
-    "accuracy",
-    "promised",
-    "s per run",
-)
+SCREEN = 100
 LONGEST_CELL = 40
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
@@ -38,94 +31,80 @@ def points(value: float) -> str:
     return f"{100 * value:+.2f}".replace("-", "−")
 
 
-def overview(summary: dict[str, Any]) -> list[tuple[str, ...]]:
-    """Return the table of contenders as text, header first."""
-    seconds = summary.get("timings", {}).get("seconds_per_run", {})
-    lines: list[tuple[str, ...]] = [HEADER]
-    for c in summary["contenders"]:
-        rate, rows = c["flip_rate"], c["row_flips"]
-        lines.append(
-            (
-                c["name"],
-                percent(rate["estimate"]),
-                f"{percent(rate['lower'])} to {percent(rate['upper'])}",
-                percent(rows["p99"]["estimate"], 0),
-                percent(rows["max"]["estimate"], 0),
-                percent(c["accuracy"]["estimate"]),
-                _promise(c),
-                f"{seconds[c['name']]:.2f}" if c["name"] in seconds else "",
-            )
-        )
-    return lines
-
-
-def _promise(contender: dict[str, Any]) -> str:
-    certificate = contender["certificate"]
-    if certificate is None:
-        return "another kind" if contender["other_promises"] else "nothing"
-    if certificate["void_because"]:
-        return "void"
-    limit = f"at most {percent(certificate['rho'], 1)}"
-    if certificate["gamma"] is not None:
-        gamma = percent(certificate["gamma"], 1)
-        limit = f"at most {gamma} of the rows, except with probability {certificate['rho']:.3g}"
-    return limit if certificate["certified"] else f"{limit}, more than requested"
-
-
-def design_sentence(summary: dict[str, Any]) -> str:
-    """Describe the design in one sentence."""
-    d = summary["design"]
-    stopped = ""
-    if d["n_pairs"] < d["pairs_wanted"]:
-        stopped = f" (of {d['pairs_wanted']} requested: the time budget ended)"
-    return (
-        f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
-        f"each, from a file of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
-        f"Limits: {percent(1 - d['delta'], 0)}, for {d['limits_hold_for']}."
-    )
-
-
 def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:
     """Return the findings of one status."""
     return [finding for finding in summary["findings"] if finding["status"] == status]
 
 
-def remarks(summary: dict[str, Any]) -> list[str]:
-    """Return what readers should know about single contenders."""
-    return [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
-
-
 def to_text(summary: dict[str, Any]) -> str:
-    """Write the audit for a terminal."""
-    parts = ["Audit: " + design_sentence(summary), aligned(overview(summary))]
-    parts += remarks(summary)
-    hits = findings_of(summary)
-    parts += [f"{f['code']} {f['title']}: {' '.join(f['explanations'])}" for f in hits]
-    return "\n\n".join(parts)
+    """Write the audit for a terminal: the verdict first."""
+    parts = [
+        _tables.title(summary),
+        f"Verdict: {summary['verdict']['headline']}",
+        _tables.needs_sentence(summary),
+        _tables.design_sentence(summary),
+        aligned(_tables.stability(summary)),
+        _tables.guarantee_note(summary),
+        aligned(_tables.usefulness(summary)),
+        *_tables.remarks(summary),
+        *(
+            f"{f['code']} {f['title']}: {' '.join(f['explanations'])}\n  What to do: {f['remedy']}"
+            for f in findings_of(summary)
+        ),
+    ]
+    return "\n\n".join(map(_wrapped, filter(None, parts)))
+
+
+def _wrapped(part: str) -> str:
+    """Break long sentences between words; tables stay as they are."""
+    lines = part.splitlines()
+    if len(lines) > 1 and set(lines[1]) <= {"-", " "}:
+        return part
+    filled = (
+        textwrap.fill(
+            _unbroken(line),
+            SCREEN,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+        for line in lines
+    )
+    return "\n".join(filled).replace("\u00a0", " ")
 
 
 def to_notebook(summary: dict[str, Any]) -> str:
     """Write the audit for a notebook cell; every text is escaped."""
-    table = html_table(design_sentence(summary), overview(summary), header=True)
     lines = [(f["code"], f["title"], " ".join(f["explanations"])) for f in findings_of(summary)]
-    return table + (html_table("Findings", lines) if lines else "")
+    tables = [
+        html_table(_tables.design_sentence(summary), _tables.stability(summary), header=True),
+        html_table("How useful", _tables.usefulness(summary), header=True),
+        html_table("Findings", lines) if lines else "",
+    ]
+    verdict = html.escape(summary["verdict"]["headline"])
+    return f"<p><strong>{verdict}</strong></p>" + "".join(tables)
 
 
 def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
+    stable, useful = _tables.stability(summary), _tables.usefulness(summary)
     parts = [
-        "# Audit: how often retraining changes a prediction",
-        design_sentence(summary),
-        _markdown_table(overview(summary), "|---|" + "---:|" * (len(HEADER) - 1)),
-        *map(markdown_text, remarks(summary)),
-        "The flip rate is measured on this file; what is promised is a theorem's bound for the "
-        "worst case.",
+        f"# {markdown_text(_tables.title(summary))}",
+        f"**{markdown_text(summary['verdict']['headline'])}**",
+        markdown_text(_tables.needs_sentence(summary)),
+        markdown_text(_tables.design_sentence(summary)),
+        "## How stable",
+        _markdown_table(stable, "|---|" + "---:|" * (len(stable[0]) - 1)),
+        markdown_text(_tables.guarantee_note(summary)),
+        "## How useful",
+        _markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
+        *map(markdown_text, _tables.remarks(summary)),
         "## Findings",
         *_markdown_findings(summary),
         "## Least stable rows",
         _markdown_rows(summary),
     ]
-    return "\n\n".join(parts)
+    return "\n\n".join(filter(None, parts))
 
 
 def _markdown_findings(summary: dict[str, Any]) -> list[str]:
@@ -198,8 +177,12 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         **summary,
         values=values,
         fitting=columns_that_fit(summary) if values else 0,
-        overview=overview(summary),
-        sentence=design_sentence(summary),
+        stability=_tables.stability(summary),
+        useful=_tables.usefulness(summary),
+        needs=_tables.needs_sentence(summary),
+        guarantee_note=_tables.guarantee_note(summary),
+        remarks=_tables.remarks(summary),
+        sentence=_tables.design_sentence(summary),
         style=markupsafe.Markup(_asset("report.css")),
         script=markupsafe.Markup(_asset("report.js")),
         data=markupsafe.Markup(script_json(plots)),

@@ -6,6 +6,8 @@ import inspect
 import io
 import json
 import os
+import re
+import textwrap
 import time
 import warnings
 from collections.abc import Iterator
@@ -31,6 +33,7 @@ ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predict
 LEAST_PAIRS = 2
 """A time budget never stops an audit before limits can be given at all."""
 
+LONGEST_NOTE, LONGEST_GROUP = 400, 60
 MANIFEST = "audit.json"
 FORMAT = "replearn-audit-folder"
 
@@ -171,7 +174,7 @@ def run_pair(task: Task, contender: Contender, pair: int) -> PairOutcome:
         # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         runs = [_run(task, contender, pair, rows, points) for rows in samples]
-    notes = {f"{w.category.__name__}: {' '.join(str(w.message).split())}"[:300] for w in raised}
+    notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
     return PairOutcome(
@@ -182,6 +185,16 @@ def run_pair(task: Task, contender: Contender, pair: int) -> PairOutcome:
         promises=runs[0]["promises"],
         notes=tuple(sorted(notes)),
     )
+
+
+def _shortened(text: str) -> str:
+    """One line without the parameters of pipelines, cut between words."""
+    plain = re.sub(r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", _short_group, text)
+    return textwrap.shorten(plain, LONGEST_NOTE, placeholder=" …", break_long_words=False)
+
+
+def _short_group(group: re.Match[str]) -> str:
+    return group[0] if len(group[0]) <= LONGEST_GROUP else "(…)"
 
 
 def _stacked(runs: list[dict[str, Any]], name: str) -> Any:

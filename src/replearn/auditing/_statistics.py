@@ -68,22 +68,27 @@ def mean_limits(
     delta: float,
     clusters: NDArray[np.intp] | None = None,
     *,
-    signed: bool = False,
+    rows: NDArray[np.bool_] | None = None,
+    within: tuple[float, float] | None = None,
 ) -> Estimate:
-    """Mean over pairs and rows with two-way limits that respect clusters of rows.
+    """Mean over pairs and (some) rows with two-way limits that respect clusters of rows.
 
     Student's limits with the variance of pair means and the variance of row means added: pairs
-    and rows are both samples. Approximate: they need means that are nearly normal. Numbers lie in
-    [0, 1], or in [-1, 1] if ``signed``.
+    and rows are both samples. Approximate: they need means that are nearly normal. Numbers are
+    shares in [0, 1]; otherwise ``within`` says between which numbers their mean lies.
 
     Examples
     --------
     >>> str(mean_limits(np.tile([0.0, 0.1, 0.0, 0.1], (20, 25)), 0.05))
     '5.00% (4.00% to 6.00%)'
     """
+    if rows is not None:
+        flips, clusters = flips[:, rows], None if clusters is None else clusters[rows]
     value = float(flips.mean())
     by_pair, by_row = flips.mean(axis=1), _cluster_totals(flips.mean(axis=0), value, clusters)
-    parts = [(by_pair.var(ddof=1) / len(by_pair), len(by_pair) - 1)]
+    parts = []
+    if len(by_pair) > 1:
+        parts.append((by_pair.var(ddof=1) / len(by_pair), len(by_pair) - 1))
     if len(by_row) > 1:
         parts.append((by_row.var(ddof=1) * len(by_row) / flips.shape[1] ** 2, len(by_row) - 1))
     variance = sum(v for v, _ in parts)
@@ -93,11 +98,12 @@ def mean_limits(
         reach = float(stats.t.ppf(1 - delta / 2, freedom) * variance**0.5)
     lower, upper = value - reach, value + reach
     # Few rows ever flip (or ever do not): what others may do is limited by their number only.
-    if not signed and np.count_nonzero((flips > 0).any(axis=0)) < FEW_ROWS:
+    if within is None and np.count_nonzero((flips > 0).any(axis=0)) < FEW_ROWS:
         upper = max(upper, float(kl_upper(min(value, 1.0), len(by_row), delta / 2)))
-    if not signed and np.count_nonzero((flips < 1).any(axis=0)) < FEW_ROWS:
+    if within is None and np.count_nonzero((flips < 1).any(axis=0)) < FEW_ROWS:
         lower = min(lower, float(kl_lower(min(value, 1.0), len(by_row), delta / 2)))
-    return Estimate(value, max(-1.0 if signed else 0.0, lower), min(1.0, upper))
+    lowest, highest = (0.0, 1.0) if within is None else within
+    return Estimate(value, max(lowest, lower), min(highest, upper))
 
 
 def _cluster_totals(by_row: Floats, value: float, clusters: NDArray[np.intp] | None) -> Floats:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.auditing._findings import Finding
+from replearn.auditing._check import Finding
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import (
     LEAST_GROUP_ROWS,
@@ -21,6 +21,8 @@ from replearn.auditing._statistics import (
     strict_limits,
     tail_mean,
 )
+from replearn.auditing._usefulness import majority
+from replearn.auditing._verdict import verdict
 
 FORMAT = "replearn-audit"
 VERSION = 1
@@ -41,13 +43,17 @@ def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any
         "format": FORMAT,
         "version": VERSION,
         "replearn": __version__,
+        "about": {"model": result.contenders[0].kind, **result.about},
+        "verdict": verdict(result),
         "design": _design(result),
         "classes": [_json_label(label) for label in result.classes],
+        "majority": majority(result.contenders[0].truth, result.classes),
         "contenders": [_contender(result, contender) for contender in result.contenders],
         "least_stable_rows": _rows(result),
         "columns": list(result.columns),
         "findings": [finding.to_dict() for finding in findings],
         "timings": {
+            "finished": result.finished,
             "wall_seconds": result.wall_seconds,
             "seconds_per_run": {c.name: float(c.seconds.mean()) for c in result.contenders},
         },
@@ -67,11 +73,30 @@ def contender_lines(summary: dict[str, Any]) -> list[dict[str, Any]]:
             "max": c["row_flips"]["max"]["estimate"],
             "accuracy": c["accuracy"]["estimate"],
             "accuracy_sd": c["accuracy"]["sd"],
+            **_useful_items(c["usefulness"]),
             "promised": None if c["certificate"] is None else c["certificate"]["rho"],
             "seconds": seconds.get(c["name"]),
         }
         for c in summary["contenders"]
     ]
+
+
+def rare_class(useful: dict[str, Any]) -> dict[str, Any]:
+    """Return what is told of the class that is most easily missed: of two classes the rarer one.
+
+    Of several classes the one with the lowest recall.
+    """
+    name = "rarest_class" if len(useful["classes"]) <= 2 else "worst_class"
+    return next(c for c in useful["classes"] if c["label"] == useful[name])
+
+
+def _useful_items(useful: dict[str, Any]) -> dict[str, Any]:
+    """Estimates only, for a line of a table."""
+    rare = rare_class(useful)
+    items = {name: useful[name] for name in ("balanced_accuracy", "auc", "brier", "log_loss")}
+    items |= {name: rare[name] for name in ("recall", "precision")}
+    told = {name: None if e is None else e["estimate"] for name, e in items.items()}
+    return {**told, "recall_of": rare["label"]}
 
 
 def _design(result: Measurement) -> dict[str, Any]:
@@ -124,6 +149,7 @@ def _contender(result: Measurement, c: ContenderResult) -> dict[str, Any]:
         "name": c.name,
         "description": c.description,
         "remark": c.remark,
+        "measured_as": c.measured_as,
         "flip_rate": {
             **result.mean(c.flips).to_dict(),
             "strict": strict_limits(c.flips, result.delta).to_dict(),
@@ -140,6 +166,7 @@ def _contender(result: Measurement, c: ContenderResult) -> dict[str, Any]:
         "accuracy_difference": None
         if c is first
         else _gain(result, (c.right - first.right).mean(axis=1)),
+        "usefulness": result.usefulness(c.name).to_dict(),
         "flips_against_truth": _against_truth(c),
         "instability_index": float(c.key_flips.mean()),
         "mape": _mape(c),
@@ -152,7 +179,7 @@ def _contender(result: Measurement, c: ContenderResult) -> dict[str, Any]:
 
 
 def _gain(result: Measurement, differences: NDArray[np.float64]) -> dict[str, float]:
-    return result.mean(differences, signed=True).to_dict()
+    return result.mean(differences, within=(-1.0, 1.0)).to_dict()
 
 
 def _row_flips(result: Measurement, c: ContenderResult) -> dict[str, Any]:

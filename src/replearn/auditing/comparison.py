@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ from scipy import stats
 
 from replearn.auditing._columns import make_subgroups
 from replearn.auditing._contenders import is_replicable
-from replearn.auditing._statistics import Estimate
+from replearn.auditing._statistics import Estimate, mean_limits
+from replearn.auditing._usefulness import Answers, Usefulness, majority, usefulness
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
 from replearn.tables import n_rows
@@ -33,6 +35,11 @@ class ModelComparison:
         Share of rows with two different wrong predictions.
     accuracy_a, accuracy_b : float or None
         Accuracy of both models.
+    usefulness_a, usefulness_b : Usefulness or None
+        Balanced accuracy, AUC, recall and precision of each class, Brier score, log-loss of both
+        models, with limits over rows; when the truth is known.
+    majority : dict or None
+        What always answering the commonest class would score.
     p_value : float or None
         Of McNemar's exact test: both models are equally accurate.
     by_subgroup : tuple of dict
@@ -53,6 +60,9 @@ class ModelComparison:
     wrong_to_wrong: float | None
     accuracy_a: float | None
     accuracy_b: float | None
+    usefulness_a: Usefulness | None
+    usefulness_b: Usefulness | None
+    majority: dict[str, Any] | None
     p_value: float | None
     by_subgroup: tuple[dict[str, Any], ...]
     comparable: str
@@ -78,7 +88,8 @@ class ModelComparison:
         items = {f.name: getattr(self, f.name) for f in fields(self)}
         del items["predictions_a"], items["predictions_b"]
         items["by_subgroup"] = [dict(line) for line in self.by_subgroup]
-        estimates = {k: v.to_dict() for k, v in items.items() if isinstance(v, Estimate)}
+        kinds = (Estimate, Usefulness)
+        estimates = {k: v.to_dict() for k, v in items.items() if isinstance(v, kinds)}
         return {"rows": len(self.predictions_a), **items, **estimates}
 
     def __repr__(self) -> str:
@@ -90,11 +101,57 @@ class ModelComparison:
             lines += [
                 ("right to wrong", str(self.right_to_wrong)),
                 ("wrong to right", str(self.wrong_to_right)),
-                ("accuracy", f"{self.accuracy_a:.2%} and {self.accuracy_b:.2%}"),
             ]
+        lines += self._useful_lines()
         if self.expected_flips is not None:
             lines.append(("over all keys", f"{self.expected_flips:.2%}"))
         return two_columns([*lines, ("comparable", self.comparable)])
+
+    def _useful_lines(self) -> list[tuple[str, str]]:
+        """Accuracy and its relatives of a and b, beside those of no model at all."""
+        one, two, none = self.usefulness_a, self.usefulness_b, self.majority
+        if one is None or two is None or none is None:
+            return []
+        always = f"always {none['label']!r}"
+        lines = [
+            ("accuracy", one.accuracy, two.accuracy, f"{always}: {none['accuracy']:.2%}"),
+            ("balanced accuracy", one.balanced_accuracy, two.balanced_accuracy, ""),
+            *_class_lines(one, two),
+            ("AUC", one.auc, two.auc, f"{always}: 0.5"),
+            ("Brier score", one.brier, two.brier, f"class shares: {none['brier']:.3f}"),
+            ("log-loss", one.log_loss, two.log_loss, f"class shares: {none['log_loss']:.3f}"),
+        ]
+        told = [
+            (name, "; ".join(filter(None, (f"a {_told(name, a)}, b {_told(name, b)}", more))))
+            for name, a, b, more in lines
+            if a is not None or b is not None
+        ]
+        return told + [
+            ("note", f"model {which} answers {str(useful.constant)!r} for (nearly) every row")
+            for which, useful in (("a", one), ("b", two))
+            if useful.constant is not None
+        ]
+
+
+def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, str]]:
+    """Recall and precision of the rarer class; of several classes, the recall of each."""
+    pairs = list(zip(one.classes, two.classes, strict=True))
+    if len(pairs) > 2:
+        return [(f"recall of {str(a.label)!r}", a.recall, b.recall, "") for a, b in pairs]
+    a, b = min(pairs, key=lambda pair: pair[0].rows)
+    label, rows = str(a.label), f"{a.rows} rows"
+    return [
+        (f"recall of {label!r}", a.recall, b.recall, rows),
+        (f"precision of {label!r}", a.precision, b.precision, ""),
+    ]
+
+
+def _told(name: str, estimate: Estimate | None) -> str:
+    if estimate is None:
+        return "none"
+    if name in ("AUC", "Brier score", "log-loss"):
+        return f"{estimate.value:.3f} ({estimate.lower:.3f} to {estimate.upper:.3f})"
+    return str(estimate)
 
 
 def compare(
@@ -146,6 +203,7 @@ def compare(
         predictions_b=predictions_b,
         flips=_share(differ, delta),
         **_against_truth(predictions_a, predictions_b, y, delta),
+        **_usefulness((model_a, predictions_a), (model_b, predictions_b), X, y, delta),
         by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
         comparable=verdict,
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
@@ -186,6 +244,39 @@ def _against_truth(
         "accuracy_b": float(right_b.mean()),
         "p_value": float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
     }
+
+
+def _usefulness(
+    one: tuple[Any, NDArray[Any]],
+    two: tuple[Any, NDArray[Any]],
+    X: Any,
+    y: ArrayLike | None,
+    delta: float,
+) -> dict[str, Any]:
+    names = ("usefulness_a", "usefulness_b", "majority")
+    if y is None:
+        return dict.fromkeys(names)
+    classes = np.unique(np.concatenate([np.asarray(y), one[1], two[1]]))
+    truth, labels = np.searchsorted(classes, np.asarray(y)), tuple(classes.tolist())
+    found = [
+        usefulness(_answers(*model, X, truth, classes), labels, partial(mean_limits, delta=delta))
+        for model in (one, two)
+    ]
+    return dict(zip(names, (*found, majority(truth, labels)), strict=True))
+
+
+def _answers(
+    model: Any, predictions: NDArray[Any], X: Any, truth: NDArray[np.intp], classes: NDArray[Any]
+) -> Answers:
+    """One model as one run of one pair."""
+    said = (predictions[:, np.newaxis] == classes).astype(np.float64)
+    probabilities = None
+    if hasattr(model, "predict_proba") and np.isin(model.classes_, classes).all():
+        probabilities = np.zeros_like(said)
+        places = np.searchsorted(classes, model.classes_)
+        probabilities[:, places] = model.predict_proba(X)
+        probabilities = probabilities[np.newaxis, np.newaxis]
+    return Answers(truth, said[np.newaxis, np.newaxis], probabilities)
 
 
 def _by_subgroup(X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float) -> Any:

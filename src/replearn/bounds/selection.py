@@ -129,11 +129,21 @@ def selection_flip_bound_sampled(
     # theorem: hypothesis-selection
     deviation = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
     by_largest = selection_flip_bound(sharpness, deviation)
-    return by_largest if drift is not None else min(by_largest, _by_mean(sharpness, m))
+    return (
+        by_largest
+        if drift is not None
+        else min(by_largest, same_candidates_flip_bound(sharpness, m))
+    )
 
 
-def _by_mean(sharpness: float, m: int) -> float:
-    """Bound by the mean difference of two candidates: the same candidates in both runs."""
+def same_candidates_flip_bound(sharpness: float, m: int) -> float:
+    """Bound by the mean difference of two candidates: the same candidates in both runs.
+
+    Whatever their number, and also for candidates that are drawn by prior weights.
+
+    >>> round(same_candidates_flip_bound(60.0, 270_000), 4)
+    0.0459
+    """
     if sharpness * sharpness > m:
         return 1.0
     scale = sharpness / (2.0 * m)

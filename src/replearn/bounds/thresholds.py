@@ -9,40 +9,36 @@ import math
 
 from replearn.bounds.concentration import dkw_tail
 from replearn.bounds.numeric import upper_probability
+from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import bisect, require_pair
 
-# Splits of alpha between sampling error and exponential weights that are tried.
-_SPLITS = 64
-_LARGEST_SCALE = 1e9
+# Shares of gamma / 4 that are tried as the sampling error of the distribution functions.
+_SPLITS = 16
 
 
-def mean_cdf_distance(n: int) -> float:
-    """Mean largest distance between the distribution functions of two samples of size n.
+def mean_level_distance(n: int) -> float:
+    """Mean distance of the levels of one cut in two samples of size n, whatever the distribution.
 
-    At least ``E sup |F1 - F2|``, for every distribution.
-
-    >>> round(mean_cdf_distance(10_000), 5)
-    0.01762
+    >>> round(mean_level_distance(10_000), 5)
+    0.00574
     """
     check_count("n", n)
+    root = math.sqrt(2 * n - 1)
     # theorem: thresholds-proper
-    return upper_probability((math.sqrt(math.pi * (n + 0.5)) - 1.0) / n)
+    return upper_probability(min(1.0 / root, math.sqrt(2.0 / math.pi) / root + 1.0 / n))
 
 
-def mean_cut_difference(n: int, n_directions: int = 1) -> float:
-    """Mean half-range, over all cuts, of the difference of the errors in two samples.
-
-    An upper bound for every distribution.
-
-    >>> round(mean_cut_difference(10_000), 5)
-    0.01596
-    """
-    check_count("n", n)
-    check_count("n_directions", n_directions, most=2)
-    # theorem: thresholds-proper
-    return upper_probability(2.0 * n_directions * math.sqrt(2.0 * (n + 1) / math.pi) / n)
+def _weight_spread(sharpness: float, n: int, n_directions: int) -> float:
+    """Root mean square of ``exp(t R) - 1``, R the range of the errors' difference from the pool."""
+    step, term, total, k = 2.0 * sharpness / math.sqrt(n), 1.0, 0.0, 0
+    while term > 1e-17 * total:
+        k += 1
+        # Terms step^k sqrt((2k - 1)!!) / k!: even moments of a walk against those of a normal.
+        term *= step * math.sqrt(2 * k - 1) / k
+        total += term
+    return math.sqrt(n_directions) * total * (1.0 + 1e-12)
 
 
 @theorem("thresholds-proper")
@@ -52,40 +48,50 @@ def threshold_flip_bound(sharpness: float, n: int, gamma: float, n_directions: i
     For every distribution, atoms or not; two directions when both are candidates.
 
     >>> round(threshold_flip_bound(40.0, 1_000_000, 0.2), 4)
-    0.1736
+    0.041
     """
     check_positive("sharpness", sharpness, zero=True)
+    check_count("n", n)
     check_fraction("gamma", gamma)
-    # theorem: thresholds-proper
-    levels = (max(sharpness, 4.0 / gamma) + sharpness) * mean_cdf_distance(n)
-    errors = 0.5 * sharpness * mean_cut_difference(n, n_directions)
-    return upper_probability(levels + errors + 2.0 * dkw_tail(n, gamma / 12.0))
+    check_count("n_directions", n_directions, most=2)
+    if 2.0 * sharpness > math.sqrt(n):
+        return 1.0
+    errors = same_candidates_flip_bound(sharpness, n)
+    spread = _weight_spread(sharpness, n, n_directions) / math.sqrt(2 * n - 1)
+    levels = mean_level_distance(n) + spread
+    best = 1.0
+    for split in range(1, _SPLITS):
+        slack = gamma / 4.0 * split / _SPLITS
+        # theorem: thresholds-proper
+        scale = max(sharpness, 2.0 / (gamma - 4.0 * slack))
+        best = min(best, errors + scale * levels + 2.0 * dkw_tail(n, slack))
+    return upper_probability(best)
 
 
 @theorem("thresholds-proper")
 def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: int = 1) -> float:
     """Probability that the chosen threshold is worse than the best one by more than ``alpha``.
 
-    >>> round(threshold_error_tail(60.0, 1_000_000, 0.2), 4)
-    0.0014
+    >>> round(threshold_error_tail(40.0, 1_000_000, 0.2), 4)
+    0.0134
     """
     check_positive("sharpness", sharpness)
+    check_count("n", n)
     check_fraction("alpha", alpha)
-    volume = 2.0 * sharpness * n_directions / -math.expm1(-sharpness)
-    best = 1.0
-    for split in range(1, _SPLITS):
-        slack = alpha / 4.0 * split / _SPLITS
-        # theorem: thresholds-proper
-        exponent = -sharpness * (alpha - 4.0 * slack)
-        best = min(best, 2.0 * dkw_tail(n, slack) + volume * math.exp(exponent))
-    return upper_probability(best)
+    if n < 2:
+        return 1.0
+    volume = sharpness * n_directions / -math.expm1(-sharpness)
+    gap = 2.0 * math.log(n) / (n - 1)
+    # theorem: thresholds-proper
+    exponent = sharpness * ((1.0 + alpha) / n + sharpness / (2.0 * n) - (alpha - gap))
+    return upper_probability(volume * math.exp(min(exponent, 0.0)) + 1.0 / n)
 
 
 def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) -> float | None:
     """Smallest sharpness at which the threshold is within ``alpha`` except with ``beta``, or None.
 
     >>> round(threshold_scale(1_000_000, 0.2, 0.1), 1)
-    34.3
+    28.2
     """
     check_fraction("beta", beta)
 
@@ -95,7 +101,7 @@ def threshold_scale(n: int, alpha: float, beta: float, n_directions: int = 1) ->
     passing = 1.0 / alpha
     while not accurate(passing):
         passing *= 2.0
-        if passing > _LARGEST_SCALE:
+        if passing > n:  # beyond, the fluctuation of the errors outweighs the sharpness
             return None
     return bisect(accurate, passing, passing / 2.0, tolerance=1e-9)
 
@@ -107,7 +113,7 @@ def smallest_sample_threshold(
 
     >>> n, sharpness = smallest_sample_threshold(0.2, 0.2, 0.2, 0.1)
     >>> n, round(sharpness, 1)
-    (568711, 34.8)
+    (32560, 28.4)
     """
     check_fraction("rho", rho)
 

@@ -32,6 +32,7 @@ COMMANDS = {
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
     "compare": ("replearn.cli.compare", "compare the predictions of two models"),
+    "lab": ("replearn.cli.lab", "run the paper's lower bounds and separations"),
     "demo": ("replearn.demo", "two labs, two samples of real data, one key"),
 }
 _EPILOG = "Exit codes: 0 done, 1 gate failed or not comparable, 2 usage or bad input."

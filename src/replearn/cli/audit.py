@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import Any
 
 from replearn.auditing import AuditResult, audit, is_replicable
@@ -74,7 +75,7 @@ def run(args: argparse.Namespace) -> int:
         n_jobs=args.jobs,
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
-    )
+    ).with_settings(reader="command", about=_about(args))
     if args.out:
         result.save(args.out, values=not args.hide_values)
         if not args.quiet:
@@ -91,6 +92,11 @@ def _check(args: argparse.Namespace) -> None:
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+
+
+def _about(args: argparse.Namespace) -> dict[str, str]:
+    """What the head of the report names."""
+    return {"file": Path(args.data).name, "target": args.target, "model": args.model}
 
 
 def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:

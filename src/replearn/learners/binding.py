@@ -83,7 +83,7 @@ def certify_choice(
     digests: dict[str, Any] = {name: bound.digest for name, bound in bounds.items()}
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
-    points, unread = _points_if_read(X, codes)
+    points, unread = _points_if_read(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
     identity = Identity(
         key.fingerprint,
         pool="" if pool is None else pool_digest(pool),
@@ -95,10 +95,12 @@ def certify_choice(
     return Certificate.issue(task, inputs, identity)
 
 
-def _points_if_read(X: Any, codes: NDArray[Any]) -> tuple[dict[str, Any], tuple[str, ...]]:
+def _points_if_read(
+    key: SharedKey, X: Any, codes: NDArray[np.intp]
+) -> tuple[dict[str, Any], tuple[str, ...]]:
     """Describe points, where they are points: candidates may take rows of any kind."""
     try:
-        return describe_points(X, np.asarray(codes).astype(np.intp)), ()
+        return describe_points(X, codes, rows=key.order(X, codes)), ()
     except (TypeError, ValueError, UnsupportedValueError) as error:
         return {}, (f"points: {error}",)
 

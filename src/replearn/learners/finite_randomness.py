@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import HasMethods, Interval, fit_context
+from replearn.compat import HasMethods, Interval
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
 from replearn.learners.binding import certify_choice
 from replearn.learners.diagnostics import warn_if_constant
@@ -25,6 +25,7 @@ from replearn.learners.inputs import (
     base_learner,
     bind_learner,
     check_features,
+    checked_fit,
     with_base_tags,
 )
 from replearn.learners.planning import Sample
@@ -149,7 +150,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         self.classes, self.sample_size = classes, sample_size
         self.shared_key, self.n_jobs = shared_key, n_jobs
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike):
         """Fit the blocks and choose a threshold.
 
@@ -206,7 +207,6 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 sharpness=t,
                 rho=float(self.rho),
                 gamma=None if self.gamma is None else float(self.gamma),
-                learner=bound.digest,
             )
         warn_if_not_certified(self.certificate_)
         return self

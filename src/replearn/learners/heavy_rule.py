@@ -34,10 +34,6 @@ class HeavyRule:
         pairs = zip(self.rule.evidence(votes, noise), own, strict=True)
         return tuple(self.view.replace(voted, labelled) for voted, labelled in pairs)
 
-    def decision(self, evidence: tuple[Floats, ...]) -> Floats:
-        """Return decision values."""
-        return self.rule.decision(evidence)
-
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently: membership and label count."""
         return self.view.flips(self.rule.chances(votes, noise), self.rule.answers(votes, noise))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import wraps
 from numbers import Real
 from typing import Any
 
@@ -16,7 +18,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from replearn.compat import validate_data
+from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning
 from replearn.execution import random_state_names, set_seeds
 from replearn.learners.diagnostics import warn_user
@@ -46,15 +48,27 @@ def _forget_fit(learner: Any) -> None:
             delattr(learner, name)
 
 
-def refuse_fit_params(params: dict[str, Any]) -> None:
-    """Refuse further arguments of ``fit``, weights in particular, instead of passing over them."""
-    if "sample_weight" in params:
-        raise TypeError(
-            "fit takes no sample_weight: the promise counts rows, equally many in every block. "
-            "Leave it out, and weigh inside the base learner (class_weight='balanced')."
-        )
-    if params:
-        raise TypeError(f"fit got an unexpected keyword argument {next(iter(params))!r}")
+def checked_fit(fit: Any) -> Any:
+    """Decorate ``fit``: check parameters, and refuse what it does not take: weights."""
+    validated = fit_context(prefer_skip_nested_validation=False)(fit)
+    signature = inspect.signature(fit)
+    groups = "give groups by name, groups=..." if "groups" in signature.parameters else "no groups"
+    weights = (
+        "no sample_weight: the promise counts rows, all alike; weigh inside the base learner "
+        "(class_weight='balanced')"
+    )
+    if any(taken.kind is taken.VAR_KEYWORD for taken in signature.parameters.values()):
+        weights = "give weights by name, sample_weight=..."
+
+    @wraps(fit)
+    def checked(self: Any, *args: Any, **params: Any) -> Any:
+        try:
+            signature.bind(self, *args, **params)
+        except TypeError as error:
+            raise TypeError(f"fit: {error}. fit takes X and y; {groups}; {weights}.") from None
+        return validated(self, *args, **params)
+
+    return checked
 
 
 def base_learner(estimator: Any) -> Any:
@@ -235,4 +249,9 @@ def describe_learner(estimator: Any) -> tuple[str, str]:
     Two labs belong to one promise only if they train the same learner.
     """
     unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
-    return " ".join(_ADDRESS.sub("", repr(estimator)).split()), bind(unfitted).digest
+    return in_words(estimator), bind(unfitted).digest
+
+
+def in_words(estimator: Any) -> str:
+    """Describe a learner in one line that is the same in every process."""
+    return " ".join(_ADDRESS.sub("", repr(estimator)).split())

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import HasMethods, Interval, StrOptions, fit_context
+from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
@@ -26,9 +26,9 @@ from replearn.learners.inputs import (
     bind_learner,
     check_base,
     check_features,
-    describe_learner,
+    checked_fit,
     float_precision,
-    refuse_fit_params,
+    in_words,
     with_base_tags,
 )
 from replearn.learners.marks import sample_conditions
@@ -195,8 +195,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         refuse_planned([name for name in params if name in fixed])
         return cls(estimator, plan=plan, **params)
 
-    @fit_context(prefer_skip_nested_validation=False)
-    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, **unsupported: Any):
+    @checked_fit
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
         """Fit the base learner on every block.
 
         Parameters
@@ -207,15 +207,12 @@ class PointwiseReplicableClassifier(VotePredictions):
             Labels of any kind.
         groups : array-like of shape (n,), default=None
             Rows of one group (one patient) stay in one block; the certificate then counts groups.
-        **unsupported
-            Refused: there is no ``sample_weight``.
 
         Returns
         -------
         self : object
             The fitted learner.
         """
-        refuse_fit_params(unsupported)
         with all_or_nothing(self):
             X, base = check_features(self, X, reset=True), base_learner(self.estimator)
             asked, key = plan_arguments(self), SharedKey(self.shared_key)
@@ -259,9 +256,9 @@ class PointwiseReplicableClassifier(VotePredictions):
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = Identity(
                 key.fingerprint,
-                describe_learner(base)[0],
+                in_words(base),
                 bound.digest,
-                classes,
+                tuple(classes),
                 given.n,
                 versions=bound.versions,
                 unbound=bound.unbound,

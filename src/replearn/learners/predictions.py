@@ -7,18 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
-from sklearn.utils.metaestimators import available_if
 
 from replearn.learners.inputs import check_features
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate
 from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
-
-
-def _has_two_classes(learner: Any) -> bool:
-    """Whether there are not more than two classes, or none yet: before ``fit``."""
-    return len(getattr(learner, "classes_", ())) <= 2
 
 
 class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -32,8 +26,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -49,8 +43,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -60,36 +54,33 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         vote, X = self._vote_of_two("vote_share"), check_features(self, X, reset=False)
         return vote.rule.share(vote.votes(X))
 
-    @available_if(_has_two_classes)
-    def decision_function(self, X: Any, *, points: Any = None) -> Floats:
+    def margin(self, X: Any, *, points: Any = None) -> Floats:
         """Signed distance from the other answer: the law's value minus the point's threshold.
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
 
         Returns
         -------
         ndarray of shape (n,)
             Positive for ``classes_[1]``; two classes only. For a heavy point: that of its own
-            labels. It contains the point's random threshold: rank points by `vote_share`.
+            labels. It contains the point's random threshold and is therefore no
+            ``decision_function``: rank points by `vote_share` or `predict_proba`.
         """
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        rule = vote.rule_for(X)
-        return rule.decision(rule.evidence(*vote.votes_and_noise(X, points)))
+        vote, X = self._vote_of_two("margin"), check_features(self, X, reset=False)
+        evidence = vote.rule_for(X).evidence(*vote.votes_and_noise(X, points))
+        _, law_value, threshold = evidence
+        return law_value - threshold
 
     def flip_probability(self, X: Any, *, points: Any = None) -> Floats:
         """Estimate the probability that a fresh training sample gives another prediction.
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
 
         Returns
         -------
@@ -106,10 +97,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
         delta : float, default=0.05
             Each point's limits fail with probability at most delta.
 
@@ -154,12 +143,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X, points
+            As in ``predict``.
         max_flip : float
             Largest flip probability with which a label is given.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
         fill_value : object, default=None
             What stands for no prediction.
 
@@ -181,10 +168,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
 
         Returns
         -------
@@ -200,7 +185,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _vote_of_two(self, method: str) -> Any:
         """Return the fitted vote; refuse more than two classes."""
         vote = self._vote()
-        if not _has_two_classes(self):
+        if len(self.classes_) > 2:
             raise ValueError(
                 f"{method} is defined for two classes; this learner has {len(self.classes_)}."
             )

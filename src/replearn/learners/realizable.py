@@ -9,12 +9,12 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
 from replearn.bounds.realizable import best_ceiling
-from replearn.compat import HasMethods, fit_context
+from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import seeded
 from replearn.learners.digests import bind
-from replearn.learners.inputs import all_or_nothing
+from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.randomness import SharedKey
 
@@ -101,7 +101,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         self.max_error_limit, self.classes = max_error_limit, classes
         self.sample_size, self.shared_key = sample_size, shared_key
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike):
         """Fit the best hypothesis, or abstain if none fits well.
 

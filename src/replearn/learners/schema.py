@@ -45,8 +45,8 @@ def describe_points(
     X: Any,
     codes: NDArray[np.intp],
     *,
+    rows: NDArray[np.intp],
     decimals: int | None = None,
-    rows: NDArray[np.intp] | None = None,
     groups: NDArray[Any] | None = None,
 ) -> dict[str, Any]:
     """Describe the points of a sample, as fields of an `Identity`.
@@ -57,11 +57,11 @@ def describe_points(
         The sample.
     codes : ndarray of intp
         Labels as codes.
+    rows : ndarray of intp
+        Rows in a keyed order, of which the first are looked at: the description then does not
+        depend on the order of the file.
     decimals : int, optional
         Rounding of the encoding.
-    rows : ndarray of intp, optional
-        Rows in an order that does not depend on their content beyond the key; None: a fixed
-        random order of the positions.
     groups : ndarray, optional
         Groups of the rows: one row of each is looked at, since only groups are independent.
 
@@ -69,7 +69,7 @@ def describe_points(
     --------
     >>> import numpy as np
     >>> X = np.arange(1000.0)[:, None]
-    >>> schema = describe_points(X, np.arange(1000) % 2)["schema"]
+    >>> schema = describe_points(X, np.arange(1000) % 2, rows=np.arange(1000))["schema"]
     >>> schema["columns"], schema["rows"], schema["sketch"][0]["all"]["quantiles"][7]
     (None, 1000, 499.0)
     """
@@ -87,7 +87,9 @@ def describe_points(
     }
     most = MOST_CELLS if isinstance(X, np.ndarray) and X.dtype.kind == "f" else MOST_CELLS // 2
     n_kept = most // max(1, min(len(names), MOST_COLUMNS))
-    chosen = _chosen_rows(len(codes), rows, groups)[:n_kept]
+    if groups is not None:
+        rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
+    chosen = rows[:n_kept]
     if len(chosen) >= FEWEST_ROWS:
         schema |= _sketch(take_rows(X, chosen), names, codes[chosen] == 1, decimals)
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
@@ -106,16 +108,6 @@ def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
     hashes = _PUBLIC.hashes(as_points(rows, decimals=decimals))
     content = repr((ENCODING_VERSION, named)).encode() + hashes.astype("<u8").tobytes()
     return sha256(content).hexdigest()[:16]
-
-
-def _chosen_rows(
-    n: int, rows: NDArray[np.intp] | None, groups: NDArray[Any] | None
-) -> NDArray[np.intp]:
-    if rows is None:
-        rows = np.random.default_rng(0).permutation(n)
-    if groups is not None:
-        rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
-    return rows
 
 
 def _sketch(

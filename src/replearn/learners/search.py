@@ -15,7 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import HasMethods, Interval, fit_context
+from replearn.compat import HasMethods, Interval
 from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import (
     configuration_name,
@@ -35,6 +35,7 @@ from replearn.learners.inputs import (
     bind_learner,
     check_features,
     check_labels,
+    checked_fit,
     with_base_tags,
 )
 from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
@@ -157,7 +158,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self.train_size, self.drift, self.cv, self.refit = train_size, drift, cv, refit
         self.sample_size, self.shared_key, self.n_jobs = sample_size, shared_key, n_jobs
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike, **params: Any):
         """Choose a configuration and fit it.
 
@@ -260,7 +261,6 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             sharpness=t,
             **asked,
             candidates=names_digest(names, len(names)),
-            learner=bound.digest,
         )
 
     def _folds(self) -> tuple[int, int]:

@@ -12,9 +12,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import Interval, fit_context
+from replearn.compat import Interval
 from replearn.learners.binding import bind_candidates, certify_choice
-from replearn.learners.inputs import all_or_nothing, check_labels
+from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
@@ -99,7 +99,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         self.rho, self.alpha, self.beta = rho, alpha, beta
         self.sharpness, self.sample_size, self.shared_key = sharpness, sample_size, shared_key
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike):
         """Choose a model by its errors on a sample that none of them was trained on.
 

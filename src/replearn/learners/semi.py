@@ -9,12 +9,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.compat import Interval, fit_context, validate_data
+from replearn.compat import Interval, validate_data
 from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.binding import certify_choice
 from replearn.learners.digests import bind
-from replearn.learners.inputs import all_or_nothing
+from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
 from replearn.randomness import SharedKey
@@ -95,7 +95,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         self.candidates, self.sharpness = candidates, sharpness
         self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
         """Fit: choose a rule by its errors and shared random numbers.
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
-from replearn.compat import Interval, StrOptions, fit_context
+from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.binding import certify_choice
 from replearn.learners.digests import bind
-from replearn.learners.inputs import all_or_nothing
+from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
@@ -68,7 +68,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     --------
     >>> import numpy as np
     >>> from replearn.learners import ReplicableThresholdClassifier
-    >>> X = np.round(np.random.default_rng(0).normal(50, 10, (800_000, 1)))
+    >>> X = np.round(np.random.default_rng(0).normal(50, 10, (400_000, 1)))
     >>> asked = {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1, "direction": ">"}
     >>> model = ReplicableThresholdClassifier(**asked, shared_key="k").fit(X, X[:, 0] > 60)
     >>> model.rule(), model.certificate_.certified
@@ -101,7 +101,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         self.feature, self.direction, self.sharpness = feature, direction, sharpness
         self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike):
         """Fit the cut.
 
@@ -185,7 +185,7 @@ def level_scale(
     """Return the scale t: the largest that keeps rho if that is accurate enough, else alpha's.
 
     >>> round(level_scale(10**6, 0.2, 0.2, 0.2, 0.1, 1), 1)
-    46.1
+    158.2
     """
 
     # theorem: thresholds-proper

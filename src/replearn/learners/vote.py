@@ -133,11 +133,6 @@ class ThresholdRule:
         """Return what an answer rests on: share, law value, threshold."""
         return self.share(votes), self._law_values(votes), noise
 
-    def decision(self, evidence: tuple[Floats, ...]) -> Floats:
-        """Law value minus threshold, positive for class 1."""
-        _, law_value, threshold = evidence
-        return law_value - threshold
-
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
         whole = whole_votes(votes, self.design)

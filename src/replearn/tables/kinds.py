@@ -37,7 +37,7 @@ FEWEST_ROWS_FOR_IDS = 50
 FEWEST_LEVELS_FOR_NAMED_IDS = 50
 
 _LARGEST_EXACT = float(1 << 53)
-_ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z]I[dD]$", re.IGNORECASE)
+_ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z](?-i:I[dD])$", re.IGNORECASE)
 
 
 def is_date(kind: str) -> bool:

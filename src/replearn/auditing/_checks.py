@@ -1,0 +1,250 @@
+"""Checks of stability, certificates and the file: RPL001 to RPL010."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import numpy as np
+
+from replearn.auditing._check import Check, NotApplicable, certified, register_in
+from replearn.auditing._measurement import Measurement
+from replearn.auditing._statistics import LEAST_GROUP_ROWS, percent, row_limits
+from replearn.guarantees import Certificate, plan
+
+CHECKS: list[Check] = []
+check = register_in(CHECKS)
+
+HIGH_FLIP_RATE = 0.02
+"""From here on, two people in a hundred get another prediction for no reason of their own."""
+
+GROUP_RATIO = 1.5
+GROUP_EXCESS = 0.01
+"""A subgroup that flips more: half as much again as the others, and a point more."""
+
+REPEATED_SHARE = 0.1
+HEAVY_SHARE = 0.01
+
+
+@check(
+    "RPL001",
+    "high flip rate",
+    "issue",
+    remedy="Look at the contenders with fewer flips, and at the least stable rows.",
+    not_proved="A low mean hides single people: look at the distribution over rows.",
+)
+def _high_flip_rate(result: Measurement) -> Iterable[str]:
+    for c in result.contenders:
+        rate = result.flip_rate(c.name)
+        if rate.lower > HIGH_FLIP_RATE:
+            yield (
+                f"{c.name}: {percent(rate.value, 1)} of the predictions change when the model is "
+                f"retrained ({percent(1 - result.delta, 0)} limits {percent(rate.lower, 1)} to "
+                f"{percent(rate.upper, 1)})."
+            )
+
+
+@check(
+    "RPL002",
+    "tail above the promise",
+    "issue",
+    remedy="Look for what breaks an assumption: something learned outside the blocks, a learner "
+    "that keeps state between fits, samples of different size.",
+    not_proved="Pairs resolve a row only roughly; a small excess stays unseen.",
+)
+def _tail_above_promise(result: Measurement) -> Iterable[str]:
+    limits = [(c, c.promise(result.design)) for c in certified(result)]
+    judged = [(c, limit) for c, limit in limits if limit is not None and limit < 1]
+    if not judged:
+        raise NotApplicable("No certificate promises anything about single rows.")
+    for c, limit in judged:
+        # Simultaneous over rows: a false alarm at any row has probability delta.
+        frequency, lower, _ = row_limits(c.flips, result.delta / c.flips.shape[1])
+        above = np.flatnonzero(lower > limit)
+        if len(above):
+            yield (
+                f"{c.name}: {len(above)} of {len(lower)} test rows flip more often than the "
+                f"certificate allows for these pairs ({limit:.3f}), up to "
+                f"{frequency[above].max():.2f} of the pairs. Some assumption of the certificate "
+                "does not hold."
+            )
+
+
+@check(
+    "RPL003",
+    "a subgroup flips more",
+    "issue",
+    remedy="Tell those concerned; collect more rows of the subgroup; abstain where "
+    "flip_probability is high.",
+    not_proved="Small subgroups, and subgroups that were not named, may differ unseen.",
+)
+def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
+    levels = [
+        (f"{name} = {level}", places == place)
+        for name, (names, places) in result.subgroups.items()
+        for place, level in enumerate(names)
+    ]
+    levels = [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= LEAST_GROUP_ROWS]
+    if not levels:
+        raise NotApplicable(
+            f"No subgroups with at least {LEAST_GROUP_ROWS} test rows inside and outside."
+        )
+    delta = result.delta / (len(levels) * len(result.contenders))
+    for c in result.contenders:
+        for name, here in levels:
+            # Limits of both means at half the error probability each: disjoint means certain.
+            inside, outside = (result.mean(c.flips, rows=r, delta=delta / 2) for r in (here, ~here))
+            large = inside.value > max(GROUP_RATIO * outside.value, outside.value + GROUP_EXCESS)
+            if large and inside.lower > outside.upper:
+                yield (
+                    f"{c.name}: {name} flips {percent(inside.value, 1)} of the time, "
+                    f"the others {percent(outside.value, 1)} ({here.sum()} test rows)."
+                )
+
+
+@check(
+    "RPL004",
+    "not certified at this n",
+    "issue",
+    remedy="Collect more rows, or ask for a larger rho: plan() says which.",
+    command="Collect more rows, or ask for a larger --rho: replearn plan says which.",
+    not_proved="The audit learns from part of the file; another n has another certificate.",
+)
+def _not_certified(result: Measurement) -> Iterable[str]:
+    for c in certified(result):
+        if c.certificate is not None and not c.certificate.certified:
+            yield f"{c.name}: {_shortfall(c.certificate)}."
+
+
+def _shortfall(certificate: Certificate) -> str:
+    """Say why a request is not certified, and where possible which n would do."""
+    vote = certificate.design
+    if certificate.task != "pointwise" or vote is None:
+        return certificate.reason
+    planned = plan(
+        n=vote.n, rho=vote.request.rho, n_classes=vote.n_classes, vote=vote.vote, unit=vote.unit
+    )
+    return planned.reason or f"{certificate.reason}; the planner's own choice of blocks would do"
+
+
+@check(
+    "RPL005",
+    "transformer in front of the classifier",
+    "issue",
+    remedy="Put the transformer into the base estimator: "
+    "PointwiseReplicableClassifier(make_pipeline(scaler, classifier)).",
+    command="Give the transformer and the classifier as one pipeline: --model module:object.",
+    not_proved="Transformers that were applied before the audit leave no trace.",
+)
+def _transformer_in_front(result: Measurement) -> Iterable[str]:
+    for c in certified(result):
+        warned = [text for text, _ in c.notes if text.startswith("PreprocessingWarning")]
+        if c.in_front:
+            yield f"{c.name}: {', '.join(c.in_front)} learns in front of the learner."
+        elif warned:
+            yield f"{c.name}: {warned[0].removeprefix('PreprocessingWarning: ')}"
+
+
+@check(
+    "RPL006",
+    "runs with different plans",
+    "issue",
+    remedy="Fix n and classes in a plan that all runs share: plan(n=..., classes=[...]).",
+    command="Fix n and classes in a plan that all runs share: replearn plan, then fit --plan.",
+    not_proved="Only runs inside this audit were compared, not those of another lab.",
+)
+def _different_plans(result: Measurement) -> Iterable[str]:
+    for c in certified(result):
+        if c.incomparable:
+            reasons = "; ".join(c.incomparable)
+            yield f"{c.name}: the two runs of a pair are not comparable ({reasons})."
+
+
+@check(
+    "RPL007",
+    "repeated rows that matter",
+    "tip",
+    remedy="If they are copies of one event, remove them or give groups; if they are different "
+    "people with equal features, the flips of these points are underestimated.",
+    command="If they are copies of one event, remove them or name the column of the event with "
+    "--group-by; if they are different people with equal features, the flips of these points are "
+    "underestimated.",
+    not_proved="Rows that differ in one digit count as different.",
+)
+def _repeated_rows(result: Measurement) -> Iterable[str]:
+    facts = result.facts
+    if facts.repeated_test_share < REPEATED_SHARE:
+        return
+    yield (
+        f"{percent(facts.repeated_test_share, 0)} of the test rows occur again among the rows "
+        "that are learned from."
+    )
+    if facts.largest_point_share >= HEAVY_SHARE:
+        yield f"One single point holds {percent(facts.largest_point_share, 1)} of the file."
+
+
+@check(
+    "RPL008",
+    "groups ignored",
+    "issue",
+    remedy="Pass groups=: rows of one person then stay in one sample and in one block.",
+    command="Name the column with --group-by: rows of one person then stay in one sample and in "
+    "one block. If it is no id of people, ignore this.",
+    not_proved="Ids are recognised by their names only.",
+)
+def _groups_ignored(result: Measurement) -> Iterable[str]:
+    if result.design.unit == "groups":
+        return
+    if not result.facts.has_named_columns:
+        raise NotApplicable("Columns have no names: ids cannot be recognised.")
+    for name, distinct, per in result.facts.id_columns:
+        yield (
+            f"Column {name!r} looks like an id: {distinct} values, {per:.1f} rows each, but groups "
+            "were not given."
+        )
+
+
+@check(
+    "RPL009",
+    "the order of the file matters",
+    "issue",
+    remedy="The audit shuffles the rows, so it does not see drift: retrain on rows of one period "
+    "and compare the models with compare().",
+    command="The audit shuffles the rows, so it does not see drift: replearn fit on rows of one "
+    "period and of the next, then replearn compare.",
+    not_proved="Slow drift in few columns, or in their relation to the label, may stay unseen.",
+)
+def _order_of_the_file(result: Measurement) -> Iterable[str]:
+    if result.facts.drift:
+        yield (
+            "First and last third of the file differ (largest difference of shares: "
+            f"{_worst(result.facts.drift)})."
+        )
+    if result.facts.neighbours:
+        yield (
+            "Rows that stand next to each other are more alike than chance allows (correlation "
+            f"of neighbours: {_worst(result.facts.neighbours)})."
+        )
+
+
+def _worst(items: tuple[tuple[str, float], ...], most: int = 5) -> str:
+    first = sorted(items, key=lambda item: -item[1])[:most]
+    words = ", ".join(f"{name} {value:.2f}" for name, value in first)
+    return words if len(items) <= most else f"{words} and {len(items) - most} more"
+
+
+@check(
+    "RPL010",
+    "default key",
+    "tip",
+    remedy='Agree on a key before the data are seen: shared_key="trial-2026", or '
+    "SharedKey.generate().",
+    command="Agree on a key before the data are seen: replearn key new --out key.txt, then "
+    "--key-file key.txt.",
+    not_proved="A key that was chosen after looking at predictions voids the guarantee; nobody "
+    "can see that.",
+)
+def _default_key(result: Measurement) -> Iterable[str]:
+    certified(result)
+    for c in result.contenders:
+        if c.default_key:
+            yield f"{c.name} uses the default key 0, which everybody has."

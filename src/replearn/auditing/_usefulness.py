@@ -1,0 +1,252 @@
+"""How useful predictions are: recall, precision, AUC, Brier score, with limits over pairs and rows.
+
+Every measure is written as a table with one line per pair and one column per test row whose mean is
+the measure (for ratios and ranks: its linear part), so that one function gives limits of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from replearn.auditing._statistics import Estimate
+
+Floats = NDArray[np.float64]
+Mean = Callable[..., Estimate]
+"""Mean of a table of pairs and rows with limits; takes ``rows`` (a mask) and ``within``."""
+
+SHARES, ANY = (0.0, 1.0), (0.0, float("inf"))
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What the runs of all pairs answered for the test rows."""
+
+    truth: NDArray[np.intp]  # places in the list of classes
+    shares: Floats  # pairs, runs, rows, classes: probability that a run answers the class
+    probabilities: Floats | None = None  # the same shape: what predict_proba says
+
+    @property
+    def present(self) -> list[int]:
+        """Classes that the test rows hold."""
+        return np.unique(self.truth).tolist()
+
+    def answer_shares(self) -> Floats:
+        """Share of each class among all answers."""
+        return self.shares.mean(axis=(0, 1, 2))
+
+    def recalls(self, place: int) -> Floats:
+        """Answers of one class: over the rows of that class, the mean is its recall."""
+        return self.shares[..., place].mean(axis=1)
+
+    def balanced(self) -> Floats:
+        """Mean of the recalls of all classes."""
+        found = np.zeros(self.shares.shape[:1] + self.truth.shape)
+        recalls = []
+        for place in self.present:
+            here = self.truth == place
+            values = self.recalls(place)[:, here]
+            recalls.append(values.mean(axis=1))
+            weight = len(here) / (len(self.present) * here.sum())
+            found[:, here] = weight * (values - recalls[-1][:, np.newaxis])
+        return found + np.mean(recalls, axis=0)[:, np.newaxis]
+
+    def precisions(self, place: int) -> Floats | None:
+        """Share of right ones among the answers of one class; None without such answers."""
+        said = self.recalls(place)
+        often = said.mean()
+        if often == 0:
+            return None
+        right = self.truth == place
+        precision = (said * right).mean() / often
+        return np.asarray(precision + said * (right - precision) / often)
+
+    def aucs(self) -> Floats | None:
+        """Area under the ROC curve; of several classes each against the others, averaged."""
+        if self.probabilities is None or len(self.present) < 2:
+            return None
+        places = self.present if self.shares.shape[-1] > 2 else [1]
+        parts = [_auc(self.probabilities[..., place], self.truth == place) for place in places]
+        return np.mean(parts, axis=0).mean(axis=1)
+
+    def briers(self) -> Floats | None:
+        """Squared error of the probabilities (of two classes: of either one)."""
+        if self.probabilities is None:
+            return None
+        right = self.truth[:, np.newaxis] == np.arange(self.shares.shape[-1])
+        return 0.5 * ((self.probabilities - right) ** 2).sum(axis=-1).mean(axis=1)
+
+    def log_losses(self) -> Floats | None:
+        """Negative logarithm of the true class's probability, cut as scikit-learn cuts it."""
+        if self.probabilities is None:
+            return None
+        of_truth = self.probabilities[..., np.arange(len(self.truth)), self.truth]
+        return -np.log(np.clip(of_truth, np.finfo(float).eps, 1.0)).mean(axis=1)
+
+
+def _auc(scores: Floats, positive: NDArray[np.bool_]) -> Floats:
+    """Tables whose mean over rows is the AUC of each run: its value plus each row's part in it.
+
+    Examples
+    --------
+    >>> scores = np.array([[[0.1, 0.4, 0.35, 0.8]]])
+    >>> float(_auc(scores, np.array([False, False, True, True])).mean())
+    0.75
+    """
+    ranks = stats.rankdata(scores, axis=-1)
+    found = np.empty_like(ranks)
+    for here in (positive, ~positive):
+        others = len(here) - here.sum()
+        # Rows of the other class below each row; ties count half.
+        below = (ranks[..., here] - stats.rankdata(scores[..., here], axis=-1)) / others
+        found[..., here] = below if here is positive else 1.0 - below
+    value = found[..., positive].mean(axis=-1, keepdims=True)
+    weights = np.where(positive, positive.mean(), 1.0 - positive.mean())
+    return np.asarray(value + (found - value) / weights)
+
+
+@dataclass(frozen=True)
+class ClassRecall:
+    """Recall and precision of one class."""
+
+    label: Any
+    rows: int
+    recall: Estimate
+    precision: Estimate | None
+    answers: float  # share of this class among the answers
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        estimates = {"recall": self.recall, "precision": self.precision}
+        told = {name: None if e is None else e.to_dict() for name, e in estimates.items()}
+        return {"label": str(self.label), "rows": self.rows, **told, "answers": self.answers}
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """How useful one contender's predictions are.
+
+    Parameters
+    ----------
+    accuracy, balanced_accuracy : Estimate
+        Share of right answers, and mean recall over classes.
+    auc, brier, log_loss : Estimate or None
+        Of the probabilities; None without probabilities.
+    classes : tuple of ClassRecall
+        Recall and precision of each class that the test rows hold.
+    constant : object or None
+        The label that is answered (nearly) always, if there is one.
+    """
+
+    accuracy: Estimate
+    balanced_accuracy: Estimate
+    auc: Estimate | None
+    brier: Estimate | None
+    log_loss: Estimate | None
+    classes: tuple[ClassRecall, ...]
+    constant: Any
+
+    @property
+    def rarest(self) -> ClassRecall:
+        """The class with the fewest test rows."""
+        return min(self.classes, key=lambda c: c.rows)
+
+    @property
+    def worst(self) -> ClassRecall:
+        """The class with the lowest recall."""
+        return min(self.classes, key=lambda c: c.recall.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the numbers as JSON values."""
+        names = ("balanced_accuracy", "auc", "brier", "log_loss")
+        estimates = {name: getattr(self, name) for name in names}
+        return {
+            **{name: None if e is None else e.to_dict() for name, e in estimates.items()},
+            "classes": [c.to_dict() for c in self.classes],
+            "rarest_class": str(self.rarest.label),
+            "worst_class": str(self.worst.label),
+            "constant": None if self.constant is None else str(self.constant),
+        }
+
+
+CONSTANT_SHARE = 0.02
+"""Constant: other answers than the usual one, for fewer than this share of the other rows."""
+
+
+def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefulness:
+    """Measure everything, with limits by ``mean``.
+
+    Examples
+    --------
+    >>> from functools import partial
+    >>> from replearn.auditing._statistics import mean_limits
+    >>> shares = np.zeros((2, 2, 40, 2))
+    >>> shares[..., 0] = 1.0
+    >>> found = usefulness(
+    ...     Answers(np.arange(40) // 30, shares), ("good", "bad"), partial(mean_limits, delta=0.05)
+    ... )
+    >>> found.accuracy.value, found.balanced_accuracy.value, found.constant
+    (0.75, 0.5, 'good')
+    """
+
+    def told(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
+        return None if values is None else mean(values, within=within)
+
+    right = np.take_along_axis(
+        answers.shares, answers.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
+    )[..., 0]
+    said = answers.answer_shares()
+    return Usefulness(
+        accuracy=mean(right.mean(axis=1)),
+        balanced_accuracy=mean(answers.balanced(), within=SHARES),
+        auc=told(answers.aucs()),
+        brier=told(answers.briers()),
+        log_loss=told(answers.log_losses(), ANY),
+        classes=tuple(
+            ClassRecall(
+                label=labels[place],
+                rows=int((answers.truth == place).sum()),
+                recall=mean(answers.recalls(place), rows=answers.truth == place),
+                precision=told(answers.precisions(place)),
+                answers=float(said[place]),
+            )
+            for place in answers.present
+        ),
+        constant=_constant(answers, labels),
+    )
+
+
+def _constant(answers: Answers, labels: tuple[Any, ...]) -> Any:
+    """The label that is answered (nearly) always although the truth has others."""
+    said = answers.answer_shares()
+    usual = int(said.argmax())
+    others = float((answers.truth != usual).mean())
+    # Relative to the other rows: a class of one percent is answered rarely by good models too.
+    return labels[usual] if others > 0 and 1.0 - said[usual] < CONSTANT_SHARE * others else None
+
+
+def majority(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> dict[str, Any]:
+    """Tell what always answering the commonest class of the test rows would score.
+
+    Examples
+    --------
+    >>> majority(np.array([0, 0, 0, 1]), ("good", "bad"))["accuracy"]
+    0.75
+    """
+    counts = np.bincount(truth, minlength=len(labels))
+    shares = counts[counts > 0] / counts.sum()
+    usual = int(counts.argmax())
+    return {
+        "label": str(labels[usual]),
+        "accuracy": float(shares.max()),
+        "balanced_accuracy": 1.0 / len(shares),
+        "auc": 0.5,
+        # Of the probabilities that are the same for all rows: the shares of the classes.
+        "brier": float(0.5 * (1.0 - (shares**2).sum())),
+        "log_loss": float(-(shares * np.log(shares)).sum()),
+    }

@@ -1,0 +1,28 @@
+"""All experiments, in the order in which the list shows them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from replearn.lab.experiment import Experiment
+
+# One module each, with one name EXPERIMENT.
+MODULES = (
+    "coin_limit",
+    "coin_gap",
+)
+
+
+def all_experiments() -> dict[str, Experiment]:
+    """Return every experiment by its name."""
+    modules = (import_module(f"{__name__}.{module}") for module in MODULES)
+    found = [module.EXPERIMENT for module in modules]
+    return {experiment.name: experiment for experiment in found}
+
+
+def find_experiment(name: str) -> Experiment:
+    """Return the experiment of this name, or raise with the names that there are."""
+    known = all_experiments()
+    if name not in known:
+        raise ValueError(f"no experiment is called {name!r}; there are: {', '.join(known)}.")
+    return known[name]

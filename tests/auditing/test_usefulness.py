@@ -1,0 +1,222 @@
+"""Usefulness: the same numbers as scikit-learn's, limits that cover, and the verdict."""
+
+import numpy as np
+import pytest
+from scipy import stats
+from sklearn import metrics
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+
+from replearn import PointwiseReplicableClassifier
+from replearn.auditing import audit, compare
+from replearn.auditing._statistics import mean_limits
+from replearn.auditing._usefulness import Answers, usefulness
+
+OPTIONS = {"n_pairs": 3, "design": {"test_size": 300}, "shared_key": "useful"}
+
+
+def ours(**params):
+    settings = {"n_blocks": 20, "shared_key": "k", "plan": {"n_partitions": 1}} | params
+    return PointwiseReplicableClassifier(GaussianNB(), **settings)
+
+
+@pytest.fixture(scope="module", params=[2, 3])
+def found(request):
+    """An audit of two and of three classes, one of them rare."""
+    shares = {2: [0.85], 3: [0.5, 0.4]}[request.param]
+    X, y = make_classification(
+        1500, 6, n_informative=4, n_classes=request.param, weights=shares, random_state=0
+    )
+    contenders = {"nb": GaussianNB(), "ours": ours()}
+    return audit(contenders, X, np.array(["c", "b", "a"])[y], **OPTIONS)
+
+
+def over_runs(score, contender, predictions):
+    """Mean of a score of scikit-learn over all runs."""
+    runs = predictions.reshape(-1, *predictions.shape[2:])
+    return np.mean([score(contender.truth, run) for run in runs])
+
+
+def test_the_numbers_are_those_of_scikit_learn(found):
+    nb, useful = found["nb"], found.usefulness("nb")
+    several = len(found.classes) > 2
+    column = slice(None) if several else 1
+    chances = nb.probabilities[..., column]
+    auc = over_runs(
+        lambda t, p: metrics.roc_auc_score(t, p, multi_class="ovr", average="macro"), nb, chances
+    )
+    assert useful.auc.value == pytest.approx(auc)
+    accuracy = over_runs(metrics.accuracy_score, nb, nb.predictions)
+    assert useful.accuracy.value == pytest.approx(accuracy)
+    balanced = over_runs(metrics.balanced_accuracy_score, nb, nb.predictions)
+    assert useful.balanced_accuracy.value == pytest.approx(balanced)
+    loss = over_runs(metrics.log_loss, nb, nb.probabilities)
+    assert useful.log_loss.value == pytest.approx(loss)
+    hot = np.eye(len(found.classes))[nb.truth]
+    half = 0.5 * ((nb.probabilities - hot) ** 2).sum(axis=-1).mean()
+    assert useful.brier.value == pytest.approx(half)
+    for place, name in enumerate(found.classes):
+        told = next(c for c in useful.classes if c.label == name)
+        recall = over_runs(
+            lambda t, p, k=place: metrics.recall_score(t == k, p == k), nb, nb.predictions
+        )
+        assert told.recall.value == pytest.approx(recall)
+        assert told.rows == (nb.truth == place).sum()
+        said = nb.predictions == place
+        assert told.precision.value == pytest.approx(
+            said[..., nb.truth == place].sum() / said.sum()
+        )
+        assert told.answers == pytest.approx(said.mean())
+
+
+def test_thresholds_are_integrated_out_of_recall_as_well(found):
+    c = found["ours"]
+    mine = found.usefulness("ours")
+    assert mine.accuracy.value == pytest.approx(c.right.mean())
+    by_class = [c.right[..., c.truth == place].mean() for place in range(len(found.classes))]
+    assert mine.balanced_accuracy.value == pytest.approx(np.mean(by_class))
+    assert mine.worst.recall.value == pytest.approx(min(by_class))
+    for estimate in (mine.accuracy, mine.balanced_accuracy, mine.auc, mine.brier, mine.log_loss):
+        assert estimate.lower < estimate.value < estimate.upper
+
+
+def simulated(rng, pairs=10, rows=400):
+    """Runs with two random errors each: of the training sample, and of the rows."""
+    truth = (rng.random(rows) < 0.3).astype(int)
+    score = 1.1 * truth + rng.normal(size=rows)
+    moved = score + 0.1 * rng.normal(size=(pairs, 2, 1))
+    chances = stats.norm.cdf(moved - 0.5)
+    chances = np.stack([1 - chances, chances], axis=-1)
+    answers = Answers(truth, np.stack([moved <= 0.5, moved > 0.5], axis=-1).astype(float), chances)
+    return usefulness(answers, (0, 1), lambda v, **options: mean_limits(v, 0.05, **options))
+
+
+def test_limits_cover_what_is_known():
+    """Scores are normal: AUC, recall and balanced accuracy have known values."""
+    sd = np.sqrt(1 + 0.1**2)
+    recall = stats.norm.cdf((1.1 - 0.5) / sd)
+    other = stats.norm.cdf(0.5 / sd)
+    truths = {"auc": stats.norm.cdf(1.1 / np.sqrt(2)), "balanced_accuracy": (recall + other) / 2}
+    rng, trials = np.random.default_rng(0), 80
+    hits = dict.fromkeys([*truths, "recall", "precision"], 0)
+    precision = 0.3 * recall / (0.3 * recall + 0.7 * (1 - other))
+    for _ in range(trials):
+        told = simulated(rng)
+        for name, truth in truths.items():
+            hits[name] += getattr(told, name).lower <= truth <= getattr(told, name).upper
+        rare = told.rarest
+        hits["recall"] += rare.recall.lower <= recall <= rare.recall.upper
+        hits["precision"] += rare.precision.lower <= precision <= rare.precision.upper
+    for name, count in hits.items():
+        # Student's limits are approximate: two points are granted.
+        assert stats.binom.cdf(count, trials, 0.93) > 1e-7, name
+
+
+# -- the verdict -----------------------------------------------------------------------------------
+
+
+class Cut(ClassifierMixin, BaseEstimator):
+    """Answers 1 above a cut that moves with the sample."""
+
+    def __init__(self, at=1.2, moves=5.0):
+        self.at, self.moves = at, moves
+
+    def fit(self, X, y):
+        self.classes_, self.shift_ = np.array([0, 1]), self.moves * X[:, 1].mean()
+        return self
+
+    def predict(self, X):
+        return (X[:, 0] > self.at + self.shift_).astype(int)
+
+
+def judged(other, baseline=None, **options):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1200, 2))
+    y = (X[:, 0] + rng.normal(0, 0.3, 1200) > 1.2).astype(int)
+    contenders = {"baseline": baseline or Cut(), "other": other}
+    options = {"n_pairs": 8, "design": {"test_size": 300}, "shared_key": 0} | options
+    return audit(contenders, X, y, **options)
+
+
+@pytest.mark.parametrize(
+    ("other", "outcome", "words"),
+    [
+        (Cut(moves=0), "worth it", "Worth it here: other: 0.00 % of the predictions change"),
+        (Cut(at=99), "not worth it", "Not worth it here: other answers '0' for"),
+        (Cut(at=1.9, moves=0), "not worth it", "Not worth it here: other: 0.00 %"),
+        (Cut(moves=25), "not worth it", "Not worth it here: other:"),
+        (Cut(at=1.21), "unclear", "Not shown to be worth it here"),
+    ],
+)
+def test_the_verdict_names_the_price(other, outcome, words):
+    result = judged(other)
+    verdict = result.to_dict()["verdict"]
+    assert verdict["outcome"] == outcome
+    assert verdict["headline"].startswith(words)
+    if outcome != "not worth it" or other.at < 10:
+        assert "balanced accuracy" in verdict["headline"]
+    first = " ".join(str(result).split("\n\n")[1].split())
+    assert first == f"Verdict: {verdict['headline']}"
+    assert verdict["headline"].split(":")[0] in result.to_markdown().split("\n\n")[1]
+    assert verdict["headline"].split(":")[0] in result.to_html(values=False)
+    assert verdict["headline"].split(":")[0] in result._repr_html_()
+
+
+def test_a_trade_is_called_a_trade():
+    result = judged(Cut(at=1.25, moves=0), baseline=Cut(moves=5))
+    assert result.to_dict()["verdict"]["outcome"] in ("worth it", "a trade")
+    dear = judged(Cut(at=1.45, moves=0), baseline=Cut(moves=8))
+    price = dear.to_dict()["verdict"]["contenders"][0]["price"]
+    assert dear.to_dict()["verdict"]["outcome"] == "a trade"
+    assert 0.01 < price < dear.flip_rate("baseline").value
+
+
+def test_a_constant_is_never_praised():
+    result = judged(Cut(at=99))
+    told = result.to_dict()
+    assert told["majority"]["label"] == "0"
+    assert told["majority"]["accuracy"] == pytest.approx(
+        told["contenders"][1]["accuracy"]["estimate"]
+    )
+    assert {need["contender"] for need in told["verdict"]["needs"]} == {"baseline"}
+    for report in (str(result), result.to_markdown(), result.to_html(values=False)):
+        plain = " ".join(report.replace("&#39;", "'").replace("\u00a0", " ").split())
+        assert "answers '0' for (nearly) every row and finds 0 % of '1'" in plain
+        assert "no achievement" in plain
+        assert "always '0'" in plain
+    alone = judged(Cut(), baseline=Cut(at=99)).to_dict()["verdict"]
+    assert alone["outcome"] == "useless"
+    assert "Find a better model first" in alone["headline"]
+
+
+def test_a_certified_constant_has_an_empty_guarantee():
+    from replearn.testing.populations import ConstantLearner
+
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.85).astype(int)
+    constant = PointwiseReplicableClassifier(
+        ConstantLearner(), n_blocks=20, shared_key="k", plan={"n_partitions": 1}
+    )
+    result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
+    assert result["constant"].certificate.certified
+    assert "empty: a constant answer" in str(result)
+    needs = result.to_dict()["verdict"]["needs"]
+    assert "a guarantee" not in [need["need"] for need in needs]
+
+
+def test_compare_tells_usefulness_of_both_models(found):
+    X, y = make_classification(1500, weights=[0.85], random_state=0)
+    one, two = GaussianNB().fit(X[:500], y[:500]), GaussianNB().fit(X[500:1000], y[500:1000])
+    result = compare(one, two, X[1000:], y[1000:])
+    for model, told in ((one, result.usefulness_a), (two, result.usefulness_b)):
+        auc = metrics.roc_auc_score(y[1000:], model.predict_proba(X[1000:])[:, 1])
+        assert told.auc.value == pytest.approx(auc)
+        recall = metrics.recall_score(y[1000:], model.predict(X[1000:]))
+        assert told.rarest.recall.value == pytest.approx(recall)
+        assert told.rarest.recall.lower < recall < told.rarest.recall.upper
+    assert "balanced accuracy" in str(result)
+    assert result.to_dict()["majority"]["accuracy"] > 0.8
+    lazy = Cut(at=99, moves=0).fit(X[:500], y[:500])
+    assert "model b answers '0' for (nearly) every row" in str(compare(one, lazy, X, y))
+    assert compare(one, two, X).usefulness_a is None

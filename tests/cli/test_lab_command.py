@@ -1,0 +1,48 @@
+"""``replearn lab``: list and run experiments."""
+
+import json
+import sys
+
+from replearn.lab import all_experiments
+
+
+def test_list_names_every_experiment_and_its_theorem(call):
+    code, out, _ = call("lab", "list", "--json")
+    listed = json.loads(out)
+    assert code == 0
+    assert [line["name"] for line in listed] == list(all_experiments())
+    assert all(line["theorem"] and line["summary"] for line in listed)
+    text = call("lab", "list")[1]
+    for line in listed:
+        assert line["name"] in text
+        assert line["theorem"][0] in text
+
+
+def test_run_writes_data_figure_and_text(call, tmp_path):
+    out_dir = tmp_path / "new" / "folder"
+    code, out, err = call("lab", "run", "coin-limit", "--size", "tiny", "--out", out_dir)
+    assert code == 0
+    assert "no rule of any kind" in out
+    assert {path.name for path in out_dir.iterdir()} == {
+        f"coin-limit.{end}" for end in ("json", "md", "png")
+    }
+    assert "written: " in err
+    code, out, _ = call("lab", "run", "coin-limit", "--size", "tiny", "--json", "--quiet")
+    assert json.loads(out)["data"] == json.loads((out_dir / "coin-limit.json").read_text())["data"]
+
+
+def test_without_matplotlib_numbers_and_text_are_written(call, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    code, _, err = call("lab", "run", "coin-gap", "--size", "tiny", "--out", tmp_path)
+    assert code == 0
+    assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md"}
+    assert "replicable-learn[plot]" in err
+
+
+def test_bad_input_is_explained(call):
+    code, _, err = call("lab", "run", "no-such-thing")
+    assert code == 2
+    assert "coin-limit" in err
+    code, _, err = call("lab", "run", "coin-limit", "--small", "--size", "full")
+    assert code == 2
+    assert "--small" in err

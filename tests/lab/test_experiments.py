@@ -1,0 +1,52 @@
+"""Every experiment runs, writes its files, and reads what it measured."""
+
+import json
+import re
+
+import pytest
+
+from replearn.lab import all_experiments, find_experiment
+from replearn.lab.experiment import SIZES
+
+EXPERIMENTS = all_experiments()
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_runs_and_writes(name, tmp_path):
+    result = EXPERIMENTS[name].run("tiny", key="test")
+    written = {path.suffix: path for path in result.write(tmp_path)}
+    assert set(written) == {".json", ".md", ".png"}
+    stored = json.loads(written[".json"].read_text())
+    assert stored["data"] == result.numbers
+    assert stored["command"] == f"replearn lab run {name} --size tiny --key test"
+    assert written[".png"].read_bytes().startswith(b"\x89PNG")
+    text = written[".md"].read_text()
+    assert result.text in text
+    assert f"({name}.png)" in text
+    assert len(result.text) > 150
+    assert not re.search(r"\bnan\b|\binf\b", result.text)
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_is_described(name):
+    experiment = EXPERIMENTS[name]
+    assert experiment.name == name
+    assert set(experiment.sizes) == set(SIZES)
+    assert all(re.fullmatch(r"[a-z]+:[\w-]+", label) for label in experiment.labels)
+    assert experiment.summary[0].islower()
+    assert len(experiment.summary) < 100
+
+
+def test_the_same_key_gives_the_same_files(tmp_path):
+    experiment = find_experiment("coin-gap")
+    for folder in ("a", "b"):
+        experiment.run("tiny", key=3).write(tmp_path / folder, "svg")
+    for file in (tmp_path / "a").iterdir():
+        assert file.read_bytes() == (tmp_path / "b" / file.name).read_bytes()
+
+
+def test_unknown_names_are_refused():
+    with pytest.raises(ValueError, match="'coins'; there are: coin-limit"):
+        find_experiment("coins")
+    with pytest.raises(ValueError, match="size"):
+        find_experiment("coin-gap").run("huge")
