@@ -5,6 +5,7 @@ import pytest
 
 from replearn.learners.score_curve import (
     ErrorCurve,
+    RowErrors,
     block_variances,
     check_curve,
     fit_curve,
@@ -25,17 +26,18 @@ def test_variance_of_the_mean_is_estimated_without_bias(n_partitions):
             for _ in range(n_partitions)
         ]
         scores = np.concatenate(scores)[np.newaxis]
-        mean, variance = block_variances(scores, np.full((1, n_partitions), -1), n_partitions)
-        truth.append(mean[0])
-        estimates.append(variance[0])
+        found = block_variances(scores, np.full((1, n_partitions), -1), n_partitions)
+        truth.append(found.scores[0])
+        estimates.append(found.variances[0])
     assert np.mean(estimates) == pytest.approx(np.var(truth), rel=0.1)
 
 
 def test_a_block_that_knows_the_row_does_not_count():
     scores = np.array([[0.1, 0.3, 0.2, 0.99], [0.99, 0.1, 0.3, 0.2]])
-    mean, variance = block_variances(scores, np.array([[3], [0]]), 1)
-    assert mean == pytest.approx([0.2, 0.2])
-    assert variance == pytest.approx([0.01 / 4] * 2)
+    rows = block_variances(scores, np.array([[3], [0]]), 1)
+    assert rows.scores == pytest.approx([0.2, 0.2])
+    assert rows.variances == pytest.approx([0.01 / 4] * 2)
+    assert rows.singles == pytest.approx([0.01] * 2)
 
 
 def test_own_blocks():
@@ -50,7 +52,7 @@ def test_a_curve_is_found_in_noisy_variances(power, threshold):
     curve = ErrorCurve(0.03, power, threshold)
     scores = rng.uniform(0.02, 0.98, size=20_000)
     noisy = curve.errors(scores) ** 2 * (rng.chisquare(3, size=len(scores)) / 3)
-    found = fit_curve(scores, noisy, threshold)
+    found = fit_curve(RowErrors(scores, noisy, noisy, 3.0), threshold)
     assert found.level == pytest.approx(0.03, rel=0.05)
     near = np.linspace(threshold - 0.08, threshold + 0.08, 9)
     assert found.errors(near) == pytest.approx(curve.errors(near), rel=0.1)
@@ -58,9 +60,19 @@ def test_a_curve_is_found_in_noisy_variances(power, threshold):
 
 def test_estimates_below_zero_enter_as_they_are():
     variances = np.tile([0.003, -0.001], 500)
-    curve = fit_curve(np.full(1000, 0.5), variances, 0.5)
-    assert curve.level == pytest.approx(np.sqrt(0.001))
-    assert fit_curve(np.full(9, 0.5), np.full(9, -1.0), 0.5).level == pytest.approx(1e-9)
+    rows = RowErrors(np.full(1000, 0.5), variances, np.ones(1000), np.inf)
+    assert fit_curve(rows, 0.5).level == pytest.approx(np.sqrt(0.001))
+    none = RowErrors(np.full(9, 0.5), np.full(9, -1.0), np.zeros(9), 3.0)
+    assert fit_curve(none, 0.5).level == pytest.approx(1e-9)
+
+
+def test_the_level_is_the_mean_standard_error_of_uneven_rows():
+    variances = np.tile([0.01**2, 0.05**2], 5000)
+    scores = np.full(10_000, 0.4)
+    assert fit_curve(RowErrors.exact(scores, variances), 0.4).level == pytest.approx(0.03)
+    draws = np.random.default_rng(0).chisquare(6, size=10_000) / 6
+    noisy = RowErrors(scores, variances * draws, variances * draws, 6.0)
+    assert fit_curve(noisy, 0.4).level == pytest.approx(0.03, rel=0.03)
 
 
 def test_there_and_back():
@@ -77,9 +89,9 @@ def test_there_and_back():
 def test_leading_classes_are_named_by_strangers():
     scores = np.zeros((1, 3, 3))
     scores[0] = [[0.0, 0.0, 1.0], [0.6, 0.4, 0.0], [0.8, 0.2, 0.0]]
-    mean, variance = leading_pairs(scores, np.array([[0]]), 1)
-    assert mean == pytest.approx([0.7])
-    assert variance == pytest.approx([0.02 / 3])
+    rows = leading_pairs(scores, np.array([[0]]), 1)
+    assert rows.scores == pytest.approx([0.7])
+    assert rows.variances == pytest.approx([0.02 / 3])
 
 
 @pytest.mark.parametrize("given", [(0.1, 0.2, 0.3), (2.0, 0.5), (0.1, -1.0), ("a", "b")])

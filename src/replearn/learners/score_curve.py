@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -83,19 +83,35 @@ class ErrorCurve:
         return float(self.errors(np.append(ends, self.threshold)).min())
 
 
-def fit_curve(
-    scores: Floats, variances: Floats, threshold: float, *, flat: bool = False
-) -> ErrorCurve:
-    """Pool estimates of rows' variances into a curve.
+class RowErrors(NamedTuple):
+    """What is known of rows: mean score, its variance (unbiased, may be below 0), one block's."""
 
-    The variances may be unbiased estimates below 0. The equations are those of gamma regression
-    with a logarithmic link, in which they enter linearly; rows count by their nearness.
+    scores: Floats
+    variances: Floats
+    singles: Floats
+    degrees: float
+
+    @classmethod
+    def exact(cls, scores: Floats, variances: Floats) -> RowErrors:
+        """Return rows whose variances are known."""
+        return cls(scores, variances, variances, np.inf)
+
+
+def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> ErrorCurve:
+    """Pool the standard errors of rows into a curve: their mean among rows of about that score.
+
+    A flip probability is proportional to the standard error, so that the mean over rows is what
+    makes the mean flip probability right. Shape and mean square come from the unbiased variances,
+    by the equations of gamma regression with a logarithmic link, in which they enter linearly;
+    how far the mean is below the root mean square, from the variances of single blocks, which
+    are positive. Rows count by their nearness to the threshold.
 
     >>> s = np.linspace(0.1, 0.9, 81)
-    >>> curve = fit_curve(s, 0.04 * (s * (1 - s)) ** 2, 0.5)
+    >>> curve = fit_curve(RowErrors.exact(s, 0.04 * (s * (1 - s)) ** 2), 0.5)
     >>> round(curve.level, 4), round(curve.power, 4)
     (0.05, 1.0)
     """
+    scores, variances = rows.scores, rows.variances
     t = min(max(threshold, LEAST_PRODUCT), 1.0 - LEAST_PRODUCT)
     product = np.maximum(scores * (1.0 - scores), LEAST_PRODUCT)
     clipped = np.clip(scores, LEAST_PRODUCT, 1.0 - LEAST_PRODUCT)
@@ -114,12 +130,29 @@ def fit_curve(
             break
         residual = weights * (variances / (level * shape) - 1.0)
         power = float(np.clip(power + (residual * centred).sum() / spread, 0.0, 2.0))
+    level *= _evenness(rows.singles / np.exp(power * place), rows.degrees, weights)
     return ErrorCurve(max(level, LEAST_ERROR**2) ** 0.5, power / 2.0, threshold)
 
 
-def block_variances(
-    scores: Floats, own: NDArray[np.intp], n_partitions: int
-) -> tuple[Floats, Floats]:
+def _evenness(variances: Floats, degrees: float, weights: Floats) -> float:
+    """Square of the mean standard deviation, as a part of the mean variance.
+
+    >>> round(_evenness(np.array([1.0, 9.0]), np.inf, np.array([0.5, 0.5])), 3)
+    0.8
+    """
+    mean_square = float((weights * variances).sum())
+    if mean_square <= 0.0:
+        return 1.0
+    mean = float((weights * np.sqrt(variances)).sum())
+    return min(1.0, mean**2 / mean_square * _root_bias(degrees))
+
+
+def _root_bias(degrees: float) -> float:
+    """Return by how much the square of a mean sample deviation is too small."""
+    return 1.0 if not np.isfinite(degrees) else 1.0 / (1.0 - 1.0 / (4.0 * degrees)) ** 2
+
+
+def block_variances(scores: Floats, own: NDArray[np.intp], n_partitions: int) -> RowErrors:
     """Return mean and estimated variance of the score of rows, by the blocks that do not know them.
 
     ``scores`` are (rows, partitions * blocks); ``own`` is, for each row and partition, the block
@@ -128,8 +161,8 @@ def block_variances(
     follows from how little their means vary.
 
     >>> s = np.array([[0.1, 0.3, 0.5, 0.5, 0.3, 0.1]])
-    >>> mean, variance = block_variances(s, np.array([[-1, -1]]), 2)
-    >>> mean.round(2).tolist(), variance.round(5).tolist()
+    >>> rows = block_variances(s, np.array([[-1, -1]]), 2)
+    >>> rows.scores.round(2).tolist(), rows.variances.round(5).tolist()
     ([0.3], [0.01333])
     """
     blocks = scores.reshape(len(scores), n_partitions, -1)
@@ -140,14 +173,16 @@ def block_variances(
     squares = np.where(counts, (blocks - means[:, :, np.newaxis]) ** 2, 0.0).sum(axis=2)
     single = (squares / (number - 1)).mean(axis=1)
     mean = means.mean(axis=1)
+    # Partitions share rows: about half of their degrees of freedom count.
+    degrees = float((number - 1).mean()) * (1 + n_partitions) / 2
     if n_partitions == 1:
-        return mean, single / n_blocks
+        return RowErrors(mean, single / n_blocks, single, degrees)
     between = ((means - mean[:, np.newaxis]) ** 2).sum(axis=1) / (n_partitions - 1)
     # Var(mean) = [Var(one) + (J - 1) Cov] / J, and between = Var(mean of `number`) - Cov.
     # theorem: score-thresholds, section "Several partitions"
     common = single * (1.0 / number).mean(axis=1) - between
     total = single / (n_blocks * n_partitions) + (1.0 - 1.0 / n_partitions) * common
-    return mean, np.asarray(total)
+    return RowErrors(mean, total, single, degrees)
 
 
 def own_blocks(
@@ -178,9 +213,7 @@ def check_curve(given: Any, threshold: float) -> ErrorCurve:
     return ErrorCurve(level, power, threshold)
 
 
-def leading_pairs(
-    scores: Floats, own: NDArray[np.intp], n_partitions: int
-) -> tuple[Floats, Floats]:
+def leading_pairs(scores: Floats, own: NDArray[np.intp], n_partitions: int) -> RowErrors:
     """Return `block_variances` of the difference of the two leading classes, moved into [0, 1].
 
     ``scores`` are (rows, models, classes); which classes lead is said by models that do not know

@@ -81,8 +81,8 @@ def mean_score(scores: Floats) -> Floats:
 def spread(scores: Floats, n_partitions: int) -> Floats:
     """Standard error of each mean score by the row's own blocks; noisy, 0 where it is unknown."""
     outside = np.full((len(scores), n_partitions), -1)
-    _, variances = block_variances(scores, outside, n_partitions)
-    return np.sqrt(np.maximum(variances, 0.0))
+    rows = block_variances(scores, outside, n_partitions)
+    return np.sqrt(np.maximum(rows.variances, 0.0))
 
 
 @dataclass(frozen=True, eq=False)
