@@ -536,7 +536,8 @@ def test_words(issued, name):
         assert sentence in " ".join(table.split())
     assert max(len(line) for line in table.splitlines()) <= 100
     assert max(len(line.split("  ")[0]) for line in table.splitlines()) < 20
-    assert ("NOT certified" in table) is (not certificate.certified)
+    assert ("NOT certified" in table) is (certificate.verdict == "not certified")
+    assert ("estimated: " in table) is (certificate.verdict == "estimated")
 
 
 def test_html_is_escaped():

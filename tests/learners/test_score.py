@@ -12,12 +12,11 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import ScoreReplicableClassifier
-from replearn.learners.score import MOST_FITS
+from replearn.learners.score_design import MOST_FITS
 from replearn.testing import check_replicable_classifier
 
 EXEMPT = {
     "check_classifiers_train": "each point has its own threshold, as in TunedThresholdClassifierCV",
-    "check_decision_proba_consistency": "decision_function has the point's own threshold in it",
     "check_sample_weight_equivalence_on_dense_data": (
         "blocks are cut by number of rows: a row of weight 2 is one row"
     ),
@@ -118,7 +117,7 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     lab, X = labs[0], data[0][:300]
     told = lab.explain(X)
     assert (lab.predict(X) == (told.margin > 0)).all()
-    assert lab.decision_function(X) == pytest.approx(told.margin)
+    assert lab.margin(X) == pytest.approx(told.margin)
     clear = np.abs(told.score - 0.5) > 6 * told.standard_error
     assert ((told.score > 0.5) == lab.predict(X))[clear].all()
     overruled = (told.score > 0.5) != (told.margin > 0)
@@ -227,7 +226,8 @@ def test_three_classes(three):
     flips = np.mean(labs[0].predict(new) != labs[1].predict(new))
     assert flips < 0.2
     assert "two classes in reach" in labs[0].certificate_.explain()
-    assert not hasattr(labs[0], "decision_function")
+    with pytest.raises(ValueError, match="margin is defined for two classes"):
+        labs[0].margin(new)
 
 
 def test_thresholds_are_for_two_classes(three):

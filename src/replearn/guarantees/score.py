@@ -8,9 +8,8 @@ from replearn.bounds.score import (
     score_half_width,
     worst_score_flip_bound,
 )
-from replearn.guarantees.guarantee import Conclusion, Guarantee
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 ASSUMED = (
     "standard-error",

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -19,7 +19,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.bounds.score import score_half_width
-from replearn.compat import HasMethods, Interval, StrOptions, fit_context
+from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Certificate, Identity
 from replearn.learners.diagnostics import block_condition, warn_if_constant
@@ -30,8 +30,9 @@ from replearn.learners.inputs import (
     bind_learner,
     check_base,
     check_features,
-    describe_learner,
+    checked_fit,
     float_precision,
+    in_words,
     with_base_tags,
 )
 from replearn.learners.marks import sample_conditions
@@ -46,35 +47,13 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
+from replearn.learners.score_design import FEWEST_BLOCKS, Cut, cut_for, decision_threshold
 from replearn.learners.score_rule import FittedScore
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
-MOST_FITS = 24
-"""Base learners that are trained unless more are asked for."""
-
-FEWEST_BLOCKS = 3
-"""A row has at least two blocks that do not know it: their spread is known."""
-
-FEWEST_DEFAULT, MOST_DEFAULT = 4, 8
-"""Blocks by default."""
-
 CALIBRATION_ROWS = 4000
 """Rows of the sample from which the standard error is estimated."""
-
-
-class Cut(NamedTuple):
-    """How the rows are cut: the same in all runs that are compared."""
-
-    n: int
-    n_blocks: int
-    n_partitions: int
-    decimals: int | None
-
-    @property
-    def block_size(self) -> int:
-        """Rows (or groups) of a block."""
-        return self.n // self.n_blocks
 
 
 class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
@@ -194,7 +173,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
         self.sample_size, self.decimals = sample_size, decimals
         self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
 
-    @fit_context(prefer_skip_nested_validation=False)
+    @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, **fit_params: Any):
         """Fit the base learner on every block, and estimate the standard error of the scores.
 
@@ -223,7 +202,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
             failed = sample_conditions(X)
 
             # Cut: a handful of disjoint blocks, by key and content of the rows, in a few ways.
-            cut = self._cut(given)
+            cut = cut_for(given, self)
             sample, ways = planned_rows(key, given, cut), range(cut.n_partitions)
             points = sample.with_params(as_points(sample.X, decimals=self.decimals))
             # theorem: content-keyed-partition
@@ -256,9 +235,9 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
                 self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
                 Identity(
                     key.fingerprint,
-                    describe_learner(base)[0],
+                    in_words(base),
                     bound.digest,
-                    classes,
+                    tuple(classes),
                     given.n,
                     versions=bound.versions,
                     unbound=bound.unbound,
@@ -297,21 +276,6 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
     @available_if(lambda self: False)
     def flip_rate(self, X: Any) -> Any:
         """Not available: no limits follow from an estimated standard error."""
-
-    def _cut(self, sample: Sample) -> Cut:
-        n = sample.n if self.sample_size is None else int(self.sample_size)
-        if sample.n < n:
-            raise ValueError(
-                f"sample_size={n} {sample.unit}, but the sample has {sample.n}: use the smallest "
-                "number among the labs."
-            )
-        n_blocks = default_blocks(n) if self.n_blocks is None else int(self.n_blocks)
-        if n < n_blocks:
-            raise ValueError(
-                f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
-            )
-        ways = max(1, MOST_FITS // n_blocks) if self.n_partitions is None else self.n_partitions
-        return Cut(n, n_blocks, int(ways), self.decimals)
 
     def _curve(
         self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
@@ -376,42 +340,3 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
 
     def __sklearn_tags__(self):
         return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
-
-
-def default_blocks(n: int) -> int:
-    """Return the number of blocks for so many rows: 8, fewer below 2,000, at least 4.
-
-    Settled on three files: with 4 blocks boosting keeps a little more accuracy on one, and varies
-    more on the two others.
-
-    >>> default_blocks(400), default_blocks(1600), default_blocks(20_000)
-    (4, 6, 8)
-    """
-    return min(max(n // 250, FEWEST_DEFAULT), MOST_DEFAULT)
-
-
-def decision_threshold(
-    threshold: Any, codes: NDArray[np.intp], classes: NDArray[Any]
-) -> tuple[float, float]:
-    """Return the probability from which the second class is the answer, and its standard error.
-
-    >>> decision_threshold((1, 4), np.array([0, 1]), np.array([0, 1]))
-    (0.2, 0.0)
-    """
-    if len(classes) > 2 and threshold != 0.5:
-        raise ValueError(
-            f"threshold={threshold!r} needs two classes, but there are {len(classes)}: leave it "
-            "out, and weigh the classes inside the base learner (class_weight)."
-        )
-    if threshold == "prevalence":
-        share = float(np.clip(np.mean(codes == 1), 1e-3, 1.0 - 1e-3))
-        return share, float(np.sqrt(share * (1.0 - share) / len(codes)))
-    if not isinstance(threshold, tuple):
-        return float(threshold), 0.0
-    costs = [float(cost) for cost in threshold if isinstance(cost, Real) and 0 < cost < np.inf]
-    if len(threshold) != 2 or len(costs) != 2:
-        raise ValueError(
-            f"threshold={threshold!r} must be a number in (0, 1), 'prevalence', or the costs of a "
-            "false positive and of a false negative, two positive numbers."
-        )
-    return costs[0] / sum(costs), 0.0

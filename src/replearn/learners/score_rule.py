@@ -118,15 +118,10 @@ class ScoreRule:
         return mean_score(scores)
 
     def evidence(self, scores: Floats, noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: score, its standard error, the point's threshold."""
+        """Return what an answer rests on: standard error, score, the point's threshold."""
         score = mean_score(scores)
         errors = np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
-        return score, errors, self.curve.scores(noise)
-
-    def decision(self, evidence: tuple[Floats, ...]) -> Floats:
-        """Score minus threshold, positive for class 1."""
-        score, _, threshold = evidence
-        return score - threshold
+        return errors, score, self.curve.scores(noise)
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key.
@@ -134,14 +129,14 @@ class ScoreRule:
         The difference of two scores has twice the variance of one, and a row's own standard error
         counts where it is above the curve.
         """
-        score, errors, _ = self.evidence(scores, noise)
+        errors, score, _ = self.evidence(scores, noise)
         distance = self.curve.standardised(score) - noise
         scale = np.sqrt(2.0) * errors / self.curve.errors(score)
         return ndtr(-np.abs(distance) / scale)
 
     def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
         """Say why each point got its answer."""
-        score, errors, threshold = evidence
+        errors, score, threshold = evidence
         return ScoreExplanation(
             answer=classes[np.minimum(codes, len(classes) - 1)],
             score=score,
