@@ -242,7 +242,7 @@ class Certificate(Record):
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": [dict(vars(item)) for item in self.assumptions],
-            **self._numbers(),
+            **{name: getattr(self, name) for name in LETTERS},
             "certified": self.certified,
             "reason": self.reason,
             "identity": self.identity.to_dict(),

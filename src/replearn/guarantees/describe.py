@@ -37,11 +37,9 @@ class Record:
         """Write a JSON file, whole or not at all."""
         write_atomically(path, self.to_json() + "\n")
 
-    def _numbers(self) -> dict[str, float | None]:
-        return {name: getattr(self, name) for name in LETTERS}
-
     def __repr__(self) -> str:
-        known = [f"{k}={rounded_up(v)}" for k, v in self._numbers().items() if v is not None]
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
         rows = [] if self.n is None else [f"n={self.n}"]
         items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
         return f"{type(self).__name__}({', '.join(items)})"
