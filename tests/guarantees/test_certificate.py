@@ -122,6 +122,10 @@ OTHERS = {
         "n": 900, "n_coins": 2, "alpha": 0.4, "rho": 0.2, "beta": 0.1, "width": 0.3, "joint": True,
     },
     "correlated sampling": {"deviation": 0.1},
+    "score": {
+        "n_blocks": 8, "n_classes": 3, "standard_error": 0.05, "least_error": 0.1,
+        "rho": 0.05,
+    },
 }  # fmt: skip
 
 
@@ -284,6 +288,7 @@ def is_free(path, name):
     unused = {
         "search by folds, no drift": ("n",),
         "finite randomness": ("n",),
+        "score": ("standard_error",),
         "realizable, no class": ("n", "gamma", "alpha", "max_error_limit"),
     }
     return path[1] in FREE_IN_OTHERS or path[1] in unused.get(name, ())
@@ -533,7 +538,8 @@ def test_words(issued, name):
         assert sentence in " ".join(table.split())
     assert max(len(line) for line in table.splitlines()) <= 100
     assert max(len(line.split("  ")[0]) for line in table.splitlines()) < 20
-    assert ("NOT certified" in table) is (not certificate.certified)
+    assert ("NOT certified" in table) is (certificate.verdict == "not certified")
+    assert ("estimated: " in table) is (certificate.verdict == "estimated")
 
 
 def test_html_is_escaped():

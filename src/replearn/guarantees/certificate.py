@@ -14,7 +14,7 @@ from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
-from replearn.guarantees.tasks import derive
+from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
     Reader,
     check_format,
@@ -136,6 +136,14 @@ class Certificate(Record):
     def design(self) -> Design | None:
         """Blocks, law and partitions of a vote; None for other tasks."""
         return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
+    @property
+    def verdict(self) -> str:
+        """Return "certified", "estimated" or "not certified"."""
+        if self.certified:
+            return "certified"
+        estimated = guarantee(self.task).estimates and not self.failed_conditions
+        return "estimated" if estimated else "not certified"
 
     @property
     def n(self) -> int | None:

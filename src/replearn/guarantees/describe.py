@@ -54,7 +54,8 @@ class Record:
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
     identity, design = certificate.identity, certificate.design
-    verdict = "certified" if certificate.certified else f"NOT certified: {certificate.reason}"
+    named = certificate.verdict.replace("not", "NOT")
+    verdict = named if certificate.certified else f"{named}: {certificate.reason}"
     rows = [("verdict", verdict), ("task", certificate.task)]
     rows += number_rows(certificate)
     rows += input_rows(certificate.inputs) if design is None else design_rows(design)
@@ -157,7 +158,9 @@ def explain(certificate: "Certificate") -> str:
     """Return a certificate in plain words."""
     first, *others = certificate.promises
     parts = [first]
-    if not certificate.certified:
+    if certificate.verdict == "estimated":
+        parts.append(f"This is an estimate, not a certificate: {certificate.reason}.")
+    elif not certificate.certified:
         parts.append(f"This is not what was asked for: {certificate.reason}.")
     if certificate.design is not None:
         parts.append(_mechanism(certificate.design))
@@ -169,11 +172,15 @@ def explain(certificate: "Certificate") -> str:
         values = step.value if isinstance(step.value, tuple) else (step.value,)
         text = ", ".join("none" if value is None else f"{value:.6g}" for value in values)
         parts.append(f"- {step.name} = {text}: {theorem(step.theorem).statement}")
-    parts.append(
-        "This is a statement about the worst case. How often answers change on your own data is "
-        "a measurement, and usually a smaller number."
-    )
+    if certificate.verdict != "estimated":
+        parts.append(_WORST_CASE)
     return "\n".join(parts)
+
+
+_WORST_CASE = (
+    "This is a statement about the worst case. How often answers change on your own data is "
+    "a measurement, and usually a smaller number."
+)
 
 
 def _mechanism(design: Design) -> str:

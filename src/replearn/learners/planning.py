@@ -5,7 +5,9 @@ A plan depends on the parameters and the number of rows only, never on the data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -44,6 +46,7 @@ class Sample(NamedTuple):
     X: Any
     codes: NDArray[np.intp]
     groups: NDArray[Any] | None = None
+    params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
 
     @property
     def n(self) -> int:
@@ -58,13 +61,20 @@ class Sample(NamedTuple):
     @property
     def points(self) -> Points:
         """The rows as points, each beside its group where there are groups."""
-        points = as_points(self.X)
+        points = self.with_params(as_points(self.X))
         return points if self.groups is None else points.beside(as_points(self.groups))
+
+    def with_params(self, points: Points) -> Points:
+        """Return points beside the arguments of fit: a row of another weight is another row."""
+        for values in self.params.values():
+            points = points.beside(as_points(values))
+        return points
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return some of the rows, in this order."""
         groups = None if self.groups is None else self.groups[rows]
-        return Sample(take_rows(self.X, rows), self.codes[rows], groups)
+        params = {name: values[rows] for name, values in self.params.items()}
+        return Sample(take_rows(self.X, rows), self.codes[rows], groups, params)
 
 
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
@@ -247,7 +257,7 @@ def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
 
 
 # -- the rows that count ---------------------------------------------------------------------------
-def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+def planned_rows(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
 
     Labs with different surplus choose independently, labs with the same surplus alike; in both
@@ -266,13 +276,13 @@ def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
     return sample.take(np.flatnonzero(kept[group_of_row]))
 
 
-def _without_file_order(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     """Forget the order of the file where rows that count as equal are not interchangeable.
 
     Equal rows are told apart by which came first. Rounded alike they still train differently, and
     in different groups they go into different blocks.
     """
-    if plan.decimals is None and sample.groups is None:
+    if plan.decimals is None and sample.groups is None and not sample.params:
         return sample
     return sample.take(key.child("file").order(sample.points, sample.codes))
 

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_NO_COLUMNS = ("classes", "decision_threshold")
+
 
 class InWords:
     """A dataclass with one row per point in its columns, and a sentence for each row."""
@@ -21,7 +23,7 @@ class InWords:
 
     def columns(self: Any) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NO_COLUMNS}
 
     def frame(self) -> Any:
         """Return a pandas DataFrame."""
@@ -120,6 +122,79 @@ class ClassExplanation(InWords):
             f", more than for any other; {rival} came next, and the point's shared random numbers "
             f"kept to the votes (as do {chance}; margin {self.margin[row]:.3f})"
         )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreExplanation(InWords):
+    """One row per point: its score with a standard error, its threshold, and the distance.
+
+    ``score`` is the mean predicted probability of ``classes[1]``, which is the answer iff
+    ``margin = score - threshold`` is positive. ``standard_error`` is the curve's, or the row's own
+    where that is larger.
+    """
+
+    answer: NDArray[Any]
+    score: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+    classes: tuple[Any, Any]
+    decision_threshold: float
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            above = self.margin[row] > 0
+            unlike = above != (self.score[row] > self.decision_threshold)
+            why = (
+                f", on the other side of it than the decision threshold "
+                f"{self.decision_threshold:.1%}: the score is too near to it to decide alone"
+                if unlike
+                else ""
+            )
+            yield (
+                f"Answer {self.answer[row]!s}: {self.classes[1]!s} has a mean predicted "
+                f"probability of {self.score[row]:.1%} (standard error "
+                f"{self.standard_error[row]:.1%}), {'above' if above else 'not above'} this "
+                f"point's threshold {self.threshold[row]:.1%}{why}; a fresh training sample would "
+                f"answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreClassExplanation(InWords):
+    """One row per point: the answer, the runner-up, and the distance between them.
+
+    ``lead`` is what the point's shared offsets add to the answer against the runner-up, and
+    ``margin`` is the distance of their scores with it.
+    """
+
+    answer: NDArray[Any]
+    score: NDArray[np.float64]
+    runner_up: NDArray[Any]
+    runner_up_score: NDArray[np.float64]
+    lead: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            behind = self.score[row] < self.runner_up_score[row]
+            why = (
+                "; the scores are too near to each other to decide alone, and this point's shared "
+                f"offsets add {self.lead[row]:.1%} to the answer"
+                if behind
+                else ""
+            )
+            yield (
+                f"Answer {self.answer[row]!s}: mean predicted probability {self.score[row]:.1%}; "
+                f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) came next{why}; a "
+                "fresh training sample would answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
+            )
 
 
 @dataclass(frozen=True)
