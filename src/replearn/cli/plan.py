@@ -34,6 +34,8 @@ _OF_OTHERS: dict[str, tuple[type, str]] = {
     "drift": (float, "assumed: how far a true error moves between trainings"),
     "cv": (int, "folds of a search with --drift"),
     "n_candidates": (int, "candidates of finite randomness"),
+    "epsilon": (float, "privacy loss"),
+    "delta": (float, "failure probability of privacy"),
     "nu": (float, "mass from which a point is heavy"),
     "p0": (float, "lower end of the gap of a coin, between -1 and 1"),
     "q0": (float, "upper end of the gap"),

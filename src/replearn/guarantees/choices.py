@@ -6,9 +6,15 @@ from typing import Any
 
 from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, Number
 from replearn.guarantees.tasks import guarantee
-from replearn.records.checks import check_count, check_fraction, check_number, if_given
+from replearn.records.checks import (
+    check_count,
+    check_fraction,
+    check_number,
+    check_positive,
+    if_given,
+)
 
-_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift")
+_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta")
 _MEANS = ("p0", "q0")
 
 
@@ -42,6 +48,8 @@ def _checked(name: str, value: Any) -> Number | None:
         return if_given(check_fraction, name, value, zero=name == "drift")
     if name in _MEANS:
         return check_number(name, value)
+    if name == "epsilon":
+        return check_positive(name, value)
     return if_given(check_count, name, value, least=2 if name == "cv" else 1)
 
 

@@ -8,6 +8,7 @@ from replearn.guarantees import (
     coins,
     finite_randomness,
     heavy,
+    privacy,
     realizable,
     search,
     selection,
@@ -28,7 +29,7 @@ VOTING = (
 CHOICES = tuple(
     entry
     for family in (
-        selection, search, thresholds, realizable, semi, finite_randomness, heavy, coins,
+        selection, search, thresholds, realizable, semi, privacy, finite_randomness, heavy, coins,
     )
     for entry in family.GUARANTEES
 )  # fmt: skip

@@ -9,6 +9,7 @@ from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
+from replearn.learners.semi_private import SemiPrivateClassifier
 from replearn.learners.threshold import ReplicableThresholdClassifier
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "SemiPrivateClassifier",
     "SemiReplicableClassifier",
     "trusted",
 ]
