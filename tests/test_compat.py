@@ -63,6 +63,7 @@ def run(path):
     compat = sys.modules["replearn.compat"]
     usual = getattr(sklearn.base, "_fit_context", None)
     doors = [compat.fit_context is usual, compat.LokyBackend is not None]
+    message = None
     with mock.patch.dict(sys.modules, {"skops": None}):
         try:
             save(model, path)
@@ -129,8 +130,9 @@ def test_results_do_not_depend_on_private_code(results, absent, doors):
     assert results[absent]["results"] == results["nothing"]["results"]
 
 
-def test_without_skops_the_extra_is_named(results):
-    assert "pip install 'replicable-learn[files]'" in results["nothing"]["without skops"]
+def test_without_skops_trees_are_packed_or_the_extra_is_named(results):
+    assert results["nothing"]["without skops"] is None
+    assert "pip install 'replicable-learn[files]'" in results["every module"]["without skops"]
 
 
 def test_every_estimator_with_trees_is_recognised():

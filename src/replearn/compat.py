@@ -8,6 +8,7 @@ private module of another package.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from sklearn.utils.validation import validate_data
@@ -115,3 +116,22 @@ def boosting_is_readable(model: Any) -> bool:
     """Tell whether a fitted histogram boosting has the private parts that are read, plainly."""
     parts_are_there = all(hasattr(model, name) for name in BOOSTING_INTERNALS)
     return parts_are_there and getattr(model, "_preprocessor", model) is None
+
+
+@cache
+def packed_internals() -> dict[str, type]:
+    """Return the private parts of trees and boosting that model files pack; {} if any has moved."""
+    try:
+        from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
+        from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
+        from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
+        from sklearn.tree._tree import Tree
+    except ImportError:  # pragma: no cover
+        return {}
+    return {
+        "BinMapper": _BinMapper,
+        "HalfBinomialLoss": HalfBinomialLoss,
+        "HalfMultinomialLoss": HalfMultinomialLoss,
+        "Tree": Tree,
+        "TreePredictor": TreePredictor,
+    }

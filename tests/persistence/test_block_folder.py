@@ -41,7 +41,7 @@ def files(folder):
 
 
 def blocks(folder):
-    return sorted(folder.glob("training-*/*.skops"))
+    return sorted(folder.glob("training-*/*.model"))
 
 
 @pytest.fixture(autouse=True)
@@ -169,7 +169,7 @@ def test_a_crash_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
     monkeypatch.setattr(os, "replace", crash)
     with pytest.raises(Interrupted), resumable(tmp_path):
         learner().fit(X, Y)
-    assert files(tmp_path) == ["block-000000.skops", "block-000001.skops"]
+    assert files(tmp_path) == ["block-000000.model", "block-000001.model"]
 
 
 def test_learners_that_could_not_be_read_back_are_refused_with_the_first_block(tmp_path, counted):

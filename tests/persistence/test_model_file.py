@@ -130,8 +130,9 @@ def _everything(path):
     with zipfile.ZipFile(path) as outer:
         for name in outer.namelist():
             yield outer.read(name)
-        with zipfile.ZipFile(io.BytesIO(outer.read("models.skops"))) as inner:
-            yield from (inner.read(name) for name in inner.namelist())
+        for part in outer.namelist()[1:]:
+            with zipfile.ZipFile(io.BytesIO(outer.read(part))) as inner:
+                yield from (inner.read(name) for name in inner.namelist())
 
 
 def test_wrong_and_missing_key_are_named(path):
@@ -158,7 +159,7 @@ def _rewrite(path, change, *, sign=True):
 
 CHANGES = {
     "changed after it was written": (lambda m: m.update(notes={"x": 1}), False),
-    "version 3": (lambda m: m.update(version=3), True),
+    "version 4": (lambda m: m.update(version=4), True),
     "encoding 'other'": (lambda m: m.update(encoding="other"), True),
     "scikit-learn 0.1": (lambda m: m.update(sklearn_version="0.1"), True),
     "not a replearn model file": (lambda m: m.update(format="x"), True),

@@ -9,7 +9,6 @@ import math
 from functools import lru_cache
 
 import numpy as np
-from scipy import optimize
 
 from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
 from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
@@ -146,6 +145,8 @@ def _solve(n_blocks: int, q: Floats, budget: float | None) -> Floats | None:
 
 def _first_solution(cost: Floats, rows: Floats, limits: Floats, total: Floats) -> Floats | None:
     """Minimise cost under rows x <= limits and total x = 1; None if there is no solution."""
+    from scipy import optimize  # slow to import: only where it is used
+
     for method in ("highs", "highs-ds", "highs-ipm"):  # one may stop short of its tolerance
         answer = optimize.linprog(
             cost, A_ub=rows, b_ub=limits, A_eq=total[np.newaxis], b_eq=[1.0], method=method

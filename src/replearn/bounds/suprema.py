@@ -18,7 +18,7 @@ from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import ndimage, special
+from scipy import special
 
 from replearn.bounds.laws import ROUNDING, SCALES, frozen
 from replearn.bounds.numeric import Floats
@@ -235,6 +235,8 @@ def supremum_of_smooth_law(steps: Floats, runs: int = 2) -> float:
 
 def _largest_nearby(steps: Floats, edges: Floats, radius: int) -> Floats:
     """Largest step among the counts within ``radius`` of T q, for each cell of q."""
+    from scipy import ndimage  # slow to import: only where it is used
+
     n_blocks = len(steps)
     if radius >= n_blocks:
         return np.full(len(edges) - 1, float(steps.max()))

@@ -15,27 +15,20 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline, make_pipeline
-from sklearn.tree import DecisionTreeClassifier
 
-from replearn.auditing import is_replicable
 from replearn.cli import add_options
-from replearn.persistence import describe, load
 from replearn.randomness import SharedKey
-from replearn.tables.encoder import TableEncoder
 from replearn.tables.files import Table, TableFileError, read_table
 from replearn.tables.kinds import ID, NUMBER, is_date
 
 MOST_CLASSES = 50
-NAMED = {
-    "logreg": (lambda: LogisticRegression(max_iter=1000), False),
-    "hgb": (HistGradientBoostingClassifier, True),
-    "forest": (RandomForestClassifier, True),
-    "tree": (lambda: DecisionTreeClassifier(min_samples_leaf=5), True),
+NAMED: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+    "logreg": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, False),
+    "hgb": ("sklearn.ensemble", "HistGradientBoostingClassifier", {}, True),
+    "forest": ("sklearn.ensemble", "RandomForestClassifier", {}, True),
+    "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
 }
-"""Base learners by name: a factory, and whether it is made of trees."""
+"""Base learners by name: module, class, parameters, and whether it is made of trees."""
 
 _ENCODING = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
@@ -200,6 +193,8 @@ def _wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _notes_of_model(path: str) -> Mapping[str, Any]:
+    from replearn.persistence import describe
+
     notes = describe(path).notes
     if "columns" not in notes:
         raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
@@ -208,6 +203,8 @@ def _notes_of_model(path: str) -> Mapping[str, Any]:
 
 def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
     """Load a model that ``replearn fit`` has written, and its notes about the table."""
+    from replearn.persistence import load
+
     notes = _notes_of_model(path)
     return load(path, read_key(key_file), trusted=trust), notes
 
@@ -275,9 +272,15 @@ def base_model(name: str, columns: Mapping[str, str]) -> Any:
     >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
     ['TableEncoder', 'DecisionTreeClassifier']
     """
+    from sklearn.pipeline import Pipeline, make_pipeline
+
+    from replearn.auditing import is_replicable
+    from replearn.tables.encoder import TableEncoder
+
     if name in NAMED:
-        factory, for_trees = NAMED[name]
-        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), factory())
+        module, kind, params, for_trees = NAMED[name]
+        model = getattr(importlib.import_module(module), kind)(**params)
+        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
     model = _imported(name)
     if isinstance(model, Pipeline) or is_replicable(model):
         return model
@@ -286,6 +289,8 @@ def base_model(name: str, columns: Mapping[str, str]) -> Any:
 
 def takes_columns_itself(model: Any) -> bool:
     """Tell whether a base learner is a user's own pipeline, which may expect pandas."""
+    from replearn.tables.encoder import TableEncoder
+
     steps = getattr(model, "steps", None)
     return steps is None or not isinstance(steps[0][1], TableEncoder)
 

@@ -7,7 +7,6 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.auditing import is_replicable
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import (
     Sample,
@@ -19,10 +18,11 @@ from replearn.cli._inputs import (
     takes_columns_itself,
 )
 from replearn.guarantees import Plan
-from replearn.learners import PointwiseReplicableClassifier
-from replearn.persistence import check_savable, resumable, save
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
+
+MANY_MODELS = 500
+"""From so many on, writing them takes seconds and is announced."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -56,6 +56,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
+    # What learns is loaded here and not above: a command should start, and help, at once.
+    from replearn.auditing import is_replicable
+    from replearn.learners import PointwiseReplicableClassifier
+    from replearn.persistence import check_savable, resumable
+
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
@@ -105,6 +110,8 @@ def _check_folders(*paths: str | None) -> None:
 
 
 def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+    from replearn.persistence import save
+
     notes = {
         "columns": sample.columns,
         "target": args.target,
@@ -112,6 +119,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
         "id": args.id,
         "frame": "pandas" if takes_columns_itself(learner.estimator) else "polars",
     }
+    say_all(_about_saving(learner), quiet=args.quiet)
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)
@@ -120,7 +128,22 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
         aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
         write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
     if not args.quiet:
-        say(f"model written to {args.out}")
+        say(f"model written to {args.out} ({_size(args.out)})")
+
+
+def _about_saving(learner: Any) -> list[str]:
+    """Announce a file that takes a while to write."""
+    from replearn.persistence import why_not_packed
+
+    n_models, reason = len(learner.estimators_), why_not_packed(learner.estimators_[0])
+    if reason is not None:
+        return [f"writing {n_models} models one by one, which may take minutes: {reason}"]
+    return [f"writing {n_models} models"] if n_models >= MANY_MODELS else []
+
+
+def _size(path: str) -> str:
+    n_bytes = Path(path).stat().st_size
+    return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
 
 
 def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:

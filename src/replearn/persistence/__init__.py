@@ -2,6 +2,7 @@
 
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import check_savable
+from replearn.persistence._trust import why_not_packed
 from replearn.persistence.block_folder import resumable
 from replearn.persistence.model_file import ModelDescription, describe, load, save
 
@@ -13,4 +14,5 @@ __all__ = [
     "load",
     "resumable",
     "save",
+    "why_not_packed",
 ]

@@ -1,5 +1,7 @@
 """The container: a zip archive of a manifest that people can read and the models' state.
 
+The state has up to two parts: what is packed into columns, and what skops writes.
+
 The manifest says what the file is, which versions wrote it, which key it belongs to and what it
 promises; its digest covers itself and the models' state.
 """
@@ -15,13 +17,15 @@ from replearn.exceptions import CertificateError
 from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
+PACKED, SKOPS = "models.packed", "models.skops"
 _MANIFEST = "manifest.json"
-_MODELS = "models.skops"
+_ENTRIES = {_MANIFEST, PACKED, SKOPS}
 _TEXTS = (
     *("learner", "library_version", "sklearn_version", "numpy_version"),
     *("encoding", "key_fingerprint"),
 )
+Parts = dict[str, bytes]
 _OBJECTS = ("notes", "documents")
 """What every manifest has, besides texts; ``key`` is a text or null."""
 
@@ -30,29 +34,35 @@ class ModelFileError(ValueError):
     """A model file is damaged, changed or of no use here, or cannot be written; see the message."""
 
 
-def pack(manifest: dict[str, Any], models: bytes) -> bytes:
+def pack(manifest: dict[str, Any], models: Parts) -> bytes:
     """Put manifest and models into one archive."""
     content = {"format": FORMAT, "version": FORMAT_VERSION, **manifest}
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(_MANIFEST, pretty_json(_signed(content, models)))
-        archive.writestr(_MODELS, models)  # compressed already
+        for part, content_of_part in models.items():
+            archive.writestr(part, content_of_part)  # compressed already
     return buffer.getvalue()
 
 
-def _signed(manifest: dict[str, Any], models: bytes) -> dict[str, Any]:
+def _signed(manifest: dict[str, Any], models: Parts) -> dict[str, Any]:
     content = {item: value for item, value in manifest.items() if item != "digest"}
-    content["models_sha256"] = hashlib.sha256(models).hexdigest()
+    digest = hashlib.sha256()
+    for part in sorted(models):
+        digest.update(models[part])
+    content["models_sha256"] = digest.hexdigest()
     return {**content, "digest": digest_of(content)}
 
 
-def unpack(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
+def unpack(data: bytes, name: str) -> tuple[dict[str, Any], Parts]:
     """Take an archive apart; whatever is not as `pack` wrote it is refused."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            if sorted(archive.namelist()) != [_MANIFEST, _MODELS]:
+            found = archive.namelist()
+            if len(set(found)) < len(found) or not {_MANIFEST} < set(found) <= _ENTRIES:
                 raise ModelFileError(f"{name} is not a replearn model file.")
-            text, models = archive.read(_MANIFEST), archive.read(_MODELS)
+            text = archive.read(_MANIFEST)
+            models = {part: archive.read(part) for part in found if part != _MANIFEST}
         manifest = read_object(text.decode("utf-8"), "manifest")
     except (zipfile.BadZipFile, UnicodeDecodeError, CertificateError, NotImplementedError) as error:
         raise ModelFileError(f"{name} is not a replearn model file, or damaged: {error}") from None

@@ -1,8 +1,10 @@
 """Which types a model file may contain, and what is checked inside them.
 
-skops builds no object whose type is not trusted by name, so loading runs no code of the file's
-choosing. Trees are a case of their own: scikit-learn follows their indices without looking, and a
-crafted file could make it read foreign memory. Their indices are therefore checked here.
+What can be is packed into columns (`replearn.persistence._packing`), from a closed list of types;
+the rest is written by skops, which builds no object whose type is not trusted by name. Loading thus
+runs no code of the file's choosing. Trees are a case of their own: scikit-learn follows their
+indices without looking, and a crafted file could make it read foreign memory. Their indices are
+therefore checked here.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from sklearn import ensemble
 from sklearn.tree import BaseDecisionTree
 
 from replearn.compat import shared_base
-from replearn.persistence._container import ModelFileError
+from replearn.persistence._container import PACKED, SKOPS, ModelFileError, Parts
+from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
 from replearn.persistence._parts import OWN_TYPES, children, type_name
 
 CHECKED_TYPES = (
@@ -43,9 +46,43 @@ _CHECK_WIDTH_FOR_TREES = (
 _CATEGORIES = 256
 
 
-def dump(state: Any) -> bytes:
-    """Write the models' state."""
-    return bytes(_skops_io().dumps(state, compression=zipfile.ZIP_DEFLATED, compresslevel=1))
+def dump(state: dict[str, Any]) -> Parts:
+    """Write the models' state: each item packed if it can be, otherwise by skops."""
+    try:
+        return {PACKED: pack_values([state])}
+    except NotPackedError:
+        packed = {name: value for name, value in state.items() if not why_not_packed(value)}
+    rest = {name: value for name, value in state.items() if name not in packed}
+    written = _skops_io().dumps(rest, compression=zipfile.ZIP_DEFLATED, compresslevel=1)
+    return {PACKED: pack_values([packed]), SKOPS: bytes(written)}
+
+
+def why_not_packed(value: Any) -> str | None:
+    """Say why a model cannot be packed into arrays, and is written one by one by skops.
+
+    Parameters
+    ----------
+    value : object
+        A base learner, or any value of a model file.
+
+    Returns
+    -------
+    str or None
+        The type that is not packed; None if everything is.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> from replearn.persistence import why_not_packed
+    >>> why_not_packed(DecisionTreeClassifier()) is None, why_not_packed(SVC())
+    (True, 'sklearn.svm._classes.SVC is not packed')
+    """
+    try:
+        pack_values([value])
+    except NotPackedError as error:
+        return str(error)
+    return None
 
 
 def _skops_io() -> Any:
@@ -53,26 +90,41 @@ def _skops_io() -> Any:
         import skops.io.exceptions
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "Model files need skops: pip install 'replicable-learn[files]'."
+            "Model files of this base learner need skops: pip install 'replicable-learn[files]'."
         ) from None
     return skops.io
 
 
-def load_trusted(models: bytes, trusted: Sequence[str], name: str) -> Any:
+def load_trusted(models: Parts, trusted: Sequence[str], name: str) -> dict[str, Any]:
     """Rebuild the models' state; a type that nobody trusts is refused by name."""
+    state: dict[str, Any] = {}
+    for part, read in ((PACKED, _read_packed), (SKOPS, _read_skops)):
+        try:
+            content = read(models[part], trusted, name) if part in models else {}
+            check_trees(content, name)
+        except (ModelFileError, ModuleNotFoundError):
+            raise
+        except Exception as error:
+            # What a broken state raises is not documented; none of it is the caller's mistake.
+            raise ModelFileError(f"{name} cannot be rebuilt here: {error}") from error
+        if not isinstance(content, dict) or set(content) & set(state):
+            raise ModelFileError(f"{name} has two values for one item; it is refused.")
+        state |= content
+    return state
+
+
+def _read_packed(models: bytes, trusted: Sequence[str], name: str) -> Any:
+    [state] = unpack_values(models)
+    return state
+
+
+def _read_skops(models: bytes, trusted: Sequence[str], name: str) -> Any:
     skops_io = _skops_io()
     try:
-        state = skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
-        check_trees(state, name)
-    except ModelFileError:
-        raise
+        return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
     except skops_io.exceptions.UntrustedTypesFoundException:  # before anything was built
         check_types(models, trusted, name)
         raise
-    except Exception as error:
-        # What a broken state raises is not documented; none of it is the caller's mistake.
-        raise ModelFileError(f"{name} cannot be rebuilt here: {error}") from error
-    return state
 
 
 def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
@@ -145,9 +197,39 @@ def _tree_is_sound(tree: Any, n_features: int) -> bool:
 
 
 def _boosting_is_sound(model: Any, n_features: int) -> bool:
+    """Check the trees of a boosting, all of them at once: there may be a hundred in each model."""
+    trees = list(itertools.chain(*model._predictors))
+    if not trees or any(not len(tree.nodes) for tree in trees):
+        return not trees
+    sizes = np.array([len(tree.nodes) for tree in trees])
+    nodes = np.concatenate([tree.nodes for tree in trees])
+    owner = np.repeat(np.arange(len(trees)), sizes)
+    places = np.arange(len(nodes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    inner = nodes["is_leaf"] == 0
+    nodes, owner, places = nodes[inner], owner[inner], places[inner]
+    features = nodes["feature_idx"].astype(np.int64)
+    children = np.stack([nodes["left"], nodes["right"]]).astype(np.int64)
+    return bool(
+        ((features >= 0) & (features < n_features)).all()
+        and (children > places).all()
+        and (children < sizes[owner]).all()
+        and _categories_are_sound(model, trees, nodes, owner, n_features)
+    )
+
+
+def _categories_are_sound(model: Any, trees: Any, nodes: Any, owner: Any, n_features: int) -> bool:
+    """Check splits by categories: their features have them, and their bit sets are there."""
+    split = nodes["is_categorical"] != 0
+    if not split.any():
+        return True
     categorical = np.broadcast_to(_categorical_features(model), n_features)
-    trees = itertools.chain(*model._predictors)
-    return all(_predictor_is_sound(tree, n_features, categorical) for tree in trees)
+    bitsets = [np.asarray(trees[tree].raw_left_cat_bitsets) for tree in owner[split]]
+    known = np.array([len(sets) for sets in bitsets])
+    return bool(
+        categorical[nodes["feature_idx"][split]].all()
+        and (nodes["bitset_idx"][split].astype(np.int64) < known).all()
+        and all(sets.shape[1:] == (_CATEGORIES // 32,) for sets in bitsets)
+    )
 
 
 def _categorical_features(model: Any) -> Any:
@@ -160,22 +242,3 @@ def _categorical_features(model: Any) -> Any:
         for flag, values in zip(flags, mapper.bin_thresholds_, strict=True)
     ]
     return flags & sound
-
-
-def _predictor_is_sound(tree: Any, n_features: int, categorical: Any) -> bool:
-    nodes = tree.nodes
-    places = np.flatnonzero(nodes["is_leaf"] == 0)
-    inner = nodes[places]
-    features = inner["feature_idx"].astype(np.int64)
-    if not len(nodes) or not ((features >= 0) & (features < n_features)).all():
-        return False
-    children = np.stack([inner["left"], inner["right"]]).astype(np.int64)
-    split = inner["is_categorical"] != 0
-    bitsets = np.asarray(tree.raw_left_cat_bitsets)
-    return bool(
-        (children > places).all()
-        and (children < len(nodes)).all()
-        and (inner["bitset_idx"][split].astype(np.int64) < len(bitsets)).all()
-        and categorical[features[split]].all()
-        and (not split.any() or bitsets.shape[1:] == (_CATEGORIES // 32,))
-    )

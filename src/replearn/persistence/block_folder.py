@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from replearn._version import __version__
 from replearn.execution import block_store
 from replearn.learners.inputs import describe_learner
+from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey, as_points
@@ -37,8 +38,9 @@ from replearn.records.json import digest_of
 
 MANIFEST = "fit.json"
 TRAINING = "training.json"
-FORMAT = "replearn-fit-folder 2"
+FORMAT = "replearn-fit-folder 3"
 _DIGEST_BYTES = 32
+_MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
 
 
@@ -141,23 +143,27 @@ class TrainingFolder:
         return partial(keep_block, self._path(number), self._trusted)
 
     def _path(self, number: int) -> Path:
-        return self._folder / f"block-{number:06d}.skops"
+        return self._folder / f"block-{number:06d}.model"
 
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
         content = path.read_bytes()
-        digest, models = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        if sha256(models).digest() != digest:
+        digest, written = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
+        if sha256(written).digest() != digest:
             return None  # fitted again, and written anew
-        return load_trusted(models, self._trusted, str(path))
+        part, _, models = written.partition(b"\n")
+        return load_trusted({part.decode(): models}, self._trusted, str(path))[_MODEL]
 
 
 def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
     """Write a fitted block to its file; refuse a learner that could not be read back."""
-    models = dump(model)
-    check_types(models, trusted, "a block of this learner, which shall be kept,")
-    write_bytes_atomically(path, sha256(models).digest() + models)
+    parts = dump({_MODEL: model})
+    part = SKOPS if SKOPS in parts else PACKED
+    if part == SKOPS:
+        check_types(parts[SKOPS], trusted, "a block of this learner, which shall be kept,")
+    written = part.encode() + b"\n" + parts[part]
+    write_bytes_atomically(path, sha256(written).digest() + written)
 
 
 def _library() -> dict[str, str]:

@@ -157,7 +157,7 @@ def load(
     key = _check_key(manifest, shared_key, name)
     values = _read_documents(manifest, name)
     state = load_trusted(models, trusted, name)
-    if not isinstance(state, dict) or set(state) & set(values):
+    if set(state) & set(values):
         raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
     try:
         return put_together(manifest["learner"], {**values, **state}, key)

@@ -1,0 +1,183 @@
+"""Which objects a packed model may hold, as what state, and how they are built again.
+
+A closed list: a name in a file that is not on it is refused, so that loading builds nothing of the
+file's choosing. What holds indices that compiled code follows is checked before it is built; the
+rest of a tree is checked where it is loaded (`replearn.persistence._trust`).
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from replearn import compat
+from replearn.persistence._container import ModelFileError
+
+State = dict[str, Any]
+
+_PLAIN = {
+    "replearn.execution.constant": "ConstantVote",
+    "replearn.tables.encoder": "TableEncoder",
+    "sklearn.compose": "ColumnTransformer",
+    "sklearn.discriminant_analysis": "LinearDiscriminantAnalysis QuadraticDiscriminantAnalysis",
+    "sklearn.dummy": "DummyClassifier",
+    "sklearn.ensemble": "BaggingClassifier ExtraTreesClassifier GradientBoostingClassifier "
+    "HistGradientBoostingClassifier RandomForestClassifier",
+    "sklearn.impute": "SimpleImputer MissingIndicator",
+    "sklearn.linear_model": "LogisticRegression LogisticRegressionCV RidgeClassifier",
+    "sklearn.naive_bayes": "BernoulliNB CategoricalNB ComplementNB GaussianNB MultinomialNB",
+    "sklearn.pipeline": "FeatureUnion Pipeline",
+    "sklearn.preprocessing": "KBinsDiscretizer LabelBinarizer LabelEncoder MaxAbsScaler "
+    "MinMaxScaler Normalizer OneHotEncoder OrdinalEncoder PolynomialFeatures PowerTransformer "
+    "QuantileTransformer RobustScaler StandardScaler",
+    "sklearn.tree": "DecisionTreeClassifier DecisionTreeRegressor ExtraTreeClassifier "
+    "ExtraTreeRegressor",
+}
+"""Classes whose state is their attributes, by the module that exports them."""
+
+_HOMES = {name: module for module, names in _PLAIN.items() for name in names.split()}
+_VALUES = {kind.__name__: kind for kind in (bool, float, int, str, object)} | {
+    f"numpy.{name}": getattr(np, name) for name in ("float32", "float64", "int32", "int64")
+}
+"""Types that parameters name."""
+
+_BIT_GENERATORS = ("MT19937", "PCG64")
+
+
+class Kind(NamedTuple):
+    """How objects of one type are taken apart and built."""
+
+    take: Callable[[Any], State | None]  # None: this object is not an ordinary one of its type
+    build: Callable[[State], Any]
+
+
+def _plain(kind: Any) -> Kind:
+    def build(state: State) -> Any:
+        made = kind.__new__(kind)
+        vars(made).update(state)
+        return made
+
+    return Kind(vars, build)
+
+
+def _take_tree(tree: Any) -> State:
+    _, (n_features, n_classes, n_outputs), state = tree.__reduce__()
+    return {"n_features": n_features, "n_classes": n_classes, "n_outputs": n_outputs, **state}
+
+
+def _build_tree(state: State) -> Any:
+    nodes, values = state["nodes"], state["values"]
+    n_classes, n_outputs = state["n_classes"], state["n_outputs"]
+    sound = (
+        n_classes.shape == (n_outputs,)
+        and n_outputs > 0
+        and (n_classes > 0).all()
+        and values.shape == (len(nodes), n_outputs, n_classes.max())
+        and state["node_count"] == len(nodes) > 0
+    )
+    if not sound:
+        raise ModelFileError("a tree's arrays do not have the sizes it states.")
+    tree = compat.packed_internals()["Tree"](state["n_features"], n_classes, n_outputs)
+    tree.__setstate__(
+        {name: state[name] for name in ("max_depth", "node_count", "nodes", "values")}
+    )
+    return tree
+
+
+def _build_predictor(state: State) -> Any:
+    return compat.packed_internals()["TreePredictor"](**state)
+
+
+def _loss(name: str) -> Kind:
+    """Losses follow from their name and number of classes; others than those are not packed."""
+    kind = compat.packed_internals()[name]
+
+    def build(state: State) -> Any:
+        n_classes = state["n_classes"]
+        return (
+            kind() if n_classes == 2 and name == "HalfBinomialLoss" else kind(n_classes=n_classes)
+        )
+
+    def take(loss: Any) -> State | None:
+        state = {"n_classes": loss.n_classes}
+        simple = {k: v for k, v in vars(loss).items() if isinstance(v, int | float | None)}
+        fresh = vars(build(state))
+        return state if all(fresh.get(k) == v for k, v in simple.items()) else None
+
+    return Kind(take, build)
+
+
+def _take_random(source: Any) -> State | None:
+    legacy = isinstance(source, np.random.RandomState)
+    state = source.get_state(legacy=False) if legacy else source.bit_generator.state
+    return {"legacy": legacy, "state": state} if state["bit_generator"] in _BIT_GENERATORS else None
+
+
+def _build_random(state: State) -> Any:
+    name = state["state"]["bit_generator"]
+    if name not in _BIT_GENERATORS:
+        raise ModelFileError(f"{name!r} is no source of random numbers that is known here.")
+    bits = getattr(np.random, name)(0)
+    if not state["legacy"]:
+        bits.state = state["state"]
+        return np.random.Generator(bits)
+    made = np.random.RandomState(bits)
+    made.set_state(state["state"])
+    return made
+
+
+_OTHERS: Mapping[str, Callable[[], Kind]] = {
+    "Tree": lambda: Kind(_take_tree, _build_tree),
+    "TreePredictor": lambda: Kind(vars, _build_predictor),
+    "BinMapper": lambda: _plain(compat.packed_internals()["BinMapper"]),
+    "HalfBinomialLoss": lambda: _loss("HalfBinomialLoss"),
+    "HalfMultinomialLoss": lambda: _loss("HalfMultinomialLoss"),
+    "random": lambda: Kind(_take_random, _build_random),
+    "dtype": lambda: Kind(
+        lambda dtype: {"text": dtype.str} if dtype.kind in "biufcUSmMO" else None,
+        lambda state: np.dtype(state["text"]),
+    ),
+    "slice": lambda: Kind(
+        lambda part: {"start": part.start, "stop": part.stop, "step": part.step},
+        lambda state: slice(state["start"], state["stop"], state["step"]),
+    ),
+    "type": lambda: Kind(
+        lambda kind: next(({"name": n} for n, known in _VALUES.items() if known is kind), None),
+        lambda state: _VALUES[state["name"]],
+    ),
+}
+
+
+@cache
+def kind_named(name: str) -> Kind:
+    """Return how a type on the list is taken apart and built; refuse any other name."""
+    if name in _HOMES:
+        return _plain(getattr(importlib.import_module(_HOMES[name]), name))
+    if name in _OTHERS:
+        return _OTHERS[name]()
+    raise ModelFileError(f"{name!r} is no part of a model that is known here.")
+
+
+@cache
+def name_of(kind: type) -> str | None:
+    """Return the name of a type on the list, or None."""
+    if issubclass(kind, np.random.Generator | np.random.RandomState):
+        return "random"
+    if issubclass(kind, np.dtype):
+        return "dtype"
+    if kind in (slice, type):
+        return kind.__name__
+    home = _HOMES.get(kind.__name__)
+    # The module first: what shares a name with an estimator here must not import it.
+    if home is not None and kind.__module__.split(".")[0] == home.split(".")[0]:
+        return (
+            kind.__name__ if getattr(importlib.import_module(home), kind.__name__) is kind else None
+        )
+    if not kind.__module__.startswith("sklearn."):
+        return None
+    internals = compat.packed_internals().items()
+    return next((name for name, known in internals if known is kind), None)

@@ -1,0 +1,56 @@
+"""Commands start at once: what learns, draws or reads tables is loaded when it is used."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+PROCESS = """
+import contextlib, io, json, sys
+from replearn.cli import main
+found = {}
+for words in json.loads(sys.argv[1]):
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main(words)
+    heavy = ("sklearn", "pandas", "polars", "matplotlib", "skops", "joblib", "scipy.stats")
+    found[" ".join(words)] = [name for name in heavy if name in sys.modules]
+print(json.dumps(found))
+"""
+
+COMMANDS = [
+    ["--version"],
+    ["--help"],
+    ["key", "new", "--json"],
+    ["fit", "--help"],
+    ["predict", "--help"],
+    ["plan", "--n", "2000"],
+]
+"""In the order of what they load: one process runs them all."""
+
+
+@pytest.fixture(scope="module")
+def loaded():
+    command = [sys.executable, "-c", PROCESS, json.dumps(COMMANDS)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_nothing_heavy_is_loaded_to_start(loaded, words):
+    assert loaded[" ".join(words)] == []
+
+
+def test_importing_replearn_loads_no_room():
+    code = "import sys, replearn; print([n for n in sys.modules if n.startswith('replearn.')])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "['replearn._version']"
+
+
+def test_unknown_names_are_attribute_errors():
+    import replearn
+
+    with pytest.raises(AttributeError, match="no attribute 'ausit'"):
+        _ = replearn.ausit
+    assert set(replearn.__all__) <= set(dir(replearn))
