@@ -243,7 +243,8 @@ def test_planned_rows_of_primitives_are_certified_and_one_less_is_not(task, targ
 
 def test_every_task_that_can_be_planned_is_here():
     plannable = {task for task, entry in GUARANTEES.items() if entry.needed}
-    assert {task for task, _ in (*PLANS, *MEANS)} == plannable
+    # noise and cut are fresh in every fit: tests/learners/test_semi_private.py
+    assert {task for task, _ in (*PLANS, *MEANS)} | {"semi-private"} == plannable
 
 
 def tampered(made, *path, value):

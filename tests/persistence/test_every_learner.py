@@ -39,6 +39,7 @@ from replearn.learners import (
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
+    SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, describe, load, save
@@ -80,6 +81,9 @@ MODELS = {
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(
         X, Y, X_shared=X[:8]
     ),
+    "semi-private": lambda: SemiPrivateClassifier(
+        Thresholds(">"), n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
+    ).fit(X[:, :1], Y, X_public=X[:40, :1]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),

@@ -132,7 +132,12 @@ def _needed(
     }
     logs = math.log(1 / delta) / epsilon + math.log(1 / beta)
     rate = (d / alpha) ** 2 * logs * math.log(1 / beta)
-    settings: dict[str, Any] = {"n_keys": design.n_keys, "n_parts": design.n_parts}
+    settings: dict[str, Any] = {
+        "epsilon": epsilon,
+        "delta": delta,
+        "n_keys": design.n_keys,
+        "n_parts": design.n_parts,
+    }
     return Needed(design.rows, details, settings, rate)
 
 
