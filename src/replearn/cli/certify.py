@@ -11,8 +11,8 @@ from typing import Any
 from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Comparison, differing
+from replearn.guarantees.steps import rounded_up
 from replearn.persistence import describe
-from replearn.records.text import rounded_up
 
 _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""

@@ -27,8 +27,8 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     checked_fit,
-    describe_learner,
     float_precision,
+    in_words,
     with_base_tags,
 )
 from replearn.learners.marks import sample_conditions
@@ -256,9 +256,9 @@ class PointwiseReplicableClassifier(VotePredictions):
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = Identity(
                 key.fingerprint,
-                describe_learner(base)[0],
+                in_words(base),
                 bound.digest,
-                classes,
+                tuple(classes),
                 given.n,
                 versions=bound.versions,
                 unbound=bound.unbound,
