@@ -104,7 +104,7 @@ OTHERS = {
         "n": 400_000, "n_keys": 4, "n_parts": 40, "n_shared": 3000, "d": 1, "n_hypotheses": 9,
         "sharpness": 30.0, "epsilon": 4.0, "delta": 1e-6, "alpha": 0.4, "beta": 0.2,
         "public_classes": True,
-    },  # fmt: skip
+    },
     "semi": {"n": 4000, "n_shared": 3000, "d": 1, "n_hypotheses": 9, "sharpness": 30.0, **CHOSEN},
     "finite randomness": {
         "n": 10**6, "n_test": 9000, "n_blocks": 40_000, "n_candidates": 3, "sharpness": 8.0,

@@ -82,8 +82,8 @@ MODELS = {
         X, Y, X_shared=X[:8]
     ),
     "semi-private": lambda: SemiPrivateClassifier(
-        Thresholds(">"), n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
-    ).fit(X[:, :1], Y, X_public=X[:40, :1]),
+        n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
+    ).fit(X, Y, X_public=X[:40]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),

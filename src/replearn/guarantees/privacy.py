@@ -15,10 +15,9 @@ from replearn.bounds.privacy import (
 )
 from replearn.bounds.realizable import cover_distance
 from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, Number, above_budget
+from replearn.guarantees.guarantee import Guarantee, Needed, Number, above_budget
 from replearn.guarantees.semi import listed_candidates, pool_and_rest
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 ASSUMPTIONS = ("one-row-apart", "secret-noise", "no-drift", "random-function")
 
