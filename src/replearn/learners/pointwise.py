@@ -252,7 +252,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
-            described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
+            described = {"base": base, "decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = Identity(
                 key.fingerprint,
