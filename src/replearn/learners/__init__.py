@@ -6,6 +6,7 @@ from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.realizable import RealizableReplicableClassifier
+from replearn.learners.regressor import PointwiseReplicableRegressor
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
@@ -16,6 +17,7 @@ __all__ = [
     "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
+    "PointwiseReplicableRegressor",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
