@@ -34,6 +34,8 @@ _OF_OTHERS: dict[str, tuple[type, str]] = {
     "drift": (float, "assumed: how far a true error moves between trainings"),
     "cv": (int, "folds of a search with --drift"),
     "n_candidates": (int, "candidates of finite randomness"),
+    "resolution": (float, "spacing of the grid of a regression, in units of y"),
+    "y_span": (float, "length of the range of y"),
     "epsilon": (float, "privacy loss"),
     "delta": (float, "failure probability of privacy"),
     "nu": (float, "mass from which a point is heavy"),

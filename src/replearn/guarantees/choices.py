@@ -17,6 +17,7 @@ from replearn.records.checks import (
 
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta")
 _MEANS = ("p0", "q0")
+_POSITIVE = ("epsilon", "resolution", "y_span")
 
 
 def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
@@ -49,7 +50,7 @@ def _checked(name: str, value: Any) -> Number | None:
         return if_given(check_fraction, name, value, zero=name == "drift")
     if name in _MEANS:
         return check_number(name, value)
-    if name == "epsilon":
+    if name in _POSITIVE:
         return check_positive(name, value)
     return if_given(check_count, name, value, least=2 if name == "cv" else 1)
 

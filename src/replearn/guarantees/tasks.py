@@ -10,6 +10,7 @@ from replearn.guarantees import (
     heavy,
     privacy,
     realizable,
+    regression,
     search,
     selection,
     semi,
@@ -29,7 +30,8 @@ VOTING = (
 CHOICES = tuple(
     entry
     for family in (
-        selection, search, thresholds, realizable, semi, privacy, finite_randomness, heavy, coins,
+        selection, search, thresholds, realizable, semi, privacy, regression, finite_randomness,
+        heavy, coins,
     )
     for entry in family.GUARANTEES
 )  # fmt: skip

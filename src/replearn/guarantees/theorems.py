@@ -40,6 +40,12 @@ class Theorem:
 
 _ENTRIES = (
     Theorem(
+        "rounded-regression",
+        "Two means of T predictions in a range of length W are rounded to different values of one "
+        "shared random grid of spacing h with probability at most f(T) W/h.",
+        "ours",
+    ),
+    Theorem(
         "private-selection",
         "Counts with discrete Laplace noise of scale 2/epsilon, released from a threshold on, are "
         "(epsilon, delta)-differentially private; delta is the chance that a count of one gets "

@@ -7,6 +7,7 @@ from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
+from replearn.learners.regressor import PointwiseReplicableRegressor
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
@@ -17,6 +18,7 @@ __all__ = [
     "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
+    "PointwiseReplicableRegressor",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
