@@ -40,6 +40,7 @@ from replearn.learners import (
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
+    ScoreReplicableClassifier,
     SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
@@ -77,6 +78,9 @@ MODELS = {
     "approximate": lambda: ApproximatelyReplicableClassifier(
         GaussianNB(), n_blocks=6, plan={"n_partitions": 1}, gamma=0.9, rho=0.9, shared_key=KEY
     ).fit(X, Y),
+    "score": lambda: ScoreReplicableClassifier(GaussianNB(), threshold=(1, 2), shared_key=KEY).fit(
+        X, Y
+    ),
     "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),
     "semi": lambda: SemiReplicableClassifier(shared_key=KEY).fit(X, Y, X_shared=X[:40]),
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(

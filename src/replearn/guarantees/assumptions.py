@@ -106,6 +106,11 @@ _TEXTS = {
         "The noise and the order of the cut come from the operating system's random numbers, never "
         "from the shared key. Every fit on the same rows spends epsilon and delta once more."
     ),
+    "standard-error": (
+        "The standard error that was estimated for a score of this size is the standard deviation "
+        "of the point's score over fresh samples. It was pooled over many rows of the sample; a "
+        "single point's may be larger, and then it flips more often in proportion."
+    ),
     "base-learner": (
         "The base learner minimises the training error over a class of the stated VC dimension."
     ),

@@ -11,6 +11,7 @@ from replearn.guarantees import (
     privacy,
     realizable,
     regression,
+    score,
     search,
     selection,
     semi,
@@ -31,7 +32,7 @@ CHOICES = tuple(
     entry
     for family in (
         selection, search, thresholds, realizable, semi, privacy, regression, finite_randomness,
-        heavy, coins,
+        heavy, coins, score,
     )
     for entry in family.GUARANTEES
 )  # fmt: skip

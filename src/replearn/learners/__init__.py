@@ -8,6 +8,7 @@ from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.regressor import PointwiseReplicableRegressor
+from replearn.learners.score import ScoreReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
@@ -23,6 +24,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
     "SemiPrivateClassifier",
     "SemiReplicableClassifier",
     "encode_probe",
