@@ -26,8 +26,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -43,8 +43,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -59,10 +59,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
 
         Returns
         -------
@@ -81,10 +79,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
 
         Returns
         -------
@@ -101,10 +97,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
         delta : float, default=0.05
             Each point's limits fail with probability at most delta.
 
@@ -149,12 +143,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X, points
+            As in ``predict``.
         max_flip : float
             Largest flip probability with which a label is given.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
         fill_value : object, default=None
             What stands for no prediction.
 
@@ -176,10 +168,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
 
         Returns
         -------
