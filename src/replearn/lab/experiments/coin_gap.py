@@ -111,7 +111,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"alpha": 0.4, "betas": [0.1], "throws": [20, 60]},
+        "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
         "small": {
             "alpha": 0.3,
             "betas": [0.01, 0.05, 0.1],

@@ -103,7 +103,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"throws": [1, 2, 4, 9, 16], "exactly": 9},
+        "tiny": {"throws": [1, 4, 9], "exactly": 4},
         "small": {"throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150], "exactly": 64},
         "full": {
             "throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150, 250, 400, 600],

@@ -124,7 +124,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"d": 2, "alpha": 0.4, "throws": [60, 150], "pairs": 3, "limited": 4},
+        "tiny": {"d": 2, "alpha": 0.4, "throws": [40, 64], "pairs": 2, "limited": 2},
         "small": {
             "d": 5,
             "alpha": 0.3,

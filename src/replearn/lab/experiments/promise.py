@@ -84,7 +84,7 @@ def _impossible(n: int, alpha: float) -> float:
     beta + alpha (2k + 1) / (gap (k + 1)).
     """
     k = (D - 1) // 2
-    points, miss = 2 * k + 1, 1e-6
+    points, miss = 2 * k + 1, 1e-12
     throws = int(binom.isf(miss, n, 1.0 / points))
     best = 0.0
     for gap in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99):

@@ -75,7 +75,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"d": 3, "alpha": 0.005, "throws": [8, 64], "pairs": 3},
+        "tiny": {"d": 3, "alpha": 0.005, "throws": [8, 24], "pairs": 2},
         "small": {"d": 5, "alpha": 0.005, "throws": [8, 16, 32, 64, 128], "pairs": 60},
         "full": {"d": 5, "alpha": 0.002, "throws": [4, 8, 16, 32, 64, 128, 256], "pairs": 500},
     },
