@@ -124,7 +124,7 @@ def test_signs_from_a_semi_replicable_learner():
     (X, y, pool, key), other = seen
     assert (pool == other[2]).all()  # shared, as the key is
     assert key == other[3]
-    assert (X != other[0]).any()
+    assert (other[0] != X).any()
     assert answers[0].signs.tolist() == [1, -1, 1, -1]
     counts = np.bincount(X[:, 0].astype(int))
     assert answers[0].vectors == counts.max()
