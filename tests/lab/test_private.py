@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+from replearn.hypotheses import Conjunctions
 from replearn.lab.distributions import ThresholdsOnAxes
 from replearn.lab.private import (
     AxisCuts,
     PrivateFromSemiPrivate,
     PublicCutsLearner,
     ThresholdFromConjunctions,
+    with_pool,
 )
+from replearn.learners import SemiReplicableClassifier
 
 FALSE_ALARM = 1e-8
 
@@ -81,6 +84,20 @@ def test_the_threshold_hides_on_a_random_axis():
         assert (y == (cuts >= X).all(axis=1)).all()
         assert model.predict([[5.0], [6.0], [7.0]]).tolist() == [1, 1, 0]
     assert seen == {0, 1, 2}
+
+
+def test_classifiers_with_a_pool_can_be_put_in():
+    """Any classifier with fit(X, y, X_shared=...) takes the place of the learner."""
+    classifier = SemiReplicableClassifier(Conjunctions(2, ("<=", "<=")), rho=0.5, alpha=0.4)
+    amplified = ThresholdFromConjunctions(with_pool(classifier), 2)
+    rng = np.random.default_rng(0)
+
+    def rows(cut, rng):
+        return tuple(column(rng.integers(1, 101, n), cut) for n in (15, 4000))
+
+    model = amplified(*rows(40, rng), lambda rng: rows(70, rng), rng)
+    grid = np.arange(1.0, 101.0)[:, np.newaxis]
+    assert np.mean(model.predict(grid) != (grid[:, 0] <= 40)) < 0.2
 
 
 def test_public_rows_are_dummies():

@@ -198,8 +198,9 @@ def _solve(
 ) -> tuple[Floats, Floats, Floats, float] | None:
     """Solve the programme; return both strategies, made symmetric, and the price of accuracy."""
     size, ends = n + 2, acceptance(n, np.array([alpha, -alpha]))
-    gains = flips(acceptance(n, biases))
-    gains[gains < 1e-13] = 0.0  # only trouble the solver; both sides are certified afterwards
+    unit = math.sqrt(n)  # makes the value of order one, for the solver
+    gains = unit * flips(acceptance(n, biases))
+    gains[gains < 1e-9] = 0.0  # only trouble it; both sides are certified afterwards
     rows = np.vstack(
         [
             np.column_stack([gains, -np.ones(len(biases))]),
@@ -210,8 +211,8 @@ def _solve(
     limits = np.concatenate([np.zeros(len(biases)), [beta - 1.0, beta]])
     total = np.append(np.ones(size), 0.0)[np.newaxis]
     cost = np.append(np.zeros(size), 1.0)
-    answer = optimize.linprog(cost, A_ub=rows, b_ub=limits, A_eq=total, b_eq=[1.0], method="highs")
-    if answer.status != 0 or answer.x is None:
+    answer = _first_answer(cost, rows, limits, total)
+    if answer is None:
         return None
     weights = np.maximum(answer.x[:-1], 0.0)
     weights = (weights + weights[::-1]) / 2.0
@@ -221,7 +222,20 @@ def _solve(
     masses = duals[:-2][met]
     both = np.concatenate([found, -found])
     masses = np.concatenate([masses, masses]) / (2.0 * masses.sum())
-    return weights / weights.sum(), both, masses, float(duals[-2:].mean())
+    return weights / weights.sum(), both, masses, float(duals[-2:].mean()) / unit
+
+
+def _first_answer(cost: Floats, rows: Floats, limits: Floats, total: Floats) -> Any | None:
+    """Minimise cost under rows x <= limits and total x = 1; None if there is no solution."""
+    for method in ("highs", "highs-ds", "highs-ipm"):  # one may stop short of its tolerance
+        answer = optimize.linprog(
+            cost, A_ub=rows, b_ub=limits, A_eq=total, b_eq=[1.0], method=method
+        )
+        if answer.status == 0:
+            return answer
+        if answer.status == 2:
+            return None
+    raise RuntimeError(f"the linear programme was not solved: {answer.message}")
 
 
 def _peaks(weights: Floats, reach: float, count: int) -> Floats:

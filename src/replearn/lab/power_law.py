@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from replearn.lab.drawing import COLORS, legend, panel
+from replearn.lab.drawing import COLORS, legend, panel, ticks
 from replearn.lab.experiment import Numbers
 from replearn.lab.measuring import exponent
 
@@ -24,6 +24,7 @@ def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -
 def draw_lines(figure: Any, parameter: str, lines: list[Numbers], *, place: Any = 111) -> None:
     """Draw sizes against the parameter on logarithmic scales, exponents in the legend."""
     axes = panel(figure, parameter, "needed", log="xy", place=place)
+    ticks(axes, lines[0]["x"])
     for one, color in zip(lines, COLORS, strict=False):
         label = f"{one['name']}: {one['exponent'][0]:.2f}"
         axes.plot(one["x"], one["sizes"], "o-", ms=4, lw=1.2, color=color, label=label)

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
 from replearn.lab.distributions import Sample, on_axes
+from replearn.lab.learning import fit_quietly
 from replearn.records.checks import check_count, check_positive
 
 SemiPrivateLearner = Callable[[Sample, Sample, np.random.Generator], Any]
@@ -81,6 +83,22 @@ class PublicCutsLearner:
         wrong = wrong + np.searchsorted(refused, cuts, "right")
         weights = -self.epsilon * wrong / 2.0 + rng.gumbel(size=len(cuts))
         return float(cuts[weights.argmax()])
+
+
+def with_pool(estimator: Any) -> SemiPrivateLearner:
+    """Return the learner that fits a clone of a classifier with ``fit(X, y, X_shared=...)``.
+
+    Its pool are the public rows without their labels, its ``shared_key``, if it has one, comes from
+    the generator. Whether it is private is the classifier's own matter.
+    """
+
+    def learn(public: Sample, private: Sample, rng: np.random.Generator) -> Any:
+        model = clone(estimator)
+        if "shared_key" in model.get_params(deep=False):
+            model.set_params(shared_key=int(rng.integers(2**32)))
+        return fit_quietly(model, *private, X_shared=public[0])
+
+    return learn
 
 
 @dataclass(frozen=True)

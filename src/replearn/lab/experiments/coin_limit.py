@@ -41,6 +41,7 @@ def measure(bench: Bench, *, throws: list[int], exactly: int) -> Numbers:
 
 def draw(data: Numbers, figure: Any) -> None:
     """Draw flips against throws, and the adversary of the longest game."""
+    figure.set_size_inches(8.0, 3.8)
     rows = data["rows"]
     n = [row["n"] for row in rows]
     axes = panel(figure, "throws n", "worst flip probability", log="xy", place=(1, 2, 1))

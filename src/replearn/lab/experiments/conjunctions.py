@@ -97,6 +97,7 @@ def _needed(bench: Bench, domain: int, d: int, private: int, alpha: float, runs:
 
 def draw(data: Numbers, figure: Any) -> None:
     """Draw the error of one threshold against its public rows, and the pool against d."""
+    figure.set_size_inches(8.0, 3.8)
     axes = panel(
         figure, "public rows of one threshold", "error", log="xy", place=(1, 2, 1),
         title=f"one threshold out of {data['d']}",

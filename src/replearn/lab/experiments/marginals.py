@@ -85,7 +85,7 @@ EXPERIMENT = Experiment(
         "tiny": {"d": 3, "alpha": 0.2, "rho": 0.3, "rows": [600], "pool": 30, "pairs": 2},
         "small": {
             "d": 6, "alpha": 0.15, "rho": 0.1, "rows": [300, 1000, 3000, 10_000, 30_000],
-            "pool": 60, "pairs": 60,
+            "pool": 60, "pairs": 40,
         },
         "full": {
             "d": 8, "alpha": 0.15, "rho": 0.1, "rows": [300, 1000, 3000, 10_000, 30_000, 100_000],

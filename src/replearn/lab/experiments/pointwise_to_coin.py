@@ -55,6 +55,7 @@ def measure(
 
 def draw(data: Numbers, figure: Any) -> None:
     """Draw flips and errors against the throws."""
+    figure.set_size_inches(8.0, 3.8)
     for place, (name, title) in enumerate((("voting", "our learner"), ("plain", "majority table"))):
         axes = panel(figure, "throws of the coin", "share", title=title, place=(1, 2, place + 1))
         rows = [row for row in data["rows"] if row["learner"] == name]
