@@ -1,5 +1,6 @@
 """The gallery shows every experiment, and says what the stored numbers say."""
 
+import re
 from pathlib import Path
 
 from replearn.lab import all_experiments
@@ -23,8 +24,17 @@ def test_the_page_reads_the_stored_numbers():
 
 def test_results_are_drawn_again_from_their_numbers(tmp_path):
     folder = tmp_path / "results"
-    all_experiments()["one-coin"].run("tiny", key="k").write(folder)
+    all_experiments()["one-coin"].run("tiny", key="k").write(folder, page=False)
     before = {path.name: path.read_bytes() for path in folder.iterdir()}
     main(folder)
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
     assert "--key k" in (tmp_path / "gallery.md").read_text("utf-8")
+
+
+def test_code_on_the_page_of_the_lab_runs(capsys):
+    text = (ROOT / "docs" / "lab" / "README.md").read_text("utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", text, flags=re.S)
+    assert len(blocks) >= 3
+    for block in blocks:
+        exec(block, {})
+    assert "[True, True, True, True]" in capsys.readouterr().out

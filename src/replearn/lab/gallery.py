@@ -1,7 +1,7 @@
 """The gallery: stored results of every experiment, drawn and read again from their numbers.
 
-``python -m replearn.lab.gallery`` rewrites the figures and pages in docs/lab/results from the data
-files there, and the page docs/lab/gallery.md. To replace a result, run its command with
+``python -m replearn.lab.gallery`` rewrites the figures in docs/lab/results from the data files
+there, and the page docs/lab/gallery.md. To replace a result, run its command with
 ``--out docs/lab/results`` first.
 """
 
@@ -57,7 +57,7 @@ def main(folder: Path = RESULTS) -> None:
     """Draw and read all stored results again, and write the page beside their folder."""
     results = stored_results(folder)
     for result in results:
-        result.write(folder)
+        result.write(folder, page=False)
     write_atomically(folder.parent / "gallery.md", page(results))
 
 
