@@ -98,7 +98,8 @@ def guarantee(contender: dict[str, Any]) -> str:
     """Say what the certificate guarantees, and where it is worth nothing."""
     certificate = contender["certificate"]
     if certificate is None:
-        return "another kind" if contender["other_promises"] else "none"
+        kind = contender["promised_as"] or "another kind"
+        return f"{kind}, see its promise" if contender["other_promises"] else "none"
     if certificate["void_because"]:
         return "void"
     if contender["usefulness"]["constant"] is not None:
