@@ -104,6 +104,8 @@ def guarantee(contender: dict[str, Any]) -> str:
         return "void"
     if contender["usefulness"]["constant"] is not None:
         return "empty: a constant answer"
+    if contender["usefulness"]["uninformed"]:
+        return "empty: answers ignore the rows"
     limit = f"at most {percent(certificate['rho'], 1)}"
     if certificate["gamma"] is not None:
         gamma = percent(certificate["gamma"], 1)
