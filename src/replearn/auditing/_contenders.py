@@ -14,9 +14,8 @@ from sklearn.utils import get_tags
 
 from replearn.auditing._clock import check_clock
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
-from replearn.guarantees import plan
-from replearn.learners import PointwiseReplicableClassifier
-from replearn.learners.planning import wants_heavy_stage
+from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
+from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
@@ -44,14 +43,17 @@ class Contender:
     def is_replicable(self) -> bool:
         """Whether it is a learner of this library whose thresholds can be integrated out.
 
-        A heavy stage decides by several thresholds: it is judged by its predictions, like others.
+        That needs a vote with a planned law. A heavy stage decides by several thresholds, and
+        thresholds of scores are measured in standard errors that each run estimates: these are
+        judged by their predictions, under another key in each pair.
         """
-        return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
+        voted = is_replicable(self.estimator) and hasattr(self.estimator, "plan")
+        return voted and not wants_heavy_stage(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
         """The replicable learner itself, also at the end of a pipeline; None if there is none."""
-        if self.is_replicable:
+        if is_replicable(self.estimator):
             return self.estimator
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
@@ -175,7 +177,7 @@ def _bagging(base: Any, setting: Setting) -> Contender:
 
 def _affordable(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
-    usual = plan(n=setting.n, rho=setting.rho, n_classes=setting.n_classes)
+    usual = usual_plan(_full(base, setting).estimator, setting.n, setting.n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     if partitions == usual.n_partitions:
         return dataclasses.replace(_full(base, setting), name=REPLICABLE)
@@ -205,11 +207,20 @@ def _full(base: Any, setting: Setting) -> Contender:
     return Contender(REPLICABLE_FULL, ours)
 
 
+def _score(base: Any, setting: Setting) -> Contender:
+    """Few large blocks with thresholds in standard errors: an estimated promise."""
+    ours = ScoreReplicableClassifier(
+        base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
+    )
+    return Contender("score", ours, "Its promise is estimated, not certified.")
+
+
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": _baseline,
     "bagging": _bagging,
     "replicable": _affordable,
     "replicable-full": _full,
+    "score": _score,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 
