@@ -47,7 +47,9 @@ def designs():
             vote="soft",
             unit="groups",
         ),
-        "three classes": Design(Request(rho=0.4), n=800, n_blocks=20, law=None, n_classes=3),
+        "three classes": Design(
+            Request(rho=0.4), n=800, n_blocks=20, law=None, n_classes=3, sharpness=3.0
+        ),
         "twelve runs": Design(
             Request(rho=0.3, runs=12), n=3200, n_blocks=32, law=uniform_law(32), n_partitions=2
         ),
@@ -200,7 +202,7 @@ def test_the_accuracy_statement_depends_on_the_law(issued):
     assert "R*" in issued["accurate, atoms"].promises[1]
     assert "times the mean error" in issued["default"].promises[1]
     assert "at most the mean error" in issued["literal"].promises[1]
-    assert "at most the mean error" in issued["three classes"].promises[1]
+    assert "2 times the mean error" in issued["three classes"].promises[1]
 
 
 def test_accuracy_out_of_reach_is_not_certified():

@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import os
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +24,9 @@ from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.records.json import pretty_json
 
+STARTED = time.monotonic()
+"""When the command began, for time budgets."""
+
 DONE, GATE_FAILED, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 COMMANDS = {
     "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
@@ -31,6 +35,7 @@ COMMANDS = {
     "fit": ("replearn.cli.fit", "fit a replicable classifier on a file"),
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
+    "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
     "compare": ("replearn.cli.compare", "compare the predictions of two models"),
     "lab": ("replearn.cli.lab", "run the paper's lower bounds and separations"),
     "demo": ("replearn.demo", "two labs, two samples of real data, one key"),

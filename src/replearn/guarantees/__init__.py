@@ -9,6 +9,7 @@ from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
+from replearn.guarantees.probe import Probe
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
 from replearn.guarantees.steps import Conclusion, Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
@@ -30,6 +31,7 @@ __all__ = [
     "Identity",
     "Ledger",
     "Plan",
+    "Probe",
     "Request",
     "Step",
     "Theorem",

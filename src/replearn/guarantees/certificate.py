@@ -12,6 +12,7 @@ from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import Record, certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
+from replearn.guarantees.probe import Probe
 from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
@@ -195,20 +196,25 @@ class Certificate(Record):
         refuse_differences("certificate", self._content(), fresh._content())
         self._check_identity()
 
-    def comparable(self, other: "Certificate") -> Comparison:
+    def comparable(
+        self, other: "Certificate", *, probes: tuple[Probe, Probe] | None = None
+    ) -> Comparison:
         """Say whether two runs are comparable: whether the promise is about this pair.
 
         Parameters
         ----------
         other : Certificate
             The certificate of another run.
+        probes : pair of Probe, optional
+            The same raw rows as this lab and the other one encode them; see
+            `replearn.learners.encode_probe`.
 
         Returns
         -------
         Comparison
             ``answer`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
         """
-        return compare(self, other)
+        return compare(self, other, probes)
 
     def _check_identity(self) -> None:
         design, classes = self.design, self.classes
@@ -236,7 +242,7 @@ class Certificate(Record):
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": [dict(vars(item)) for item in self.assumptions],
-            **self._numbers(),
+            **{name: getattr(self, name) for name in LETTERS},
             "certified": self.certified,
             "reason": self.reason,
             "identity": self.identity.to_dict(),

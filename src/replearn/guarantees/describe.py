@@ -37,11 +37,9 @@ class Record:
         """Write a JSON file, whole or not at all."""
         write_atomically(path, self.to_json() + "\n")
 
-    def _numbers(self) -> dict[str, float | None]:
-        return {name: getattr(self, name) for name in LETTERS}
-
     def __repr__(self) -> str:
-        known = [f"{k}={rounded_up(v)}" for k, v in self._numbers().items() if v is not None]
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
         rows = [] if self.n is None else [f"n={self.n}"]
         items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
         return f"{type(self).__name__}({', '.join(items)})"
@@ -137,7 +135,11 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
         ("n", f"{design.n} {design.unit}{used}"),
         ("blocks", f"{design.n_blocks} of {design.block_size} {design.unit}"),
         ("partitions", str(design.n_partitions)),
-        ("law", "none" if law is None else f"{law.name}{width} [{law.digest[:16]}]"),
+        (
+            ("sharpness", f"{design.sharpness:.4g}")
+            if law is None
+            else ("law", f"{law.name}{width} [{law.digest[:16]}]")
+        ),
         ("vote", design.vote),
         *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
@@ -194,7 +196,11 @@ def _mechanism(design: Design) -> str:
             "of their labels decide against another one."
         )
     if design.law is None:
-        return f"{cut} The label is drawn from the vote shares with random numbers all runs share."
+        return (
+            f"{cut} Each point has a random number for every label that all runs share through "
+            "the key. They decide between the labels whose vote shares are close; a label that is "
+            "far enough ahead is always the answer."
+        )
     return (
         f"{cut} Each point has a random threshold that all runs share through the key; the vote "
         "share is compared with it. Two runs differ only if the threshold happens to fall between "

@@ -90,8 +90,8 @@ _ENTRIES = (
     ),
     Theorem(
         "multiclass-vote",
-        "Labels drawn from two vote distributions by correlated sampling differ with probability "
-        "at most 2 tau / (1 + tau).",
+        "With several classes two runs that share their random numbers differ with probability at "
+        "most sharpness / 4 times the mean range of the differences of their vote shares.",
         "ours",
     ),
     Theorem(
@@ -198,6 +198,11 @@ _ENTRIES = (
         "dkw",
         "The empirical distribution function of m rows is off by more than tau with probability "
         "at most 2 exp(-2 m tau^2).",
+        "ours",
+    ),
+    Theorem(
+        "equal-shares",
+        "Counts of one thing in two samples of one population are hypergeometric, given their sum.",
         "ours",
     ),
     Theorem(

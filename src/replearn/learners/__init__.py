@@ -5,6 +5,7 @@ from replearn.learners.approximate import ApproximatelyReplicableClassifier
 from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.score import ScoreReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
@@ -22,5 +23,6 @@ __all__ = [
     "ReplicableThresholdClassifier",
     "ScoreReplicableClassifier",
     "SemiReplicableClassifier",
+    "encode_probe",
     "trusted",
 ]

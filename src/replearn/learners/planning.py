@@ -13,10 +13,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity, Plan
+from replearn.guarantees import plan as make_plan
+from replearn.guarantees.steps import rounded_up
+from replearn.guarantees.wish import MIN_BLOCK
+from replearn.learners.block_needs import rows_needed
 from replearn.learners.diagnostics import warn_user
-from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.learners.inputs import base_learner, check_classes, check_groups, check_labels
 from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
@@ -28,6 +32,9 @@ FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
 
 FROM_SAMPLE = ("n", "n_classes", "unit")
 """Arguments of `plan` that follow from the sample."""
+
+SIZES_OF_BLOCKS = ("n_blocks", "block_size", "min_block")
+"""Arguments of `plan` that say how large blocks are; without them the base learner does."""
 
 MOST_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
@@ -167,12 +174,55 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
             "one row per group."
         )
     sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
-    plan = learner.plan if followed else learner._plan_for(asked, **sizes)
+    plan = learner.plan if followed else _plan_for_base(learner, asked, sizes)
     if plan.n_partitions > MOST_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
     if not followed and not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
     return plan
+
+
+def _plan_for_base(learner: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
+    """Make the plan; where blocks are left open, with blocks from which the base learner learns.
+
+    It depends on the learner's parameters and the number of rows, never on the data. Where useful
+    blocks are too few for what was asked, blocks that are just large enough may do.
+    """
+    need = rows_needed(base_learner(learner.estimator)) if sizes["unit"] == "rows" else None
+    given = [name for name in SIZES_OF_BLOCKS if asked.get(name) is not None]
+    usual: Plan = learner._plan_for(asked, **sizes)
+    if need is None or given or usual.block_size >= need.useful:
+        return usual
+    for rows in (need.useful, need.least):
+        made: Plan = learner._plan_for(asked | {"min_block": max(rows, MIN_BLOCK)}, **sizes)
+        if made.certified:
+            return made
+    return made
+
+
+def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
+    """Say before the fit that blocks are too small for the base learner as it is set."""
+    need = rows_needed(base) if plan.unit == "rows" else None
+    if need is None or plan.block_size >= need.least:
+        return False
+    n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
+    message = (
+        f"blocks of {plan.block_size} rows are too few: {need.reason} answers a constant if it is "
+        f"trained on fewer than {need.least} rows, whatever the features are. "
+    )
+    if n_blocks > 0:
+        sizes = {"n": plan.n, "n_classes": plan.n_classes, "n_blocks": n_blocks}
+        rho = make_plan(rho=plan.vote_design.request.rho, **sizes).rho
+        message += (
+            f"n_blocks={n_blocks} (instead of {plan.n_blocks}) gives blocks of {need.least} rows"
+            + ("" if rho is None else f" and rho = {rounded_up(rho)}")
+            + "; "
+        )
+    warn_user(
+        f"{message}{need.useful} rows per block are useful. Or change the learner's parameter.",
+        ConstantBlocksWarning,
+    )
+    return True
 
 
 def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:

@@ -76,8 +76,10 @@ class Explanation(InWords):
 class ClassExplanation(InWords):
     """One row per point: the answer, the runner-up, and the distance between them.
 
-    ``margin`` is log share (for a heavy point: share over band) plus shared Gumbel of the answer,
-    minus that of the runner-up; ``stage`` and ``vote_share`` as in `Explanation`, for the answer.
+    ``key_chance`` is the chance, over all keys, that these votes give this answer: 1 if it is far
+    enough ahead. ``margin`` is the log chance plus shared Gumbel of the answer minus that of the
+    runner-up (infinite if no key could answer that); ``stage`` and ``vote_share`` as in
+    `Explanation`, for the answer.
     """
 
     answer: NDArray[Any]
@@ -86,20 +88,40 @@ class ClassExplanation(InWords):
     runner_up: NDArray[Any]
     runner_up_share: NDArray[np.float64]
     margin: NDArray[np.float64]
+    key_chance: NDArray[np.float64]
+    most_voted: NDArray[Any]
+    most_voted_share: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
 
     def sentences(self) -> Iterator[str]:
-        """Explain each point in one sentence."""
+        """Explain each point in one or two sentences."""
         for row in range(len(self)):
             heavy = self.stage[row] == "heavy"
             source = "labels seen at this very point say so" if heavy else "blocks voted for it"
             yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}; with "
-                f"this point's shared random numbers {self.runner_up[row]!s} "
-                f"({self.runner_up_share[row]:.1%}) came next (margin {self.margin[row]:.3f}); a "
-                "fresh training sample would answer differently with probability about "
-                f"{self.flip_probability[row]:.2g}."
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}"
+                f"{self._why(row)}; a fresh training sample would answer differently with "
+                f"probability {_probability_in_words(self.flip_probability[row])}."
             )
+
+    def _why(self, row: int) -> str:
+        """Say what decided: the votes alone, or random numbers between close shares."""
+        rival = f"{self.runner_up[row]!s} ({self.runner_up_share[row]:.1%})"
+        if self.key_chance[row] >= 1.0:
+            return f", so far ahead of {rival} that no random number could change the answer"
+        chance = f"{max(self.key_chance[row], 0.001):.1%} of all keys"
+        if self.most_voted_share[row] > self.vote_share[row]:
+            return (
+                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares as "
+                "close as these change from one training sample to the next, so the choice "
+                "between them is left to random numbers that belong to this point and are the "
+                f"same in every run; they favoured {self.answer[row]!s} (as do {chance}) by a "
+                f"margin of {self.margin[row]:.3f}"
+            )
+        return (
+            f", more than for any other; {rival} came next, and the point's shared random numbers "
+            f"kept to the votes (as do {chance}; margin {self.margin[row]:.3f})"
+        )
 
 
 @dataclass(frozen=True, eq=False)

@@ -228,7 +228,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
 
             if not sample.params:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
-            described = {"decimals": self.decimals, "rows": np.concatenate(first)}
+            described = {"base": base, "decimals": self.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             self.certificate_ = Certificate.issue(
                 "score",
