@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -156,7 +157,33 @@ def test_texts_in_another_form_are_other_points(change, words):
 
     base = make_pipeline(HashingVectorizer(n_features=16), BernoulliNB())
     assert compared(lab(0, str), lab(1, str), base).answer == "yes"
-    assert words in str(compared(lab(0, str), lab(1, change), base))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        assert words in str(compared(lab(0, str), lab(1, change), base))
+    assert len(caught) == (words == "NFC")
+    assert all("not in the Unicode form NFC" in str(one.message) for one in caught)
+
+
+def test_arrays_for_a_learner_of_frames_are_warned_about():
+    X, y = table(0)
+    by_name = fitted(X, y)
+    ordered = X[sorted(X.columns)]
+    with (
+        pytest.warns(
+            PreprocessingWarning, match="X is an array, but the training rows were a frame"
+        ),
+        pytest.warns(UserWarning, match="does not have valid feature names"),
+    ):
+        by_name.predict(as_array(X))
+    with (
+        pytest.warns(PreprocessingWarning, match="X is a frame, but .* give an array"),
+        pytest.warns(UserWarning, match="X has feature names"),
+    ):
+        fitted(as_array(X), y).predict(X)
+    with warnings.catch_warnings():  # names in order: the points are the same
+        warnings.filterwarnings("ignore", message="X does not have valid feature names")
+        same = fitted(ordered, y)
+        assert (same.predict(as_array(ordered)) == same.predict(ordered)).all()
 
 
 # -- ordinary use gets "certified" and "yes" -------------------------------------------------------

@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from replearn.exceptions import PreprocessingWarning
 from replearn.guarantees.points import DAYS, FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
+from replearn.learners.diagnostics import warn_user
 from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
 from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
@@ -102,6 +104,13 @@ def describe_points(
     chosen = rows[:n_kept]
     if len(chosen) >= FEWEST_ROWS:
         schema |= _sketch(take_rows(X, chosen), names, codes[chosen] == 1, decimals)
+    if schema["texts"].get(NOT_NFC):
+        warn_user(
+            f"{schema['texts'][NOT_NFC]} of the first {min(len(chosen), ROUNDED_ROWS)} rows have "
+            "text that is not in the Unicode form NFC: the same word in the usual form is another "
+            'point. Put texts into one form first: unicodedata.normalize("NFC", text).',
+            PreprocessingWarning,
+        )
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
 
 
