@@ -30,7 +30,7 @@ from sklearn.preprocessing import FunctionTransformer
 from replearn import PointwiseReplicableClassifier
 from replearn.learners import encode_probe
 
-RHO, ROWS, POINTS = 0.2, 2500, 300
+RHO, FITS, ROWS, POINTS = 0.2, 60, 2500, 300
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
 
 
@@ -296,7 +296,7 @@ def _train(way: Way, rng: np.random.Generator, pair: int) -> Any:
     X = way.both(X)
     if way.sample is not None:
         X, y = way.sample(X, y)
-    model = PointwiseReplicableClassifier(clone(BASE), rho=RHO, max_fits=60, shared_key=pair)
+    model = PointwiseReplicableClassifier(clone(BASE), rho=RHO, max_fits=FITS, shared_key=pair)
     return model.set_params(**dict(way.settings)).fit(way.cells(X), y)
 
 
