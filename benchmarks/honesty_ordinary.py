@@ -191,7 +191,7 @@ def _print_cost(name: str, kind: Any, base: Any, X: Any, y: Any, spent: Counter[
     for _ in range(3):
         spent.clear()
         start = time.process_time()
-        kind(base, shared_key="k", max_fits=100).fit(X, y)
+        kind(base, shared_key="k").fit(X, y)
         total = time.process_time() - start
         shares.append(sum(spent.values()) / total)
         if shares[-1] == min(shares):
