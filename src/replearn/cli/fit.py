@@ -13,6 +13,7 @@ from replearn.cli._inputs import (
     add_sample_arguments,
     add_trust,
     base_model,
+    load_model,
     read_key,
     read_sample,
     takes_columns_itself,
@@ -37,11 +38,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "FILE",
         plan="plan that all labs share",
+        incumbent="model file in use: its answers stay unless the new evidence is clear",
         certificate="write the certificate as JSON",
         save_columns="write the kinds of the columns",
     )
     add_options(parser, "DIR", resume="keep finished blocks here, and continue from them")
-    add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
+    add_options(
+        parser,
+        float,
+        rho="without a plan: flip probability (default: 0.1)",
+        band="with --incumbent: how clear the evidence must be, in units of margin (default: 0.1)",
+    )
     add_options(
         parser, int, max_fits="without a plan: largest number of fits", jobs="number of workers"
     )
@@ -59,12 +66,13 @@ def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
     # What learns is loaded here and not above: a command should start, and help, at once.
     from replearn.auditing import is_replicable
-    from replearn.learners import PointwiseReplicableClassifier
+    from replearn.learners import IncumbentClassifier, PointwiseReplicableClassifier
     from replearn.persistence import check_savable, resumable
 
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
+    incumbent = _read_incumbent(args)
     sample = read_sample(args)
     say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
     base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
@@ -74,9 +82,12 @@ def run(args: argparse.Namespace) -> int:
     targets: dict[str, Any] = {"plan": shared}
     if shared is None:
         targets = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    learner = PointwiseReplicableClassifier(
+    learner: Any = PointwiseReplicableClassifier(
         base, **targets, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
     )
+    if incumbent is not None:
+        band = 0.1 if args.band is None else args.band
+        learner = IncumbentClassifier(learner, incumbent, band=band)
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
@@ -91,6 +102,21 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
     if args.rho is not None or args.max_fits is not None:
         raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
     return Plan.load(args.plan)
+
+
+def _read_incumbent(args: argparse.Namespace) -> Any:
+    """Load the model in use; it must have the key of the new one."""
+    if args.incumbent is None:
+        if args.band is not None:
+            raise ValueError(f"--band {args.band:g} belongs to --incumbent: name the model in use.")
+        return None
+    model, notes = load_model(args.incumbent, args.key_file, args.trust)
+    if notes.get("id") != args.id:
+        raise ValueError(
+            f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "
+            "answers would be others than those in use. Give the same --id."
+        )
+    return model
 
 
 def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sample) -> int | None:
@@ -124,14 +150,15 @@ def _check_folders(*paths: str | None) -> None:
 def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
     from replearn.persistence import save
 
+    votes = getattr(learner, "estimator_", learner)  # inside of one that keeps an incumbent
     notes = {
         "columns": sample.columns,
         "target": args.target,
         "target_kind": sample.target_kind,
         "id": args.id,
-        "frame": "pandas" if takes_columns_itself(learner.estimator) else "polars",
+        "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
-    say_all(_about_saving(learner), quiet=args.quiet)
+    say_all(_about_saving(votes), quiet=args.quiet)
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)
