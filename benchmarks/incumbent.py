@@ -20,6 +20,7 @@ import numpy as np
 from _base_learners import base_learner
 from _cells import markdown_table
 from _data import add_data_arguments, load, parse
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import IncumbentClassifier
 
@@ -96,14 +97,11 @@ def summary(answers, weights, y):
     ]
 
 
-class Known:
+class Known(ClassifierMixin, BaseEstimator):
     """A classifier whose probabilities on the test rows were computed already."""
 
     def __init__(self, chances):
         self.chances = chances
-
-    def get_params(self, deep=False):
-        return {"chances": self.chances}
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])

@@ -8,7 +8,13 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import IncumbentClassifier, PointwiseReplicableClassifier, load, save
+from replearn import (
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    load,
+    save,
+)
 from replearn.persistence import ModelFileError
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)
@@ -133,6 +139,20 @@ def test_model_files_keep_the_chain(tmp_path):
     assert (again.predict(NEW) == chain.predict(NEW)).all()
     with pytest.raises(ModelFileError, match="no certificate"):
         save(fitted(0), tmp_path / "plain.replearn")
+
+
+def test_a_band_in_standard_errors():
+    base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
+    old = fitted(0, estimator=base)
+    new = fitted(1, old, base, band=2.0, unit="standard error")
+    told = new.estimator_.explain(NEW)
+    clear = np.abs(told.margin) > 2.0 * told.standard_error
+    before, after = old.predict(NEW), new.predict(NEW)
+    assert (after[~clear] == before[~clear]).all()
+    assert (after[clear] == told.answer[clear]).all()
+    assert 0 < clear.mean() < 1
+    with pytest.raises(ValueError, match="needs a ScoreReplicableClassifier"):
+        fitted(0, unit="standard error")
 
 
 def test_what_does_not_fit_is_named():

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.compat import HasMethods, Interval
+from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -84,14 +84,18 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     threshold : float, default=0.5
         Probability of ``classes_[1]`` from which it is the answer, for two classes and an estimator
         without ``margin``.
+    unit : {"score", "standard error"}, default="score"
+        What ``band`` counts; standard errors of the point's score need an estimator that estimates
+        them, `ScoreReplicableClassifier` with two classes.
 
     Attributes
     ----------
     estimator_ : classifier
         The estimator, trained on the new sample.
     certificate_ : Certificate
-        That of the estimator, where it has one; it also holds for runs that share the key and the
-        incumbent (see the theory page incumbent-band).
+        That of the estimator, where it has one. That of votes also holds for runs that share key
+        and incumbent; an estimate, as long as standard errors vary little across the band (see the
+        theory page incumbent-band).
     n_retrainings_ : int
         How many incumbents this model stands on.
     classes_ : ndarray
@@ -129,11 +133,12 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         "incumbent": [HasMethods(["predict"]), None],
         "band": [Interval(Real, 0, None, closed="left")],
         "threshold": [Interval(Real, 0, 1, closed="neither")],
+        "unit": [StrOptions({"score", "standard error"})],
     }
 
-    def __init__(self, estimator=None, incumbent=None, *, band=0.1, threshold=0.5):
+    def __init__(self, estimator=None, incumbent=None, *, band=0.1, threshold=0.5, unit="score"):
         self.estimator, self.incumbent = estimator, incumbent
-        self.band, self.threshold = band, threshold
+        self.band, self.threshold, self.unit = band, threshold, unit
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, **fit_params: Any):
@@ -161,6 +166,11 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     f"y has {len(known)} classes: with {type(base).__name__} an incumbent is kept "
                     "for two classes only; give another estimator."
                 )
+            if self.unit == "standard error" and not hasattr(base, "standard_error"):
+                raise ValueError(
+                    f'unit="standard error" needs a ScoreReplicableClassifier, but estimator is '
+                    f'{type(base).__name__}: use that, or unit="score".'
+                )
             self._check_incumbent()
             self.estimator_ = clone(base).fit(X, y, **fit_params)
             self.classes_ = self.estimator_.classes_
@@ -174,7 +184,8 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def _check_incumbent(self) -> None:
         if self.incumbent is None:
             return
-        check_is_fitted(self.incumbent)
+        if hasattr(self.incumbent, "__sklearn_tags__"):  # others only need to predict
+            check_is_fitted(self.incumbent)
         known = getattr(self.incumbent, "n_features_in_", self.n_features_in_)
         if known != self.n_features_in_:
             raise ValueError(
@@ -259,7 +270,10 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         model = self.estimator_
         if len(self.classes_) == 1:
             return np.zeros((len(model.predict(X)), 1))
-        if hasattr(model, "margin"):
+        if self.unit == "standard error":
+            told = model.explain(X, points=points)
+            margin = told.margin / np.maximum(told.standard_error, 1e-300)
+        elif hasattr(model, "margin"):
             margin = model.margin(X, points=points)
         elif hasattr(model, "predict_proba"):
             chances = np.asarray(model.predict_proba(X), dtype=np.float64)
