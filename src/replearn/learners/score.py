@@ -299,7 +299,8 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
         """Return the items that all runs of the promise share, and what this one estimated."""
         given = self.standard_error
         threshold = self.threshold if self.threshold == "prevalence" else self.threshold_
-        width = score_half_width(float(self.rho))
+        reach = curve.reach if n_classes == 2 else None
+        width = score_half_width(float(self.rho), reach)
         return {
             **cut._asdict(),
             "block_size": cut.block_size,
@@ -311,6 +312,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
             "fixed_error": None if given is None else list(self.standard_error_),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
+            "reach": reach,
         }
 
     def _vote(self) -> FittedScore:
