@@ -21,6 +21,7 @@ from replearn.tables import n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
+SCORE = "score thresholds"
 REPLICABLE, REPLICABLE_FULL = "replicable", "replicable (all partitions)"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
@@ -43,17 +44,14 @@ class Contender:
     def is_replicable(self) -> bool:
         """Whether it is a learner of this library whose thresholds can be integrated out.
 
-        That needs a vote with a planned law. A heavy stage decides by several thresholds, and
-        thresholds of scores are measured in standard errors that each run estimates: these are
-        judged by their predictions, under another key in each pair.
+        A heavy stage decides by several thresholds: it is judged by its predictions, like others.
         """
-        voted = is_replicable(self.estimator) and hasattr(self.estimator, "plan")
-        return voted and not wants_heavy_stage(self.estimator)
+        return is_replicable(self.estimator) and not wants_heavy_stage(self.estimator)
 
     @property
     def replicable_part(self) -> Any | None:
         """The replicable learner itself, also at the end of a pipeline; None if there is none."""
-        if is_replicable(self.estimator):
+        if self.is_replicable:
             return self.estimator
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
@@ -208,11 +206,11 @@ def _full(base: Any, setting: Setting) -> Contender:
 
 
 def _score(base: Any, setting: Setting) -> Contender:
-    """Few large blocks with thresholds in standard errors: an estimated promise."""
+    """Few large blocks with thresholds in standard errors: an estimate, not a certificate."""
     ours = ScoreReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
-    return Contender("score", ours, "Its promise is estimated, not certified.")
+    return Contender(SCORE, ours, "Its rho is estimated, not certified.")
 
 
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
