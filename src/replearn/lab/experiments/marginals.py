@@ -70,7 +70,7 @@ def read(data: Numbers) -> str:
         f"{shown(rows[-1]['flips'])} with {rows[-1]['rows']}. Where all biases are "
         f"+-{3 * data['alpha']:.2g} the loss exceeds 2 alpha in {shown(rows[0]['error'])} and "
         f"{shown(rows[-1]['error'])}. What was asked for (rho = {rho}) is {where}. Few rows break "
-        f"replicability, not accuracy: the learner keeps the sharpness that alpha needs and pays in "
+        f"replicability, not accuracy: the learner keeps the sharpness of alpha and pays in "
         f"flips; with more rows it sharpens its choice until rho is spent, so flips stay near rho."
     )
 
