@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from replearn.learners import (
         ApproximatelyReplicableClassifier,
         FiniteRandomnessClassifier,
+        IncumbentClassifier,
         PointwiseReplicableClassifier,
         PointwiseReplicableRegressor,
         RealizableReplicableClassifier,
@@ -40,6 +41,7 @@ __all__ = [
     "CertificateError",
     "ConstantBlocksWarning",
     "FiniteRandomnessClassifier",
+    "IncumbentClassifier",
     "ModelFileError",
     "NotCertifiedWarning",
     "Plan",
