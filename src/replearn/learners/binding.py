@@ -62,7 +62,7 @@ def certify_choice(
     bounds: dict[str, Bound],
     pool: Any = None,
     names: Any = None,
-    failed: tuple[str, ...] = (),
+    failed: Any = (),
     **inputs: Any,
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.

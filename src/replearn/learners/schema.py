@@ -91,9 +91,7 @@ def describe_points(
         "decimals": decimals,
         "columns": None if by_position else [str(name) for name in names],
         "n_columns": len(names),
-        "order": ""
-        if by_position or takes_columns_by_name(base)
-        else order_digest(_given_names(X)),
+        "order": "" if by_position or takes_columns_by_name(base) else _order_of(X),
         "rows": 0,
         "second": 0,
         "texts": {},
@@ -151,8 +149,8 @@ def takes_columns_by_name(base: Any) -> bool:
     return isinstance(base, TableEncoder)
 
 
-def _given_names(X: Any) -> Any:
-    return getattr(X, "column_names", getattr(X, "columns", ()))  # pyarrow; pandas and polars
+def _order_of(X: Any) -> str:
+    return order_digest(getattr(X, "column_names", getattr(X, "columns", ())))  # pyarrow, others
 
 
 def order_digest(names: Any) -> str:
