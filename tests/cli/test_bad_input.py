@@ -46,8 +46,8 @@ def test_files(call, shop, tmp_path, command, content, message):
 
 
 def test_unknown_ending(call, shop, tmp_path):
-    (tmp_path / "data.xlsx").write_bytes(b"x")
-    code, _, err = call("audit", tmp_path / "data.xlsx", "--target", "churn")
+    (tmp_path / "data.ods").write_bytes(b"x")
+    code, _, err = call("audit", tmp_path / "data.ods", "--target", "churn")
     assert code == 2
     assert "Known: .csv, .tsv" in err
 
@@ -252,7 +252,7 @@ def test_models_that_cannot_be_saved_are_told_before_training(call, shop, tmp_pa
         "from sklearn.preprocessing import FunctionTransformer\n"
         "pipe = make_pipeline(FunctionTransformer(lambda X: X[['income']]), GaussianNB())\n"
     )
-    monkeypatch.setattr("replearn.cli.fit.PointwiseReplicableClassifier", None)  # would be a crash
+    monkeypatch.setattr("replearn.learners.PointwiseReplicableClassifier", None)  # would be a crash
     code, _, err = call(
         *("fit", shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt"),
         *("--model", "nameless:pipe", "--out", tmp_path / "m", "--quiet"),

@@ -34,7 +34,7 @@ def run(args: argparse.Namespace) -> int:
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
-    truth = read_truth(args.data, notes["target"], notes["target_kind"], args.encoding)
+    truth = read_truth(args.data, notes, args.encoding)
     result = compare(KeyedModel(one, ids), KeyedModel(two, ids), X, truth)
     put_json(result.to_dict()) if args.json else put(str(result))
     return DONE

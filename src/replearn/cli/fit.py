@@ -65,7 +65,8 @@ def run(args: argparse.Namespace) -> int:
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
     sample = read_sample(args)
-    say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
+    sample.tell(quiet=args.quiet)
+    say_all(_about_columns(args), quiet=args.quiet)
     base = base_model(args.model, sample.columns)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
@@ -116,7 +117,9 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
         "columns": sample.columns,
         "target": args.target,
         "target_kind": sample.target_kind,
+        "clean_labels": args.clean_labels,
         "id": args.id,
+        "ids": list(sample.ids),
         "frame": "pandas" if takes_columns_itself(learner.estimator) else "polars",
     }
     say_all(_about_saving(learner), quiet=args.quiet)

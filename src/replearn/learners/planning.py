@@ -14,7 +14,12 @@ from numpy.typing import NDArray
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity, Plan
 from replearn.learners.diagnostics import warn_user
-from replearn.learners.inputs import check_classes, check_groups, check_labels
+from replearn.learners.inputs import (
+    check_classes,
+    check_groups,
+    check_labels,
+    refuse_one_class,
+)
 from replearn.learners.point_masses import refuted_point_mass, without_masses
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
@@ -63,6 +68,7 @@ class Sample(NamedTuple):
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
     """Return the sample with its labels as codes, and the list of classes."""
     codes, classes = check_labels(X, y, classes)
+    refuse_one_class(classes)
     return Sample(X, codes, check_groups(groups, len(codes))), classes
 
 

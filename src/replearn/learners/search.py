@@ -36,6 +36,7 @@ from replearn.learners.inputs import (
     check_features,
     check_labels,
     checked_fit,
+    refuse_one_class,
     with_base_tags,
 )
 from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
@@ -180,6 +181,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X, key = check_features(self, X, reset=True), SharedKey(self.shared_key)
             bound = bind_learner(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
+            refuse_one_class(self.classes_)
             rows = self._planned_rows(X, codes)
             if rows is not None:
                 params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}

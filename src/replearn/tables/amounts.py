@@ -86,6 +86,18 @@ def _without_groups(cells: Any) -> Any:
     return cells
 
 
+def marked_share(texts: Any, kind: str) -> float:
+    """Return the share of cells that carry the mark of a kind; 1 for kinds without a mark.
+
+    >>> import polars as pl
+    >>> marked_share(pl.Series(["$ 5", "6"]), "number $")
+    0.5
+    """
+    if kind not in MARKS:
+        return 1.0
+    return float(texts.str.contains(MARKS[kind], literal=True).mean())
+
+
 def how_written(texts: Any, kind: str) -> str | None:
     """Say how the numbers of a column were written, if not plainly; None if they were.
 

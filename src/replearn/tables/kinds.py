@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from replearn.tables.amounts import MARKS, is_number, read_numbers
+from replearn.tables.amounts import MARKS, is_number, marked_share, read_numbers
 
 NUMBER, TEXT, ID, DATE = "number", "text", "id", "date"
 DATE_FORMATS = {
@@ -33,6 +33,9 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 
 MOSTLY = 0.95
 """From this share of readable cells on, a column is taken for numbers (dates) with mistakes."""
+
+FEWEST_MARKED = 0.5
+"""From this share of cells with a mark ($) on, a column is taken for amounts of that kind."""
 
 LOOKED_AT_FIRST = 200
 FEWEST_ROWS_FOR_IDS = 50
@@ -63,7 +66,8 @@ def guess_kind(texts: Any) -> str:
         return TEXT
     for kind in (NUMBER, *MARKS, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
+            readable = 1 - cells_as(cells, kind).null_count() / len(cells)
+            if readable < MOSTLY or marked_share(cells, kind) < FEWEST_MARKED:
                 break
         else:
             return TEXT if kind == NUMBER and _are_codes(known) else kind
