@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-statistical lint types imports check bench clean
+.PHONY: help demo test test-statistical lint types imports check bench docs test-oldest test-newest release-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -42,6 +42,24 @@ test: $(VENV)/.dev ## run the default tests
 test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m statistical
 
+# Environments of their own: the declared lower bounds, and whatever is newest today.
+TESTERS := pytest pytest-randomly pytest-xdist hypothesis siphash24 pyarrow
+ROOMS ?= tests/randomness tests/learners tests/persistence
+
+test-oldest: ## tests of randomness, learners and model files with the declared lower bounds
+	@$(PYTHON) -m venv .venv-oldest
+	@.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-oldest.txt --editable '.[all]' $(TESTERS)
+	@OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
+
+test-newest: ## the same with the newest releases (PRE=--pre: also those to come)
+	@$(PYTHON) -m venv .venv-newest
+	@.venv-newest/bin/python -m pip --disable-pip-version-check --quiet install --upgrade $(PRE) --editable '.[all]' $(TESTERS)
+	@OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
+
+release-check: $(VENV)/.dev ## build wheel and sdist, install the wheel in a fresh environment, run the demo
+	@$(PIP) install build
+	@$(BIN)/python tools/release_check.py
+
 lint: $(VENV)/.dev ## style and format
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
@@ -60,5 +78,14 @@ bench: $(VENV)/.dev ## speed at a small size, each beside its peer (a few minute
 	@$(BIN)/python benchmarks/count_heavy.py 1e6
 	@$(BIN)/python benchmarks/selection.py --candidates 100000
 
+$(VENV)/.docs: $(VENV)/.demo
+	@echo "Installing the documentation tools ..."
+	@$(PIP) install --constraint constraints.txt --editable . --group docs
+	@touch $@
+
+docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
+	@$(BIN)/python -m sphinx -b html -W --keep-going -q docs docs/_build/html
+	@echo "open docs/_build/html/index.html"
+
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -1,8 +1,10 @@
 """Code in the guides runs as it stands; links, files and names that pages mention exist."""
 
+import ast
 import doctest
 import importlib
 import re
+import runpy
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +13,11 @@ import pytest
 ROOT = Path(__file__).parents[1]
 HOUSE = ROOT / "src" / "replearn"
 PAGES = sorted(ROOT.glob("docs/**/*.md"))
-GUIDES = sorted(ROOT.glob("docs/guide/*.md"))
+WITH_CODE = [
+    ROOT / "docs" / "index.md",
+    *(page for page in sorted(ROOT.glob("docs/guide/*.md")) if page.stem != "index"),
+]
+EXAMPLES = sorted(ROOT.glob("examples/plot_*.py"))
 ALL_PAGES = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests" / "README.md"]
 every_page = pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
 
@@ -41,10 +47,28 @@ def run_code(text, name):
     return len(blocks)
 
 
-@pytest.mark.parametrize("page", GUIDES, ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
 def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert run_code(page.read_text(), page.name) > 0, "a guide without code answers no task"
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
+def test_examples_run(example, monkeypatch):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("agg")
+    monkeypatch.syspath_prepend(str(example.parent))
+    runpy.run_path(str(example))
+
+
+def test_every_example_opens_with_a_title():
+    assert len(EXAMPLES) >= 12
+    for example in EXAMPLES:
+        title, line, empty = ast.get_docstring(ast.parse(example.read_text("utf-8"))).split("\n")[
+            :3
+        ]
+        assert (set(line), len(line), empty) == ({"="}, len(title), "")
 
 
 @pytest.mark.parametrize("prompt", ["", ">>> "])

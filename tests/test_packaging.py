@@ -119,3 +119,15 @@ def test_make_imports_runs_the_contract():
         ["replearn"]
     ]
     assert "lint-imports" in (ROOT / "Makefile").read_text(encoding="utf-8")
+
+
+def test_the_oldest_versions_are_the_declared_lower_bounds():
+    text = (ROOT / "constraints-oldest.txt").read_text(encoding="utf-8")
+    oldest = dict(line.split("==") for line in text.splitlines() if not line.startswith("#"))
+    declared = {
+        name.lower(): bound
+        for group in (PROJECT["project"]["dependencies"], *EXTRAS.values())
+        for name, bound in re.findall(r"^([\w-]+)>=([\d.]+)$", "\n".join(group), flags=re.M)
+    }
+    for name, bound in declared.items():
+        assert f"{oldest[name]}.0".startswith(f"{bound}."), (name, bound, oldest[name])

@@ -212,7 +212,7 @@ def uniform_law(n_blocks: int, width: float = 1.0) -> ThresholdLaw:
 
 
 def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
-    """Return the law that is uniform in the arcsine scale, on |asin p| <= asin(width).
+    """Return the law that is uniform in the arcsine scale, on abs(asin p) <= asin(width).
 
     The arcsine stabilises the variance of a vote share, so the flip budget is spent evenly.
 

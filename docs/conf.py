@@ -1,0 +1,104 @@
+"""Sphinx configuration: `make docs` builds the site, and every warning is an error."""
+
+import importlib
+import os
+from pathlib import Path
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+from replearn import __version__
+
+project = "replicable-learn"
+author = "The replicable-learn developers"
+project_copyright = author
+release = version = __version__
+
+extensions = [
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "sphinx-mathjax-offline",  # formulas without a network
+    "numpydoc",
+    "myst_parser",
+    "sphinx_design",
+    "sphinx_copybutton",
+    "sphinx_gallery.gen_gallery",
+]
+exclude_patterns = ["_build", "README.md", "**/GALLERY_HEADER.rst"]
+templates_path = ["_templates"]
+source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+nitpicky = False
+
+myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
+myst_heading_anchors = 4
+
+
+autosummary_generate = True
+numpydoc_show_class_members = False
+numpydoc_class_members_toctree = False
+autodoc_typehints = "none"
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+sphinx_gallery_conf = {
+    "examples_dirs": "../examples",
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/plot_",
+    "ignore_pattern": r"(^|[/\\])_",
+    "download_all_examples": False,
+    "show_memory": False,
+    "abort_on_example_error": True,
+    "within_subsection_order": "FileNameSortKey",
+    "min_reported_time": 5,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "replicable-learn"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_prev_next": False,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 7,
+    "secondary_sidebar_items": ["page-toc"],
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "navigation_with_keys": False,
+}
+html_sidebars = {"index": []}
+
+ROOMS = {
+    "replearn": "Learners, plan, audit, compare, save and load",
+    "replearn.randomness": "Keys and points",
+    "replearn.guarantees": "Certificates and plans",
+    "replearn.bounds": "Exact probabilities, pure functions of numbers",
+    "replearn.hypotheses": "Hypothesis classes",
+    "replearn.primitives": "Replicable choices: coins, quantiles, selection",
+    "replearn.heavy": "Points that occur often",
+    "replearn.auditing": "Measurements and displays",
+    "replearn.persistence": "Model files",
+    "replearn.testing": "Conformance checks for your own learner",
+    "replearn.lab": "Experiments of the paper",
+}
+"""Rooms with a reference page: what `__all__` names is on it."""
+
+
+def reference_pages(app: object) -> None:
+    """Write one page of the API reference per room, from its `__all__`."""
+    folder = Path(__file__).parent / "api"
+    seen: set[str] = {"__version__"}  # what `replearn` itself exports stands there only
+    for room, title in ROOMS.items():
+        names = [name for name in importlib.import_module(room).__all__ if name not in seen]
+        seen |= set(names) if room == "replearn" else set()
+        lines = [f"{room}: {title}", "=" * (len(room) + len(title) + 2), ""]
+        lines += [f".. currentmodule:: {room}", "", ".. autosummary::", "   :toctree: generated/"]
+        text = "\n".join([*lines, "", *(f"   {name}" for name in names), ""])
+        page = folder / f"{room}.rst"
+        if not page.exists() or page.read_text(encoding="utf-8") != text:
+            page.write_text(text, encoding="utf-8")
+
+
+def setup(app: object) -> None:
+    """Write the reference pages before Sphinx looks for sources."""
+    reference_pages(app)

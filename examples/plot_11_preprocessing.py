@@ -1,0 +1,53 @@
+"""
+Preprocessing goes inside
+=========================
+
+A scaler that is fitted in front of the classifier moves every point at every retraining, so that
+nobody's threshold stays the same. The library notices the mark that such a scaler leaves, and
+refuses to certify.
+"""
+
+# %%
+import warnings
+
+import numpy as np
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from replearn import PointwiseReplicableClassifier
+
+X, y = make_classification(14_000, n_informative=5, flip_y=0.2, class_sep=0.5, random_state=2)
+parts, new = (slice(0, 6_000), slice(6_000, 12_000)), slice(12_000, None)
+
+
+def wrap(base):
+    return PointwiseReplicableClassifier(base, max_fits=88, shared_key="inside")
+
+
+# %%
+# Right: the scaler is part of the estimator, and every block fits its own.
+right = [
+    wrap(make_pipeline(StandardScaler(), LogisticRegression())).fit(X[part], y[part])
+    for part in parts
+]
+first, second = (model.predict(X[new]) for model in right)
+print(
+    f"inside:  flips {np.mean(first != second):.1%}, certified: {right[0].certificate_.certified}"
+)
+
+# %%
+# Wrong: each lab scales first.
+answers = []
+for part in parts:
+    scaler = StandardScaler().fit(X[part])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model = wrap(LogisticRegression()).fit(scaler.transform(X[part]), y[part])
+    answers.append(model.predict(scaler.transform(X[new])))
+print(
+    f"outside: flips {np.mean(answers[0] != answers[1]):.1%}, "
+    f"certified: {model.certificate_.certified}"
+)
+print(caught[0].message)
