@@ -61,6 +61,7 @@ def certify_choice(
     *,
     bounds: dict[str, Bound],
     pool: Any = None,
+    failed: tuple[str, ...] = (),
     **inputs: Any,
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
@@ -77,6 +78,8 @@ def certify_choice(
         What every run must share: ``learner``, ``hypotheses`` or ``candidates``.
     pool : container of rows, optional
         Unlabelled rows that every run must share.
+    failed : tuple of str
+        Conditions that do not hold: nothing is certified then.
     **inputs
         The items that all runs of the promise share.
     """
@@ -89,6 +92,7 @@ def certify_choice(
         pool="" if pool is None else pool_digest(pool),
         versions={k: v for bound in bounds.values() for k, v in bound.versions.items()},
         unbound=unread + tuple(f"{k}: {text}" for k, b in bounds.items() for text in b.unbound),
+        failed_conditions=failed,
         **points,
         **digests,
     )
