@@ -61,7 +61,7 @@ def certify_choice(
     *,
     bounds: dict[str, Bound],
     pool: Any = None,
-    failed: tuple[str, ...] = (),
+    failed: Any = (),
     **inputs: Any,
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.

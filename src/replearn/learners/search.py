@@ -253,7 +253,11 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             folds = read_folds(self.cv)
             task, n_test = "search by folds", n // folds.folds
             t = float(search_scale(len(names), n_test, **asked, drift=folds.drift))
-            design = {"n_test": n_test, "n_repeats": folds.repeats, "drift": folds.drift}
+            design: dict[str, Any] = {
+                "n_test": n_test,
+                "n_repeats": folds.repeats,
+                "drift": folds.drift,
+            }
             if self.scoring != "accuracy":  # two runs that compare other scores are no pair
                 design["scoring"] = describe_scoring(self.scoring)
         else:
