@@ -87,7 +87,7 @@ def read_folds(cv: Any) -> Folds:
         if isinstance(cv, Mapping):
             found = Folds(**cv)
         else:
-            found = Folds(cv) if isinstance(cv, Integral) else Folds(*cv)
+            found = Folds(int(cv)) if isinstance(cv, Integral) else Folds(*cv)
     except TypeError:
         raise ValueError(expected) from None
     counts = (found.folds, found.repeats)
