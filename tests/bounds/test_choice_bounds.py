@@ -5,6 +5,7 @@ from math import comb, exp, log
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from replearn.bounds.finite_class import (
     order_error_tail,
@@ -18,6 +19,7 @@ from replearn.bounds.realizable import (
     cover_distance,
     realizable_flip_bound,
     smallest_sample_realizable,
+    underrated_tail,
 )
 from replearn.bounds.selection import finite_randomness_flip_bound
 from replearn.bounds.thresholds import (
@@ -110,6 +112,45 @@ def test_realizable_numbers():
     assert ceiling_flip_bound(200, 0.5) == pytest.approx(1 / (0.5 * 20))
     grid = [realizable_flip_bound(n, 3, 0.2, c) for c in np.linspace(0.001, 0.099, 300)]
     assert realizable_flip_bound(n, 3, 0.2, ceiling) <= min(grid) * 1.01
+
+
+def test_rows_of_the_realizable_learner_grow_like_one_over_gamma():
+    rows = [smallest_sample_realizable(0.1, g, g, 0.05, 1)[0] for g in (0.1, 0.05, 0.025)]
+    exponents = np.diff(np.log(rows)) / log(2)
+    assert rows[0] < 8_100
+    assert ((exponents > 0.95) & (exponents < 1.05)).all()
+
+
+@pytest.mark.parametrize(
+    ("n", "limit", "error"), [(40, 0.1, 0.4), (60, 0.0, 0.15), (200, 0.2, 0.4)]
+)
+def test_underrated_hypotheses_against_exact_probabilities(n, limit, error):
+    # One hypothesis (d = 0): the exact probability is binomial. Cuts on a line: many at once.
+    tail = underrated_tail(n, 0, limit, error)
+    assert binom.cdf(int(n * limit + 1e-9), n, error) <= tail < 1
+    rng = np.random.default_rng(0)
+    x, noise = np.sort(rng.random((4000, n)), axis=1), limit / 2
+    wrong = rng.random((4000, n)) < noise
+    # Labels: x > 0 but for noise. The cut c is wrong below c, except for noise, and on noise above.
+    below = np.cumsum(~wrong, axis=1) + (
+        wrong.sum(axis=1, keepdims=True) - np.cumsum(wrong, axis=1)
+    )
+    errors = noise + x * (1 - 2 * noise)
+    seen = ((below <= limit * n) & (errors >= error)).any(axis=1).sum()
+    assert seen <= binom.isf(1e-8, 4000, float(underrated_tail(n, 1, limit, error)))
+
+
+@pytest.mark.parametrize("share", [0.7, 1.0, 1.3])
+def test_the_decision_near_the_ceiling_is_nearly_as_unstable_as_the_bound_says(share):
+    # One hypothesis of error close to the ceiling, cut there: the spread is that of a small count.
+    rng = np.random.default_rng(0)
+    n, gamma = 20_000, 0.1
+    ceiling = best_ceiling(n, 1, gamma)
+    one, two = np.minimum(rng.binomial(n, share * ceiling, (2, 100_000)) / n, ceiling)
+    bound = realizable_flip_bound(n, 1, gamma, ceiling)
+    assert np.abs(one - two).mean() / ceiling <= bound
+    if share == 0.7:
+        assert np.abs(one - two).mean() / ceiling >= bound / 2
 
 
 def test_the_decision_bound_holds_for_the_least_stable_best_error():

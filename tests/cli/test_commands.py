@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from replearn import NotCertifiedWarning, SharedKey
+from replearn.cli import COMMANDS
 from replearn.cli.plan import add_arguments
 from replearn.guarantees import GUARANTEES, Identity, Plan, plan
 from replearn.learners import ReplicableThresholdClassifier
@@ -26,7 +27,7 @@ def rows_of(text):
 def test_help_lists_every_command(call):
     code, out, _ = call("--help")
     assert code == 0
-    for name in ("audit", "plan", "key", "fit", "predict", "certify", "compare", "lab", "demo"):
+    for name in COMMANDS:
         assert f"    {name}" in out
         assert call(name, "--help")[0] == 0
     assert call("--version")[1].startswith("replearn ")

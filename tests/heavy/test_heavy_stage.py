@@ -36,6 +36,11 @@ def learner(**params):
     return PointwiseReplicableClassifier(ConstantLearner(), **planned(defaults | params))
 
 
+@pytest.fixture(scope="module")
+def default_model():
+    return learner().fit(*draw(np.random.default_rng(0), 8000))
+
+
 # -- the plan ----------------------------------------------------------------------------------
 
 
@@ -57,9 +62,9 @@ def test_planned_stages_meet_their_targets(realizable, paper):
     assert few.rho <= 0.2 or paper
 
 
-def test_stage_depends_on_numbers_only_and_is_part_of_the_certificate():
+def test_stage_depends_on_numbers_only_and_is_part_of_the_certificate(default_model):
     X, y = draw(np.random.default_rng(0), 8000)
-    first = learner().fit(X, y)
+    first = default_model
     again = learner().fit(X[::-1] + 5, 1 - y)
     assert first.plan_ == again.plan_
     first.certificate_.check()
@@ -70,11 +75,11 @@ def test_stage_depends_on_numbers_only_and_is_part_of_the_certificate():
     assert "labels of their own" in first.certificate_.explain()
 
 
-def test_on_exactly_when_alpha_is_given():
+def test_on_exactly_when_alpha_is_given(default_model):
     X, y = draw(np.random.default_rng(0), 8000)
     assert learner(alpha=None).fit(X, y).heavy_ is None
     assert learner(heavy="off").fit(X, y).heavy_ is None
-    assert learner().fit(X, y).heavy_ is not None
+    assert default_model.heavy_ is not None
     with pytest.warns(NotCertifiedWarning, match="needs n = "):
         paper = learner(heavy="paper", rho=0.15).fit(X[:2000], y[:2000])
     assert paper.certificate_.design.heavy.kind == "uniform"
@@ -194,9 +199,8 @@ def test_soft_votes_decide_light_points_only():
     assert ((flips >= 0) & (flips <= 1)).all()
 
 
-def test_certificate_has_numbers_for_training_rows():
-    X, y = draw(np.random.default_rng(0), 8000)
-    certificate = learner().fit(X, y).certificate_
+def test_certificate_has_numbers_for_training_rows(default_model):
+    certificate = default_model.certificate_
     values = {step.name: step.value for step in certificate.steps}
     rho = values["reuse_flip_bound"]
     assert values["heavy_step"] > values["vote_step"]
@@ -257,6 +261,8 @@ def test_three_classes_get_labels_of_their_own():
     lower, upper = model.flip_limits(points)
     assert ((lower <= flips) & (flips <= upper + 1e-3)).all()
     assert model.heavy_.shares.shape == (len(model.heavy_), 3)
+    table = model.heavy_.frame()
+    assert table["mass"].tolist() == model.heavy_.masses.tolist()
 
 
 def test_plan_for_three_classes_passes_where_it_says_so():
@@ -271,11 +277,11 @@ def test_plan_for_three_classes_passes_where_it_says_so():
 
 @pytest.mark.parametrize("chances", [[1 / 3] * 3, [0.45, 0.4, 0.15], [0.9, 0.1, 0.0]])
 def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
-    """Three thousand points, two runs each: within the bound; with a key each, far beyond."""
+    """Many points, two runs each: within the bound; with a key each, far beyond."""
     from replearn.heavy.label_rule import label_points
     from replearn.randomness import as_points
 
-    n_points = 3000
+    n_points = 1500
     rng, points, names = np.random.default_rng(0), as_points(np.arange(n_points)), np.arange(3)
     tallies = rng.multinomial(400, chances, (2, n_points))
     first, same, other = (
@@ -286,11 +292,11 @@ def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
     assert (first.answers != same.answers).sum() <= most
     assert (first.answers != other.answers).sum() > most
     # what one run says about the next one is right on average over points
-    chance = first.chances()[:300]
-    told = 1.0 - chance[np.arange(300), first.answers[:300]]
+    chance = first.chances()
+    told = 1.0 - chance[np.arange(n_points), first.answers]
     seen = (first.answers != same.answers).mean()
     assert told.mean() == pytest.approx(seen, abs=0.03)
-    assert (first.limits(0.05)[:300] >= told - 0.01).all()
+    assert (first.limits(0.05) >= told - 0.01).all()
 
 
 @pytest.mark.statistical
@@ -310,26 +316,18 @@ def test_labels_of_three_classes_flip_within_the_certificate():
     assert 0 < flips <= binom.isf(FALSE_ALARM, n_pairs, made.rho)
 
 
-@pytest.mark.parametrize("n_classes", [2, 3])
-def test_frame_lists_the_members(n_classes):
-    X, y = (
-        draw(np.random.default_rng(0), 8000)
-        if n_classes == 2
-        else draw_three(np.random.default_rng(0), 30_000)
-    )
-    model = (learner() if n_classes == 2 else three()).fit(X, y)
-    table = model.heavy_.frame()
-    assert len(table) == len(model.heavy_)
-    assert table["mass"].tolist() == model.heavy_.masses.tolist()
+def test_frame_lists_the_members(default_model):
+    table = default_model.heavy_.frame()
+    assert len(table) == len(default_model.heavy_)
+    assert table["mass"].tolist() == default_model.heavy_.masses.tolist()
 
 
 # -- the flip rate -------------------------------------------------------------------------------
 
 
-def test_flip_rate_counts_membership_labels_and_votes():
-    rng = np.random.default_rng(0)
+def test_flip_rate_counts_membership_labels_and_votes(default_model):
+    rng, model = np.random.default_rng(0), default_model
     X, y = draw(rng, 8000)
-    model = learner().fit(X, y)
     points = np.arange(3.0)[:, None]
     rate, heavy_only = model.flip_rate(points), model.flip_rate(np.zeros((5, 1)))
     assert 0 <= rate.estimate <= rate.upper <= 1
@@ -389,11 +387,10 @@ def test_state_without_the_key_gives_the_same_stage(container):
     assert (first.numbers == second.numbers).all()
 
 
-def test_pickles_keep_the_stage():
+def test_pickles_keep_the_stage(default_model):
     import pickle
 
-    X, y = draw(np.random.default_rng(0), 8000)
-    model = learner().fit(X, y)
+    model = default_model
     again = pickle.loads(pickle.dumps(model))
     points = np.arange(4.0)[:, None]
     assert (again.predict(points) == model.predict(points)).all()

@@ -174,12 +174,12 @@ def everything(path):
                 yield from (inside.read(name) for name in inside.namelist())
 
 
-def test_no_learner_is_forgotten():
+def test_no_learner_is_forgotten(models):
     public = {name: getattr(replearn.learners, name) for name in replearn.learners.__all__}
     assert sorted(LEARNERS) == sorted(
         name for name, kind in public.items() if isinstance(kind, type)
     )
-    assert {type(make()).__name__ for make in MODELS.values()} == set(LEARNERS)
+    assert {type(model).__name__ for model in models.values()} == set(LEARNERS)
 
 
 @pytest.mark.parametrize("name", MODELS)

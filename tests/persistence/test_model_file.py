@@ -3,8 +3,6 @@
 import io
 import json
 import os
-import subprocess
-import sys
 import zipfile
 
 import numpy as np
@@ -100,19 +98,6 @@ def test_blocks_with_one_class_and_three_classes(tmp_path):
     for one in (before, few):
         save(one, tmp_path / "m.replearn")
         assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == one.predict(NEW)).all()
-
-
-def test_a_fresh_process_answers_the_same(model, path, tmp_path):
-    np.save(tmp_path / "new.npy", NEW)
-    code = (
-        "import sys, numpy as np; from replearn.persistence import load; "
-        "m = load(sys.argv[1], 'trial-2026'); print(*m.predict(np.load(sys.argv[2])))"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code, path, tmp_path / "new.npy"], capture_output=True, text=True
-    )
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.split() == model.predict(NEW).tolist()
 
 
 def test_the_key_stays_outside(model, path, tmp_path):

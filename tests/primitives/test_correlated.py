@@ -17,7 +17,7 @@ def logs(weights):
 
 
 def test_marginals_and_agreement_are_exact():
-    n_keys = 1000
+    n_keys = 600
     draws = [
         [sample_correlated(NAMES, logs(w), key=SharedKey(k)).index for w in (P, Q)]
         for k in range(n_keys)

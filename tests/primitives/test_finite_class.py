@@ -210,7 +210,7 @@ def test_two_samples_with_common_rows_are_cut_independently():
 def test_names_are_drawn_by_powers_of_their_counts():
     # no margin worth mentioning: 30 blocks give the first candidate, 10 the second
     errors = np.repeat([[0.1, 0.5], [0.5, 0.1]], [30, 10], axis=0)
-    points, draws = as_points(["a", "b"]), 1500
+    points, draws = as_points(["a", "b"]), 800
     first = sum(
         named_pair(errors, points, SharedKey(k), width=1e-6, n_strings=1, kappa=2.0)[1] == 0
         for k in range(draws)

@@ -40,7 +40,7 @@ def test_an_atom_is_never_cut_in_two():
 
 def test_levels_are_drawn_by_the_weights_of_their_cuts():
     cuts = cuts_of_sample([0.0, 1.0, 2.0, 3.0], [False, True, False, True])
-    t, trials = 3.0, 1500
+    t, trials = 3.0, 800
     edges = np.concatenate([[0.0], cuts.switches, [1.0]])
     weights = np.diff(edges) * np.exp(-t * cuts.errors)
     weights /= weights.sum()

@@ -89,7 +89,7 @@ def test_accuracy_of_the_semi_replicable_rule_against_the_true_best():
     assert bad <= binom.isf(FALSE_ALARM, 60, 0.1)
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.05, 0.08, 0.5])
+@pytest.mark.parametrize("noise", [0.0, 0.01, 0.03, 0.06, 0.09, 0.11, 0.13, 0.5])
 def test_realizable_learner_is_replicable_on_every_distribution(noise):
     # The best error lies below, inside and above the range of the shared limit.
     rho, gamma = 0.2, 0.3

@@ -8,10 +8,12 @@ nearly equal. Proofs: docs/theory/realizable.md.
 import math
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from replearn.bounds.numeric import upper_probability
+from replearn.bounds.concentration import bernoulli_divergence
+from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.bounds.vc import log_growth, realizable_tail_within
+from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
 from replearn.records.checks import check_count, check_fraction, check_fractions
 from replearn.records.search import bisect, require_pair
 
@@ -22,7 +24,7 @@ _HALVINGS = 40
 
 
 def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
-    """Probability that one run abstains and the other does not.
+    """Probability that one run abstains and the other does not, whatever the errors are.
 
     ``1 / (max_error_limit sqrt(2 n))``, rounded up.
 
@@ -35,6 +37,57 @@ def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
     return upper_probability(1.0 / (max_error_limit * math.sqrt(2.0 * n)))
 
 
+def underrated_tail(n: int, d: int, training_error: ArrayLike, error: float) -> Floats:
+    """Probability that some hypothesis has at most this training error and at least this error.
+
+    Relative uniform convergence: of order ``exp(-n error)`` where Hoeffding's inequality has
+    ``exp(-n error^2)``. Rounded up.
+
+    >>> underrated_tail(8000, 1, [0.02, 0.035], 0.05).round(6).tolist()
+    [0.0, 5.9e-05]
+    """
+    check_fraction("error", error)
+    logs = [_ghost_log_tails(n, d, np.asarray(training_error), error, r * n) for r in GHOST_RATIOS]
+    tails: Floats = np.minimum(np.exp(np.min(logs, axis=0)) * (1.0 + 1e-9), 1.0)
+    return tails
+
+
+def _ghost_log_tails(n: int, d: int, training_error: Floats, error: float, ghost: int) -> Floats:
+    """Logarithm of twice the growth times a hypergeometric tail, for one ghost sample."""
+    few = np.floor(n * training_error * (1.0 + 1e-12))
+    many = float(math.floor(ghost * error * (1.0 - 1e-12)))
+    rows, wrong = n + ghost, few + many
+    # Terms of the tail fall at least as fast as a geometric series with this ratio.
+    ratio = few * (ghost - many) / ((many + 1.0) * (n - few + 1.0))
+    fine = (many >= 1.0) & (many < ghost) & (few < n) & (ratio < 1.0)
+    # theorem: realizable (the largest term, by Stirling's formula on the safe side)
+    largest = (
+        -n * bernoulli_divergence(few / n, wrong / rows)
+        - ghost * bernoulli_divergence(many / ghost, wrong / rows)
+        + np.where(few > 0, 0.5 * _log_ratio(n, 2.0 * math.pi * few * (n - few)), 0.0)
+        + 0.5 * _log_ratio(ghost, 2.0 * math.pi * many * (ghost - many))
+        - 0.5 * _log_ratio(rows, 8.0 * wrong * (rows - wrong))
+    )
+    tail = largest - np.log1p(-np.where(fine, ratio, 0.0))
+    return np.where(fine, np.minimum(math.log(2.0) + log_growth(d, rows) + tail, 0.0), 0.0)
+
+
+def _log_ratio(above: float, below: ArrayLike) -> Floats:
+    """ln(above / below), some number where below is not positive."""
+    return np.log(above / np.maximum(below, 1.0))
+
+
+def _flip_bounds(n: int, d: int, gamma: float, limits: Floats) -> Floats:
+    """Bound for each largest limit, by absolute or by relative deviations: whichever is better."""
+    # theorem: realizable
+    slack = gamma / 2.0 - limits - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
+    wrong = np.where(slack > 0.0, 2.0 * np.exp(-2.0 * n * np.maximum(slack, 0.0) ** 2), 1.0)
+    absolute = 1.0 / (limits * math.sqrt(2.0 * n)) + wrong
+    tail = underrated_tail(n, d, limits, gamma / 2.0)
+    relative = np.sqrt((gamma + 2.0 * tail) / n) / limits + 2.0 * tail
+    return np.minimum(absolute, relative)
+
+
 @theorem("realizable")
 def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) -> float:
     """Probability that the hypotheses of two runs differ on a mass above ``gamma``.
@@ -42,15 +95,11 @@ def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) 
     For every distribution, realizable or not; ``d`` is the VC dimension.
 
     >>> round(realizable_flip_bound(50_000, 1, 0.2, 0.07), 4)
-    0.0456
+    0.0286
     """
-    check_fraction("gamma", gamma)
-    # theorem: realizable
-    slack = gamma / 2.0 - max_error_limit - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
-    if slack <= 0.0:
-        return 1.0
-    both_wrong = 2.0 * math.exp(-2.0 * n * slack * slack)
-    return upper_probability(ceiling_flip_bound(n, max_error_limit) + both_wrong)
+    check_count("n", n)
+    check_fractions(gamma=gamma, max_error_limit=max_error_limit)
+    return upper_probability(float(_flip_bounds(n, d, gamma, np.array([max_error_limit]))[0]))
 
 
 def best_ceiling(n: int, d: int, gamma: float) -> float:
@@ -58,14 +107,14 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
 
     Returns ``gamma / 4`` when no limit gives a bound below 1.
 
-    >>> best_ceiling(50_000, 1, 0.2)
-    0.07
+    >>> round(best_ceiling(50_000, 1, 0.2), 4)
+    0.091
     """
     check_fraction("gamma", gamma)
-    limits = [gamma / 2.0 * k / _LIMITS for k in range(1, _LIMITS)]
-    rhos = [realizable_flip_bound(n, d, gamma, limit) for limit in limits]
-    best = int(np.argmin(rhos))
-    return limits[best] if rhos[best] < 1.0 else gamma / 4.0
+    limits = gamma / 2.0 * np.arange(1, _LIMITS) / _LIMITS
+    bounds = _flip_bounds(n, d, gamma, limits)
+    best = int(np.argmin(bounds))
+    return float(limits[best]) if bounds[best] < 1.0 else gamma / 4.0
 
 
 def smallest_sample_realizable(
@@ -76,7 +125,7 @@ def smallest_sample_realizable(
     ``alpha`` and ``beta`` are error and failure probability where one hypothesis is right.
 
     >>> smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 1)
-    (18238, 0.053500000000000006)
+    (3898, 0.0725)
     """
     check_fractions(rho=rho, alpha=alpha, beta=beta)
 

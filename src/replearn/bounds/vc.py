@@ -22,7 +22,7 @@ _MOST_TERMS = 1_000_000
 _LOG_OF_ZERO = -746.0
 
 # Sizes of the ghost sample, in multiples of the sample, among which the best is taken.
-_GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
+GHOST_RATIOS = (1, 2, 3, 4, 6, 8, 12)
 
 
 def log_growth(d: int, m: int) -> float:
@@ -121,7 +121,7 @@ def realizable_tail_within(m: int, d: int, alpha: float, beta: float) -> bool:
 def _ghost_tails(m: int, d: int, alpha: float) -> Iterator[float]:
     check_count("m", m)
     check_fraction("alpha", alpha)
-    for ratio in _GHOST_RATIOS:
+    for ratio in GHOST_RATIOS:
         # theorem: vc-sample-size
         log_tail = _ghost_log_tail(m, d, alpha, ratio * m)
         yield 1.0 if log_tail >= 0.0 else upper_probability(math.exp(log_tail))

@@ -31,6 +31,7 @@ COMMANDS = {
     "fit": ("replearn.cli.fit", "fit a replicable classifier on a file"),
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
+    "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
     "compare": ("replearn.cli.compare", "compare the predictions of two models"),
     "lab": ("replearn.cli.lab", "run the paper's lower bounds and separations"),
     "demo": ("replearn.demo", "two labs, two samples of real data, one key"),

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import zipfile
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 from replearn.cli import DONE, GATE_FAILED, UNKNOWN, add_options, put, put_json
-from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, Comparison, differing
-from replearn.persistence import describe
-from replearn.records.text import rounded_up
+from replearn.cli.probe import read_probe, read_run
+from replearn.guarantees import Certificate, Comparison, Probe, differing
+from replearn.guarantees.steps import rounded_up
 
 _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 """What JSON says of each certificate."""
@@ -21,6 +18,12 @@ _ITEMS = ("task", "rho", "certified", "n", "key_fingerprint", "digest")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     parser.add_argument("files", nargs="+", help="certificates (JSON) or model files")
+    parser.add_argument(
+        "--probe",
+        nargs="+",
+        metavar="FILE",
+        help="for each of the files: the probe rows as that lab encodes them, or their digest",
+    )
     add_options(parser, bool, explain="the first certificate in words", json="print JSON")
 
 
@@ -28,7 +31,11 @@ def run(args: argparse.Namespace) -> int:
     """Check every certificate, compare all with the first, and tell."""
     runs = {path: read_run(path) for path in args.files}
     first, *others = runs
-    comparisons = {path: _compare(runs[first], runs[path]) for path in others}
+    probes = _probes(args.probe, runs)
+    comparisons = {
+        path: _compare(runs[first], runs[path], probes and (probes[first], probes[path]))
+        for path in others
+    }
     certificates = {path: certificate for path, (certificate, _) in runs.items()}
     if args.json:
         put_json(_as_json(certificates, comparisons))
@@ -56,7 +63,8 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     """Return the answer for all runs together, and what would make it yes."""
     answer = _answer(comparisons)
     if answer == "yes":
-        return "yes: the runs are comparable"
+        asked = dict.fromkeys(text for c in comparisons.values() for text in c.asked)
+        return f"yes: the runs are comparable{', if ' if asked else ''}{'; '.join(asked)}"
     reasons = [text for c in comparisons.values() if c.answer == answer for text in c.reasons]
     items = "; ".join(dict.fromkeys(reasons))
     if answer == "no":
@@ -64,22 +72,24 @@ def _verdict(comparisons: dict[str, Comparison]) -> str:
     return f"unknown: it would be yes if this were the same or known: {items}"
 
 
-def read_run(path: str) -> tuple[Certificate, Any]:
-    """Read a certificate and compute it again; of a model file also the kinds of its columns."""
-    if zipfile.is_zipfile(path):
-        about = describe(path)
-        return about.certificate, about.notes.get("columns")
-    try:
-        certificate = Certificate.from_json(Path(path).read_text(encoding="utf-8"))
-        certificate.check()
-    except (CertificateError, UnicodeDecodeError) as error:
-        raise CertificateError(f"{path} is refused: {error}") from None
-    return certificate, None
+def _probes(files: list[str] | None, runs: dict[str, Any]) -> dict[str, Probe] | None:
+    """Read the probe of each run."""
+    if files is None:
+        return None
+    if len(files) != len(runs):
+        raise ValueError(
+            f"--probe has {len(files)} files for {len(runs)} runs: give one for each, in the same "
+            "order."
+        )
+    pairs = zip(runs.items(), files, strict=True)
+    return {path: read_probe(probe, *run) for (path, run), probe in pairs}
 
 
-def _compare(one: tuple[Certificate, Any], two: tuple[Certificate, Any]) -> Comparison:
+def _compare(
+    one: tuple[Certificate, Any], two: tuple[Certificate, Any], probes: Any = None
+) -> Comparison:
     """Compare also how two model files read a table: a pipeline of one's own does not tell."""
-    comparison = one[0].comparable(two[0])
+    comparison = one[0].comparable(two[0], probes=probes)
     mine, yours = one[1], two[1]
     if not (isinstance(mine, dict) and isinstance(yours, dict)) or mine == yours:
         return comparison
@@ -111,6 +121,7 @@ def _as_json(
                 "answer": comparison.answer,
                 "reasons": list(comparison.reasons),
                 "remarks": list(comparison.remarks),
+                "asked": list(comparison.asked),
             }
             for path, comparison in comparisons.items()
         ],

@@ -41,7 +41,9 @@ _TEXTS = {
     ),
     "learned-inside-blocks": (
         "Everything learned from data is learned inside a block: scaling, encoding, imputation, "
-        "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator."
+        "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator. Some of "
+        "it leaves no mark in one table: what stands between the raw rows and the learner must be "
+        "the same in every run, as a probe shows (replearn probe)."
     ),
     "classes-agree": (
         "The list of classes was read from the training data: the number bounds the probability "

@@ -2,38 +2,34 @@
 
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
-from replearn.guarantees.describe import certificate_rows, explain
+from replearn.guarantees.describe import Record, certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
-from replearn.guarantees.steps import Conclusion, Derived, Step, value_of
+from replearn.guarantees.probe import Probe
+from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
 from replearn.guarantees.tasks import derive
-from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
     check_format,
     digest_of,
-    pretty_json,
     read_flat,
     read_object,
     refuse_differences,
 )
-from replearn.records.text import html_table, rounded_up, two_columns
 
 FORMAT = "replearn-certificate"
 FORMAT_VERSION = 2
 
-_NUMBERS = ("rho", "gamma", "alpha", "beta")
-
 
 @dataclass(frozen=True, repr=False)
-class Certificate:
+class Certificate(Record):
     """What is promised, by which theorems, under which assumptions, for which run.
 
     Made by learners, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`; never by hand.
@@ -113,37 +109,27 @@ class Certificate:
         Certificate
             A certificate that passes :meth:`check`.
         """
-        steps, conclusion = derive(task, inputs) if derived is None else derived
-        return cls._of(task, inputs, steps, conclusion, identity)._signed()
+        issued = cls._of(task, inputs, identity, derived or derive(task, inputs))
+        signed = replace(issued, digest=digest_of(issued._content()))
+        signed._check_identity()
+        return signed
 
     @classmethod
     def _of(
-        cls,
-        task: str,
-        inputs: dict[str, Any],
-        steps: tuple[Step, ...],
-        conclusion: Conclusion,
-        identity: Identity,
+        cls, task: str, inputs: dict[str, Any], identity: Identity, derived: Derived
     ) -> "Certificate":
+        steps, conclusion = derived
         return cls(
             task=task,
             inputs=inputs,
             steps=steps,
             promises=conclusion.promises,
             assumptions=tuple(ASSUMPTIONS[code] for code in conclusion.assumptions),
-            rho=conclusion.rho,
-            gamma=conclusion.gamma,
-            alpha=conclusion.alpha,
-            beta=conclusion.beta,
+            **{name: getattr(conclusion, name) for name in LETTERS},
             certified=conclusion.certified and not identity.failed_conditions,
             reason="; ".join(filter(None, (conclusion.reason, *identity.failed_conditions))),
             identity=identity,
         )
-
-    def _signed(self) -> "Certificate":
-        signed = replace(self, digest=digest_of(self._content()))
-        signed._check_identity()
-        return signed
 
     # -- reading ---------------------------------------------------------------------------------
     @cached_property
@@ -164,8 +150,7 @@ class Certificate:
     @property
     def classes(self) -> tuple[Label, ...] | None:
         """The classes of this run, in order."""
-        classes: tuple[Label, ...] | None = self.identity.classes
-        return classes
+        return self.identity.classes
 
     @property
     def failed_conditions(self) -> tuple[str, ...]:
@@ -198,25 +183,30 @@ class Certificate:
         """
         if self.digest != digest_of(self._content()):
             raise CertificateError("digest: the certificate was changed after it was issued")
-        steps, conclusion = derive(self.task, self.inputs)
-        fresh = self._of(self.task, self.inputs, steps, conclusion, self.identity)
+        derived = derive(self.task, self.inputs)
+        fresh = self._of(self.task, self.inputs, self.identity, derived)
         refuse_differences("certificate", self._content(), fresh._content())
         self._check_identity()
 
-    def comparable(self, other: "Certificate") -> Comparison:
+    def comparable(
+        self, other: "Certificate", *, probes: tuple[Probe, Probe] | None = None
+    ) -> Comparison:
         """Say whether two runs are comparable: whether the promise is about this pair.
 
         Parameters
         ----------
         other : Certificate
             The certificate of another run.
+        probes : pair of Probe, optional
+            The same raw rows as this lab and the other one encode them; see
+            `replearn.learners.encode_probe`.
 
         Returns
         -------
         Comparison
             ``answer`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
         """
-        return compare(self, other)
+        return compare(self, other, probes)
 
     def _check_identity(self) -> None:
         design, classes = self.design, self.classes
@@ -244,15 +234,11 @@ class Certificate:
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": [dict(vars(item)) for item in self.assumptions],
-            **{name: getattr(self, name) for name in _NUMBERS},
+            **self._numbers(),
             "certified": self.certified,
             "reason": self.reason,
             "identity": self.identity.to_dict(),
         }
-
-    def to_json(self) -> str:
-        """Return the certificate as JSON text."""
-        return pretty_json(self.to_dict())
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
@@ -270,28 +256,14 @@ class Certificate:
         """
         reader = Reader(read_object(text, "certificate"), "certificate")
         check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
-        numbers = {name: reader.take_or_none(name, float) for name in _NUMBERS}
-        certificate = cls(
-            task=reader.take("task", str),
-            inputs=reader.take("inputs", dict),
-            steps=tuple(Step.from_dict(item) for item in reader.take("steps", list)),
-            promises=tuple(reader.take("promises", list)),
-            assumptions=tuple(
-                read_flat(Assumption, item, "assumption")
-                for item in reader.take("assumptions", list)
-            ),
-            **numbers,
-            certified=reader.take("certified", bool),
-            reason=reader.take("reason", str),
-            identity=Identity.from_dict(reader.take_any("identity")),
-            digest=reader.take("digest", str),
+        certificate = reader.read(
+            cls,
+            steps=Step.from_dict,
+            assumptions=partial(read_flat, Assumption, what="assumption"),
+            identity=Identity.from_dict,
         )
         reader.finish()
         return certificate
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the certificate to a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
@@ -305,20 +277,8 @@ class Certificate:
         """Return the certificate in plain words."""
         return explain(self)
 
-    def __repr__(self) -> str:
-        numbers = [
-            f"{name}={rounded_up(getattr(self, name))}"
-            for name in _NUMBERS
-            if getattr(self, name) is not None
-        ]
-        items = [repr(self.task), *numbers, f"certified={self.certified}"]
-        return f"Certificate({', '.join(items)})"
-
-    def __str__(self) -> str:
-        return "Certificate\n" + two_columns(certificate_rows(self))
-
-    def _repr_html_(self) -> str:
-        return html_table("Certificate", certificate_rows(self))
+    def _rows(self) -> list[tuple[str, str]]:
+        return certificate_rows(self)
 
 
 def certify(task: str, key_fingerprint: str, **inputs: Any) -> Certificate:

@@ -4,7 +4,8 @@ import math
 from functools import lru_cache
 from typing import Any
 
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, Number
+from replearn.guarantees.guarantee import Guarantee, Needed, Number
+from replearn.guarantees.steps import Conclusion
 from replearn.guarantees.tasks import guarantee
 from replearn.records.checks import check_count, check_fraction, check_number, if_given
 

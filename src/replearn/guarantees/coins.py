@@ -6,9 +6,8 @@ from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound, sm
 from replearn.bounds.selection import selection_flip_bound
 from replearn.bounds.signs import joint_sign_flip_bound, sign_error_bound, sign_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, above_budget
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.guarantee import Guarantee, Needed, reached
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 def _coins(
@@ -30,8 +29,7 @@ def _coins(
         f"A coin with mean above {q0:g} or below {p0:g} is called wrongly with probability at most "
         f"{rounded_up(error)}.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", error, beta)
-    return Conclusion(promises, rho=flip, beta=error, reasons=reasons)
+    return reached(promises, rho=(flip, rho), beta=(error, beta))
 
 
 def _coins_needed(rho: float, beta: float, p0: float, q0: float) -> Needed:
@@ -60,8 +58,7 @@ def _signs(
         f"Any coin with a mean at least {alpha:g} from 0 has the wrong sign with probability at "
         f"most {rounded_up(error)}.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", error, beta)
-    return Conclusion(promises, rho=flip, alpha=alpha, beta=error, reasons=reasons)
+    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(error, beta))
 
 
 @theorem("correlated-sampling")

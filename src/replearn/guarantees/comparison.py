@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.points import compare_points
+from replearn.guarantees.probe import Probe, compare_probes
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
@@ -25,6 +26,9 @@ class Comparison:
         What could not be compared, in words: without differences the answer is "unknown".
     remarks : tuple of str
         What differs without touching the promise.
+    asked : tuple of str
+        Conditions that no two certificates can show and a probe can (``replearn probe``): the
+        answer "yes" counts on them.
 
     Examples
     --------
@@ -37,6 +41,7 @@ class Comparison:
     differences: tuple[str, ...] = ()
     unknowns: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
 
     @property
     def answer(self) -> str:
@@ -55,7 +60,7 @@ class Comparison:
 
     def __str__(self) -> str:
         verdicts = {
-            "yes": "comparable: the promise is about this pair of runs",
+            "yes": f"comparable{_condition(self)}: the promise is about this pair of runs",
             "no": f"not comparable: {'; '.join(self.differences)}",
             "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
         }
@@ -63,15 +68,25 @@ class Comparison:
         return verdict if not self.remarks else f"{verdict} (also: {'; '.join(self.remarks)})"
 
 
-def compare(here: "Certificate", there: "Certificate") -> Comparison:
+def _condition(comparison: Comparison) -> str:
+    return f", if {'; '.join(comparison.asked)}" if comparison.asked else ""
+
+
+def compare(
+    here: "Certificate", there: "Certificate", probes: tuple[Probe, Probe] | None = None
+) -> Comparison:
     """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
         return Comparison((f"task: {here.task} here, {there.task} there",))
     mine, yours = here.identity, there.identity
     differences = differing(_promise_items(here), _promise_items(there))
-    points, unknowns = compare_points(mine.schema, yours.schema)
+    points, unknowns, asked = compare_points(mine.schema, yours.schema)
     if not points and mine.points_digest != yours.points_digest and not unknowns:
         points = ("points: synthetic rows are encoded differently here and there",)
+    if probes is not None:
+        # What both labs have encoded alike needs no sketch to be compared.
+        found, unknowns = compare_probes(*probes)
+        points, asked = points + found, ()
     learner, versions, remarks = _compare_learners(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
@@ -79,6 +94,7 @@ def compare(here: "Certificate", there: "Certificate") -> Comparison:
         differences + points + learner,
         unknowns=versions + unknowns,
         remarks=remarks + differing(_side_items(here), _side_items(there)),
+        asked=asked,
     )
 
 

@@ -4,6 +4,7 @@ Everything a certificate states follows from these frozen values alone; no data 
 """
 
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -56,10 +57,6 @@ class Request:
         """Whether alpha, beta and d are all given."""
         return None not in (self.alpha, self.beta, self.d)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the request as JSON values."""
-        return dict(vars(self))
-
 
 @dataclass(frozen=True)
 class HeavyStage:
@@ -111,10 +108,6 @@ class HeavyStage:
         """Whether the accuracy it is there for is stated in full, or not at all."""
         stated = [item is None for item in (self.alpha, self.beta, self.clear, self.mass)]
         return all(stated) or not any(stated)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the stage as JSON values."""
-        return dict(vars(self))
 
 
 @dataclass(frozen=True)
@@ -196,10 +189,10 @@ class Design:
         """Return the design as JSON values; one that contradicts itself is refused."""
         self.validate()
         values = dict(vars(self))
-        values["request"] = self.request.to_dict()
+        values["request"] = dict(vars(self.request))
         values["law"] = None if self.law is None else self.law.to_dict()
         values["classes"] = None if self.classes is None else list(self.classes)
-        values["heavy"] = None if self.heavy is None else self.heavy.to_dict()
+        values["heavy"] = None if self.heavy is None else dict(vars(self.heavy))
         values["block_size"] = self.block_size
         values["n_used"] = self.n_used
         return values
@@ -208,22 +201,11 @@ class Design:
     def from_dict(cls, items: Any) -> "Design":
         """Read a design from JSON values; anything unexpected is refused."""
         reader = Reader(items, "design")
-        classes = reader.take_or_none("classes", list)
-        heavy = reader.take_any("heavy")
-        design = cls(
-            request=read_flat(Request, reader.take_any("request"), "request"),
-            n=reader.take("n", int),
-            n_blocks=reader.take("n_blocks", int),
-            law=_read_law(reader.take_or_none("law", dict)),
-            vote=reader.take("vote", str),
-            n_partitions=reader.take("n_partitions", int),
-            n_classes=reader.take("n_classes", int),
-            classes=None if classes is None else tuple(classes),
-            unit=reader.take("unit", str),
-            decimals=reader.take_or_none("decimals", int),
-            encoding=reader.take("encoding", str),
-            max_point_mass=reader.take("max_point_mass", float),
-            heavy=None if heavy is None else read_flat(HeavyStage, heavy, "heavy"),
+        design = reader.read(
+            cls,
+            request=partial(read_flat, Request, what="request"),
+            heavy=partial(read_flat, HeavyStage, what="heavy"),
+            law=_read_law,
         )
         design.validate()
         for name in ("block_size", "n_used"):
@@ -299,9 +281,7 @@ def _plain_label(label: Any) -> Label:
     return value if isinstance(value, str | int | float | bool) else str(value)
 
 
-def _read_law(items: dict[str, Any] | None) -> ThresholdLaw | None:
-    if items is None:
-        return None
+def _read_law(items: dict[str, Any]) -> ThresholdLaw:
     try:
         law = ThresholdLaw.from_dict(items)
         if law.to_dict() != items or (law.width is not None and not law.is_continuous):

@@ -8,14 +8,12 @@ from replearn.guarantees.guarantee import (
     SAME_POINT,
     SMALL_MASS,
     THREE_TARGETS,
-    Conclusion,
     Guarantee,
     Needed,
     above_budget,
 )
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
-from replearn.records.text import rounded_up
 
 _MOST_BLOCKS = 10_000_000
 _MOST_ROWS = 10**15

@@ -5,24 +5,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from replearn.guarantees.steps import CHOICE_ASSUMPTIONS, Conclusion
-
-__all__ = [
-    "CHOICE_ASSUMPTIONS",
-    "FOUR_TARGETS",
-    "NEAR_BEST",
-    "SAME_CHOICE",
-    "SAME_POINT",
-    "SMALL_MASS",
-    "THREE_TARGETS",
-    "Conclusion",
-    "Guarantee",
-    "Needed",
-    "Number",
-    "above_budget",
-]
+from replearn.guarantees.steps import Conclusion
 
 Number = int | float
+Reached = tuple[float, float | None]
 
 
 @dataclass(frozen=True)
@@ -87,20 +73,36 @@ class Guarantee:
     promise: str = ""
 
 
-def above_budget(name: str, reached: float | None, asked: float | None) -> tuple[str, ...]:
+def above_budget(name: str, reached: float, asked: float | None) -> tuple[str, ...]:
     """Say that a number exceeds what was asked for, or nothing.
 
     Examples
     --------
-    >>> above_budget("rho", 0.2, 0.1)
-    ('asked for rho = 0.1, reached 0.2',)
-    >>> above_budget("rho", 0.05, 0.1)
-    ()
+    >>> above_budget("rho", 0.2, 0.1), above_budget("rho", 0.05, 0.1)
+    (('asked for rho = 0.1, reached 0.2',), ())
     """
-    if asked is None or (reached is not None and reached <= asked):
+    if asked is None or reached <= asked:
         return ()
-    value = "nothing" if reached is None else f"{reached:.4g}"
-    return (f"asked for {name} = {asked:g}, reached {value}",)
+    return (f"asked for {name} = {asked:g}, reached {reached:.4g}",)
+
+
+def reached(
+    promises: tuple[str, ...],
+    *,
+    gamma: float | None = None,
+    alpha: float | None = None,
+    **numbers: Reached,
+) -> Conclusion:
+    """Conclude what is promised from pairs of a number that is reached and what was asked for.
+
+    Examples
+    --------
+    >>> reached(("Two runs agree.",), rho=(0.2, 0.1), beta=(0.01, None)).reason
+    'asked for rho = 0.1, reached 0.2'
+    """
+    reasons = tuple(text for name, pair in numbers.items() for text in above_budget(name, *pair))
+    values: dict[str, Any] = {name: value for name, (value, _) in numbers.items()}
+    return Conclusion(promises, gamma=gamma, alpha=alpha, **values, reasons=reasons)
 
 
 # Promises of plans, in the letters of the glossary.

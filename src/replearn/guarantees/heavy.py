@@ -1,6 +1,7 @@
 """Points that occur often: finding them (three notions), naming one, and labelling them."""
 
 import math
+from functools import partial
 from typing import Any
 
 from replearn.bounds import MembershipLaw
@@ -18,9 +19,8 @@ from replearn.bounds.heavy_sets import (
 from replearn.bounds.membership import membership_flip_bound, smallest_sample_membership
 from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.guarantee import Conclusion, Guarantee, Needed, above_budget
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.guarantee import Guarantee, Needed, reached
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 POINTWISE, WHOLE_SET, SMALL_MASS = "heavy", "heavy, whole set", "heavy, small mass"
 TASKS = (POINTWISE, WHOLE_SET, SMALL_MASS)
@@ -61,7 +61,7 @@ def _pointwise(
         f"{rounded_up(flip)}.",
         _range(ledger, n, law, beta),
     )
-    return Conclusion(promises, rho=flip, beta=beta, reasons=above_budget("rho", flip, rho))
+    return reached(promises, rho=(flip, rho), beta=(beta, None))
 
 
 def _whole_set(
@@ -73,7 +73,7 @@ def _whole_set(
         f"The sets of two runs differ at all with probability at most {rounded_up(flip)}.",
         _range(ledger, n, law, beta),
     )
-    return Conclusion(promises, rho=flip, beta=beta, reasons=above_budget("rho", flip, rho))
+    return reached(promises, rho=(flip, rho), beta=(beta, None))
 
 
 def _small_mass(
@@ -102,8 +102,7 @@ def _small_mass(
         "Core: " + _range(ledger, n, core, beta),
         "Set: " + _range(ledger, n, law, beta),
     )
-    reasons = above_budget("rho", total, rho)
-    return Conclusion(promises, rho=total, gamma=gamma, beta=beta, reasons=reasons)
+    return reached(promises, rho=(total, rho), gamma=gamma, beta=(beta, None))
 
 
 def _one(
@@ -118,7 +117,7 @@ def _one(
         f"The named point then has mass at least {mass:.4g}, except with probability "
         f"{rounded_up(beta)}.",
     )
-    return Conclusion(promises, rho=flip, beta=beta, reasons=above_budget("rho", flip, rho))
+    return reached(promises, rho=(flip, rho), beta=(beta, None))
 
 
 # -- labelling them --------------------------------------------------------------------------------
@@ -129,32 +128,27 @@ def _clear_labels(alpha: float, error: float) -> str:
     )
 
 
-def _label_each(
-    ledger: Ledger, k: int, band: float, n_points: int, alpha: float, rho: float, beta: float | None
+def _label(
+    ledger: Ledger,
+    k: int,
+    band: float,
+    n_points: int,
+    alpha: float,
+    rho: float,
+    beta: float | None,
+    *,
+    whole_set: bool = False,
 ) -> Conclusion:
-    flip = ledger.add(label_flip_bound, k=k, a=band)
+    if whole_set:
+        flip = ledger.add(sign_flip_bound, n=k, n_coins=n_points, a=band)
+        when = "If the sets are equal, two runs label any member"
+    else:
+        flip = ledger.add(label_flip_bound, k=k, a=band)
+        when = "Two runs label a point that is heavy in both"
     error = ledger.add(label_errors, n_labels=k, alpha=alpha, band=band, n_points=n_points)
-    same = (
-        "Two runs label a point that is heavy in both differently with probability at most "
-        f"{rounded_up(flip)}."
-    )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", error, beta)
+    same = f"{when} differently with probability at most {rounded_up(flip)}."
     promises = (same, _clear_labels(alpha, error))
-    return Conclusion(promises, rho=flip, alpha=alpha, beta=error, reasons=reasons)
-
-
-def _label_all(
-    ledger: Ledger, k: int, band: float, n_points: int, alpha: float, rho: float, beta: float | None
-) -> Conclusion:
-    flip = ledger.add(sign_flip_bound, n=k, n_coins=n_points, a=band)
-    error = ledger.add(label_errors, n_labels=k, alpha=alpha, band=band, n_points=n_points)
-    same = (
-        "If the sets are equal, two runs label any member differently with probability at most "
-        f"{rounded_up(flip)}."
-    )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", error, beta)
-    promises = (same, _clear_labels(alpha, error))
-    return Conclusion(promises, rho=flip, alpha=alpha, beta=error, reasons=reasons)
+    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(error, beta))
 
 
 def _label_most(  # noqa: PLR0913
@@ -191,14 +185,8 @@ def _label_most(  # noqa: PLR0913
         "If the cores are equal, two runs label all of the core alike and differ on mass at most "
         f"{gamma:g} of the common members, except with probability {rounded_up(total)}."
     )
-    return Conclusion(
-        (same, _clear_labels(alpha, wrong)),
-        rho=total,
-        gamma=gamma,
-        alpha=alpha,
-        beta=wrong,
-        reasons=above_budget("rho", total, rho) + above_budget("beta", wrong, beta),
-    )
+    promises = (same, _clear_labels(alpha, wrong))
+    return reached(promises, rho=(total, rho), gamma=gamma, alpha=alpha, beta=(wrong, beta))
 
 
 # -- rows needed -----------------------------------------------------------------------------------
@@ -252,7 +240,7 @@ GUARANTEES = (
         promise="If some point has mass {nu:g}, two runs name different points with probability "
         "at most {rho:g}.",
     ),
-    Guarantee("heavy labels", _label_each, theorem="heavy-labels"),
-    Guarantee("heavy labels, whole set", _label_all, theorem="coins-at-once"),
+    Guarantee("heavy labels", _label, theorem="heavy-labels"),
+    Guarantee("heavy labels, whole set", partial(_label, whole_set=True), theorem="coins-at-once"),
     Guarantee("heavy labels, small mass", _label_most, theorem="approximate-heavy"),
 )

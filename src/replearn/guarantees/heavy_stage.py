@@ -11,8 +11,7 @@ from replearn.bounds.signs import label_flip_bound, label_law
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.heavy import label_errors
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.steps import Ledger, rounded_up
 
 
 # -- numbers that belong to the stage alone --------------------------------------------------------

@@ -4,11 +4,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from replearn._version import __version__
-from replearn.guarantees.design import plain_labels
-from replearn.records.json import Reader, digest_of
-
-_DIGESTS = ("points_digest", "candidates", "pool", "hypotheses")
-_SENTENCES = ("unbound", "failed_conditions")
+from replearn.guarantees.design import Label, plain_labels
+from replearn.records.json import read_flat
 
 
 @dataclass(frozen=True)
@@ -21,7 +18,7 @@ class Identity:
         Fingerprint of the shared key; it does not reveal the key.
     learner, learner_digest : str
         The base learner with its parameters in words, and a digest of its code, parameters and
-        fitted parts (by default of the description); empty where there is none.
+        fitted parts; empty where there is none.
     classes : sequence or None
         The classes of this run, in order.
     n_available : int or None
@@ -52,7 +49,7 @@ class Identity:
     key_fingerprint: str
     learner: str = ""
     learner_digest: str = ""
-    classes: Any = None
+    classes: tuple[Label, ...] | None = None
     n_available: int | None = None
     library_version: str = __version__
     versions: dict[str, str] = field(default_factory=dict)
@@ -66,32 +63,13 @@ class Identity:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "classes", plain_labels(self.classes))
-        if self.learner and not self.learner_digest:
-            object.__setattr__(self, "learner_digest", digest_of(self.learner))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the identity as JSON values."""
-        lists = {name: list(getattr(self, name)) for name in _SENTENCES}
-        classes = None if self.classes is None else list(self.classes)
-        return {**vars(self), **lists, "classes": classes}
+        values = vars(self).items()
+        return {name: list(item) if isinstance(item, tuple) else item for name, item in values}
 
     @classmethod
     def from_dict(cls, items: Any) -> "Identity":
         """Read an identity from JSON values; anything unexpected is refused."""
-        reader = Reader(items, "identity")
-        classes = reader.take_or_none("classes", list)
-        rest: dict[str, Any] = {name: reader.take(name, str) for name in _DIGESTS}
-        rest |= {name: tuple(reader.take(name, list)) for name in _SENTENCES}
-        identity = cls(
-            key_fingerprint=reader.take("key_fingerprint", str),
-            learner=reader.take("learner", str),
-            learner_digest=reader.take("learner_digest", str),
-            classes=None if classes is None else tuple(classes),
-            n_available=reader.take_or_none("n_available", int),
-            library_version=reader.take("library_version", str),
-            versions=reader.take("versions", dict),
-            schema=reader.take_or_none("schema", dict),
-            **rest,
-        )
-        reader.finish()
-        return identity
+        return read_flat(cls, items, "identity")

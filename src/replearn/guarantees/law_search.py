@@ -9,22 +9,20 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
 from replearn.bounds import (
-    MembershipLaw,
     ThresholdLaw,
     arcsine_law,
     flip_bound,
     make_law,
     membership_flip_bound,
     optimal_law,
-    selection_flip_bound_sampled,
     smallest_blocks,
     smallest_width,
 )
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound
 from replearn.bounds.multiclass import smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
-from replearn.bounds.signs import label_flip_bound
-from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.design import Design
+from replearn.guarantees.stage_plan import label_flip
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
 from replearn.guarantees.wish import Wish
@@ -190,20 +188,15 @@ class Promise:
         stage, n, request = self.wish.heavy, self.n, self.wish.request
         if stage is None or n is None:
             return False
-        law = MembershipLaw(kind=stage.kind, low=stage.low, high=stage.high)
-        member, labels = membership_flip_bound(n, law), self._label_flip(stage)
+        member = membership_flip_bound(n, stage.law)
+        labels = label_flip(stage, self.wish.n_classes)
         if request.notion == "pointwise":
             return member + labels > target
         if request.rho is None:
             return False
         flips = {"membership_flip": member, "label_flip": labels}
-        alone = heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=law, **flips)
+        alone = heavy_disagreement_bound((0.0, 0.0), request.rho, n=n, law=stage.law, **flips)
         return min(alone, (member + labels) / request.rho) > target
-
-    def _label_flip(self, stage: HeavyStage) -> float:
-        if self.wish.binary:
-            return label_flip_bound(stage.n_labels, stage.band)
-        return selection_flip_bound_sampled(1.0 / stage.band, self.wish.n_classes, stage.n_labels)
 
     def _search_blocks(self, target: float) -> int | None:
         wish, runs = self.wish, self.wish.request.runs

@@ -9,28 +9,23 @@ from typing import Any
 from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
-from replearn.guarantees.describe import plan_rows
+from replearn.guarantees.describe import Record, plan_rows
 from replearn.guarantees.design import NOTIONS, Design
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.steps import Conclusion, Derived, Ledger, Step
+from replearn.guarantees.steps import LETTERS, Conclusion, Derived, Ledger, Step, rounded_up
 from replearn.guarantees.tasks import guarantee
 from replearn.guarantees.votes import conclude
-from replearn.records.files import write_atomically
 from replearn.records.json import (
     Reader,
     check_format,
     digest_of,
-    pretty_json,
     read_object,
     refuse_differences,
 )
-from replearn.records.text import html_table, rounded_up, two_columns
 
 FORMAT = "replearn-plan"
 FORMAT_VERSION = 2
-
-_NUMBERS = ("rho", "gamma", "alpha", "beta")
 
 
 def _read(part: str, name: str, text: str) -> Any:
@@ -39,7 +34,7 @@ def _read(part: str, name: str, text: str) -> Any:
 
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(Record):
     """The protocol that all runs of one promise share; made by :func:`plan`.
 
     It depends on parameters only, never on data, and is saved as JSON.
@@ -202,7 +197,7 @@ class Plan:
         """Parameters of the learner that follows a plan of another task than a vote."""
         if self.design is not None:
             return {}
-        asked = {name: self.inputs[name] for name in _NUMBERS if name in self.inputs}
+        asked = {name: self.inputs[name] for name in LETTERS if name in self.inputs}
         return {**asked, **needed_for(self.task, self.inputs).settings}
 
     @property
@@ -238,7 +233,7 @@ class Plan:
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": list(self._conclusion.assumptions),
-            **dict(self._numbers()),
+            **self._numbers(),
             "certified": self.certified,
             "reason": self._conclusion.reason,
             "details": self.details,
@@ -248,9 +243,9 @@ class Plan:
             "reachable": self.reachable,
         }
 
-    def to_json(self) -> str:
-        """Return the plan as JSON text."""
-        return pretty_json({**self._content(), "digest": self.digest})
+    def to_dict(self) -> dict[str, Any]:
+        """Return the plan as JSON values."""
+        return {**self._content(), "digest": self.digest}
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
@@ -274,14 +269,7 @@ class Plan:
         content = read_object(text, "plan")
         reader = Reader(content, "plan")
         check_format(reader, "plan", FORMAT, FORMAT_VERSION)
-        made = cls(
-            task=reader.take("task", str),
-            inputs=reader.take("inputs", dict),
-            solved=tuple(reader.take("solved", list)),
-            needed_n=reader.take_or_none("needed_n", int),
-            needed_blocks=reader.take_or_none("needed_blocks", int),
-            reachable=reader.take("reachable", dict),
-        )
+        made = reader.read(cls)
         digest = content.pop("digest", None)
         if digest != digest_of(content):
             raise CertificateError("digest: the plan was changed after it was made")
@@ -307,7 +295,7 @@ class Plan:
         """Keep the numbers as the other lab wrote them: both labs quote the same digits."""
         conclusion = Conclusion(
             promises=tuple(content["promises"]),
-            **{name: content[name] for name in _NUMBERS},
+            **{name: content[name] for name in LETTERS},
             reasons=(content["reason"],) if content["reason"] else (),
             assumptions=tuple(content["assumptions"]),
         )
@@ -315,26 +303,11 @@ class Plan:
         self.__dict__["_derived"] = (steps, conclusion)
         return self
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the plan to a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Plan":
         """Read a plan from a JSON file; a changed plan is refused."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     # -- words -----------------------------------------------------------------------------------
-    def __repr__(self) -> str:
-        numbers = [f"{name}={rounded_up(value)}" for name, value in self._numbers() if value]
-        items = [repr(self.task), *numbers, f"n={self.n}", f"certified={self.certified}"]
-        return f"Plan({', '.join(items)})"
-
-    def _numbers(self) -> list[tuple[str, float | None]]:
-        return [(name, getattr(self, name)) for name in _NUMBERS]
-
-    def __str__(self) -> str:
-        return f"Plan\n{two_columns(plan_rows(self))}"
-
-    def _repr_html_(self) -> str:
-        return html_table("Plan", plan_rows(self))
+    def _rows(self) -> list[tuple[str, str]]:
+        return plan_rows(self)

@@ -89,12 +89,11 @@ def plan(
         solved = ("n",) if n is None else ()
         return Plan(name, inputs, solved, needed_n=needed_for(name, inputs).n)
     wish, stage_rows = _wish(name, n, targets, d, options)
-    solution = solve(wish)
-    made = _of(solution.design, solution.solved)
+    made = _of(*solve(wish))
     if n is None and made.n < stage_rows:  # with fewer rows, plan(n=made.n) has another stage
         wish = dataclasses.replace(wish, n=stage_rows)
-        solution = solve(wish)
-        made = _of(solution.design, ("n", *solution.solved))
+        made = _of(*solve(wish))
+        made = dataclasses.replace(made, solved=("n", *made.solved))
     return made if made.certified else _with_way_out(made, wish)
 
 

@@ -1,12 +1,15 @@
 """Whether two runs mean the same by a point: names of the columns, rounding, and coarse sketches.
 
-A sketch of a column is a handful of quantiles or shares. Two sketches of one population differ by
-more than `slack` with probability at most `FALSE_ALARM` for all columns of both runs together, by
-the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (theorem: dkw).
+A sketch of a column is a handful of quantiles and counts. Two sketches of one population are told
+apart with probability at most `FALSE_ALARM` for all columns of both runs together: quantiles by the
+inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (theorem: dkw), counts by the
+hypergeometric law (theorem: equal-shares).
 """
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
+
+from replearn.bounds.shares import equal_share_tail
 
 FALSE_ALARM = 1e-9
 """Probability that two runs on one population are told apart by their sketches."""
@@ -16,30 +19,40 @@ FEWEST_ROWS = 200
 
 RARE = 0.01
 MOST_LEVELS = 15
-"""Texts that are rarer are not listed, nor are more than so many."""
+"""Values that are rarer are not listed, nor are more than so many."""
 
 ROUNDED_ROWS = 1024
 """Rows whose decimals are counted."""
 
-_STATEMENTS = 6  # per column: kinds, decimals, and quantiles and levels of two sets of rows
+SHORT = "numbers of 8 decimals"
+DAYS = "whole days"
+
+_STATEMENTS = 24  # per column at most: kinds, decimals, quantiles, levels; texts and labels
+_A_PROBE = "a probe tells (replearn probe)"
 
 
-def compare_points(
-    here: dict[str, Any] | None, there: dict[str, Any] | None
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
+class PointsCompared(NamedTuple):
+    """What differs, what could not be compared, and what only a probe can tell, in words."""
+
+    differences: tuple[str, ...] = ()
+    unknowns: tuple[str, ...] = ()
+    asked: tuple[str, ...] = ()
+
+
+def compare_points(here: dict[str, Any] | None, there: dict[str, Any] | None) -> PointsCompared:
     """Say in words where two descriptions of points differ, and what could not be compared.
 
     Examples
     --------
     >>> array = {"encoding": "1", "decimals": None, "columns": None, "n_columns": 2, "rows": 0}
     >>> frame = {**array, "columns": ["age", "sex"]}
-    >>> compare_points(array, frame)[0]
+    >>> compare_points(array, frame).differences
     ("columns: by position here, by name ('age', 'sex') there",)
     """
     if here is None and there is None:
-        return (), ()
+        return PointsCompared()
     if here is None or there is None:
-        return (), ("the points are described on one certificate only",)
+        return PointsCompared(unknowns=("the points are described on one certificate only",))
     differences = [
         f"{name} of the points: {here[name]} here, {there[name]} there"
         for name in ("encoding", "decimals", "n_columns")
@@ -48,12 +61,85 @@ def compare_points(
     if here["columns"] != there["columns"]:
         differences.append(f"columns: {_order(here)} here, {_order(there)} there")
     if differences:
-        return tuple(differences), ()
-    if not (here["rows"] and there["rows"]):
-        return (), ()
-    pairs = zip(here["sketch"], there["sketch"], strict=False)
-    found = [text for one, two in pairs for text in _column(one, two, here, there)]
-    return (*found, *_texts(here, there)), ()
+        return PointsCompared(tuple(differences))
+    few = [side for side, schema in (("here", here), ("there", there)) if not schema["rows"]]
+    if few:
+        small = f"columns could not be compared: fewer than {FEWEST_ROWS} rows {' and '.join(few)}"
+        return PointsCompared(unknowns=(f"{small}; {_A_PROBE}",))
+    return _compare_sketches(here, there)
+
+
+def _compare_sketches(here: dict[str, Any], there: dict[str, Any]) -> PointsCompared:
+    pairs = list(zip(here["sketch"], there["sketch"], strict=False))
+    width = _Width(here, there)
+    found = [text for one, two in pairs for text in _column(one, two, width)]
+    labels = width.differ(here["second"], there["second"])
+    if labels:
+        found.append(f"labels: {labels} of the rows are of the second class")
+    unknowns = [_without_zone(one, two, width) for one, two in pairs]
+    if here["order"] != there["order"]:
+        unknowns.append("columns: the frames have them in different orders here and there")
+    full = [one["name"] for one, two in pairs if width.is_full(one, two)]
+    return PointsCompared(
+        (*found, *_texts(here, there, width)), tuple(filter(None, unknowns)), _asked(full)
+    )
+
+
+def _are_near(one: float, two: float, size: float) -> bool:
+    """Whether shares differ by less than two standard deviations."""
+    spread = max(one * (1 - one), two * (1 - two))
+    return size * (one - two) ** 2 <= 4 * spread
+
+
+def _asked(full: list[Any]) -> tuple[str, ...]:
+    if not full:
+        return ()
+    shown = ", ".join(repr(name) for name in full[:3]) + (", ..." if len(full) > 3 else "")
+    return (
+        f"no transformer that was fitted on the sample, no other parser and no rounding made the "
+        f"numbers of column {shown}: {_A_PROBE}",
+    )
+
+
+class _Width:
+    """How far sketches of one population may be apart."""
+
+    def __init__(self, here: dict[str, Any], there: dict[str, Any]) -> None:
+        self._columns, self._rows = here["n_columns"], (here["rows"], there["rows"])
+        self._second = (here["second"], there["second"])
+
+    def sizes(self, group: str) -> tuple[int, int]:
+        """Return the rows of both sketches: all, those of the second class, or the first ones."""
+        if group == "first":
+            return min(self._rows[0], ROUNDED_ROWS), min(self._rows[1], ROUNDED_ROWS)
+        return self._second if group == "second" else self._rows
+
+    def of_quantiles(self, group: str) -> float:
+        """Return by how much empirical distribution functions may differ."""
+        return slack(*self.sizes(group), self._columns)
+
+    def differ(
+        self, mine: int, yours: int, group: str = "all", *, listed: float | None = None
+    ) -> str:
+        """Return both shares in words if no population has them both, else an empty text."""
+        n, m = self.sizes(group)
+        if _are_near(mine / n, yours / m, n * m / (n + m)):
+            return ""  # an alarm takes three times as much
+        # theorem: equal-shares (a union over the columns, the statements, and the listed values)
+        alarm = FALSE_ALARM / (_STATEMENTS * max(self._columns, 1))
+        alarm /= 1.0 if listed is None else (n + m) / (listed * min(n, m))
+        if equal_share_tail(mine, n, yours, m) >= alarm:
+            return ""
+        return f"{mine / n:.0%} here, {yours / m:.0%} there"
+
+    def is_full(self, one: dict[str, Any], two: dict[str, Any]) -> bool:
+        """Whether a column holds, in both runs, numbers that no short text can print."""
+        shares = [
+            col["steps"][SHORT] / n
+            for col, n in zip((one, two), self.sizes("first"), strict=True)
+            if SHORT in col["steps"]
+        ]
+        return bool(shares) and min(shares) < 0.5
 
 
 def slack(n_here: int, n_there: int, n_columns: int) -> float:
@@ -62,7 +148,7 @@ def slack(n_here: int, n_there: int, n_columns: int) -> float:
     Examples
     --------
     >>> round(slack(8000, 8000, 20), 3)
-    0.082
+    0.084
     """
     # theorem: dkw (a union over the columns and statements of both runs)
     logs = math.log(2 * 2 * _STATEMENTS * max(n_columns, 1) / FALSE_ALARM)
@@ -77,44 +163,65 @@ def _order(schema: dict[str, Any]) -> str:
     return f"by name ({', '.join(shown)})"
 
 
-def _column(
-    one: dict[str, Any], two: dict[str, Any], here: dict[str, Any], there: dict[str, Any]
-) -> list[str]:
+def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str]:
     """Name what differs between two sketches of one column; the first finding is enough."""
-    place, columns = f"column {one['name']!r}", here["n_columns"]
-    rows = slack(here["rows"], there["rows"], columns)
-    few = slack(min(here["rows"], ROUNDED_ROWS), min(there["rows"], ROUNDED_ROWS), columns)
-    kinds = _shares_differ(one["kinds"], two["kinds"], 2 * rows)
-    if kinds:
-        return [f"{place}: {kinds}"]
-    for group, n in (("all", rows), ("second", None)):
+    place = f"column {one['name']!r}"
+    for name in {**one["kinds"], **two["kinds"]}:
+        shares = width.differ(one["kinds"].get(name, 0), two["kinds"].get(name, 0))
+        if shares:
+            return [f"{place}: {name} cells: {shares}"]
+    for group, where in (("all", ""), ("second", " among rows of the second class")):
         if group not in one or group not in two:
             continue
-        width = slack(here["second"], there["second"], columns) if n is None else n
-        where = "" if n is not None else " among rows of the second class"
-        if quantiles_differ(one[group]["quantiles"], two[group]["quantiles"], width):
-            mine, yours = (_middle(item[group]["quantiles"]) for item in (one, two))
-            return [f"{place}: other values{where} (median {mine} here, {yours} there)"]
-        levels = _shares_differ(one[group]["levels"], two[group]["levels"], 2 * width, RARE)
-        if levels:
-            return [f"{place}: other texts{where}"]
-    for what, mine in one["steps"].items():
-        yours = two["steps"].get(what, 0.0)
-        if abs(mine - yours) > few:
-            return [f"{place}: {mine:.0%} of the cells are {what} here, {yours:.0%} there"]
+        mine, yours = one[group]["quantiles"], two[group]["quantiles"]
+        if quantiles_differ(mine, yours, width.of_quantiles(group)):
+            medians = f"median {_middle(mine)} here, {_middle(yours)} there"
+            return [f"{place}: other values{where} ({medians})"]
+        shares = _levels_differ(one[group]["levels"], two[group]["levels"], width, group)
+        if shares:
+            return [f"{place}: other values{where}: one has {shares}"]
+    for name in {**one["steps"], **two["steps"]}:
+        shares = width.differ(one["steps"].get(name, 0), two["steps"].get(name, 0), "first")
+        if shares:
+            return [f"{place}: {name}: {shares}"]
     return []
 
 
-def _texts(here: dict[str, Any], there: dict[str, Any]) -> list[str]:
-    """Name what texts look like in one run only: texts that differ in form are other points."""
-    mine, yours = (min(schema["rows"], ROUNDED_ROWS) for schema in (here, there))
-    width = slack(mine, yours, here["n_columns"])
-    return [
-        f"texts: {share:.0%} of the rows have some {name} here, "
-        f"{there['texts'].get(name, 0.0):.0%} there"
-        for name, share in here["texts"].items()
-        if abs(share - there["texts"].get(name, 0.0)) > width
+def _levels_differ(here: dict[str, int], there: dict[str, int], width: _Width, group: str) -> str:
+    """Return the shares of the first value that differs; a value that is not listed is rare."""
+    n, m = width.sizes(group)
+    for mine, yours, size, other, turned in ((here, there, n, m, False), (there, here, m, n, True)):
+        most = max(int(RARE * other), min(yours.values()) if len(yours) >= MOST_LEVELS else 0)
+        for name, count in mine.items():
+            # theorem: equal-shares (the count of an unlisted value that speaks least against it)
+            fitting = min(most, round(count * other / size))
+            pair = (count, yours.get(name, fitting))
+            shares = width.differ(*(pair[::-1] if turned else pair), group, listed=RARE)
+            if shares:
+                return shares
+    return ""
+
+
+def _without_zone(one: dict[str, Any], two: dict[str, Any], width: _Width) -> str:
+    """Say that times of day without a zone may be another lab's by some hours."""
+    days = [
+        column["steps"][DAYS] < n
+        for column, n in zip((one, two), width.sizes("first"), strict=True)
+        if DAYS in column["steps"]
     ]
+    if not any(days) or (one["zoned"] and two["zoned"]):
+        return ""
+    return f"column {one['name']!r}: times without a time zone; {_A_PROBE}"
+
+
+def _texts(here: dict[str, Any], there: dict[str, Any], width: _Width) -> list[str]:
+    """Name what texts look like in one run only: texts that differ in form are other points."""
+    mine, yours = here["texts"], there["texts"]
+    found = {
+        name: width.differ(mine.get(name, 0), yours.get(name, 0), "first")
+        for name in {**mine, **yours}
+    }
+    return [f"texts: rows with some {name}: {shares}" for name, shares in found.items() if shares]
 
 
 def quantiles_differ(here: list[Any], there: list[Any], width: float) -> bool:
@@ -137,20 +244,6 @@ def quantiles_differ(here: list[Any], there: list[Any], width: float) -> bool:
         if (high - low) * step > width
     ]
     return any(mine[h] < yours[w] or yours[h] < mine[w] for h, w in far)
-
-
-def _shares_differ(
-    here: dict[str, float], there: dict[str, float], width: float, unlisted: float = 0.0
-) -> str:
-    """Name the first share that differs; what is not listed has a share below ``unlisted``."""
-    for one, two in ((here, there), (there, here)):
-        full = len(two) >= MOST_LEVELS
-        rest = max(unlisted, min(two.values())) if two and full else unlisted
-        for name, share in one.items():
-            if abs(share - two.get(name, min(share, rest))) > width:
-                mine, yours = here.get(name, 0.0), there.get(name, 0.0)
-                return f"{mine:.0%} of the cells are {name} here, {yours:.0%} there"
-    return ""
 
 
 def _middle(quantiles: list[Any]) -> str:

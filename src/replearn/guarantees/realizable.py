@@ -4,16 +4,8 @@ import math
 
 from replearn.bounds.realizable import realizable_flip_bound, smallest_sample_realizable
 from replearn.bounds.vc import realizable_tail
-from replearn.guarantees.guarantee import (
-    FOUR_TARGETS,
-    SMALL_MASS,
-    Conclusion,
-    Guarantee,
-    Needed,
-    above_budget,
-)
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.guarantee import FOUR_TARGETS, SMALL_MASS, Guarantee, Needed, reached
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 _NO_CLASS = (
     "the learner is no exact minimiser over a class of known VC dimension: measure how often "
@@ -41,8 +33,7 @@ def _derive(
         f"If some hypothesis makes no error, the error exceeds {alpha:g} with probability at most "
         f"{rounded_up(tail)}; otherwise nothing is promised about the error.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
-    return Conclusion(promises, rho=flip, gamma=gamma, alpha=alpha, beta=tail, reasons=reasons)
+    return reached(promises, rho=(flip, rho), gamma=gamma, alpha=alpha, beta=(tail, beta))
 
 
 def _needed(rho: float, gamma: float, alpha: float, beta: float, d: int) -> Needed:

@@ -13,15 +13,14 @@ from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,
     THREE_TARGETS,
-    Conclusion,
     Guarantee,
     Needed,
     above_budget,
+    reached,
 )
 from replearn.guarantees.selection import selection_rate
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
-from replearn.records.text import rounded_up
 
 _MOST_ROWS = 10**15
 
@@ -75,8 +74,7 @@ def _by_trainings(
         f"The chosen configuration's expected error after training on {train_size} rows exceeds "
         f"the best one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
-    return Conclusion(promises, rho=flip, alpha=alpha, beta=tail, reasons=reasons)
+    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(tail, beta))
 
 
 def _by_folds(

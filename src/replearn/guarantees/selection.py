@@ -16,14 +16,12 @@ from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,
     THREE_TARGETS,
-    Conclusion,
     Guarantee,
     Needed,
     Number,
-    above_budget,
+    reached,
 )
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 def same_and_good(
@@ -42,8 +40,7 @@ def same_and_good(
         f"The chosen candidate's error exceeds the best one's by more than {alpha:g} with "
         f"probability at most {rounded_up(tail)}.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
-    return Conclusion(promises, rho=flip, alpha=alpha, beta=tail, reasons=reasons)
+    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(tail, beta))
 
 
 def _select(

@@ -6,17 +6,9 @@ from replearn.bounds import selection_flip_bound_sampled, smallest_sample_select
 from replearn.bounds.realizable import cover_distance
 from replearn.bounds.selection import selection_error_tail_sampled
 from replearn.bounds.vc import log_growth
-from replearn.guarantees.guarantee import (
-    THREE_TARGETS,
-    Conclusion,
-    Guarantee,
-    Needed,
-    Number,
-    above_budget,
-)
-from replearn.guarantees.steps import Ledger
+from replearn.guarantees.guarantee import THREE_TARGETS, Guarantee, Needed, Number, above_budget
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
-from replearn.records.text import rounded_up
 
 _MOST_ROWS = 10**15
 _LARGEST_LOG = 700.0

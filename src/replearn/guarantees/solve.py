@@ -7,7 +7,6 @@ derivation has the last word.
 import dataclasses
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from replearn.guarantees.design import Design, Request
@@ -43,24 +42,15 @@ LARGEST_SAMPLE = 10**13
 ACCURACY_ITEMS = ("alpha", "beta", "d")
 
 
-@dataclass(frozen=True)
-class Solution:
-    """A design, and what a larger sample or a weaker promise would look like."""
-
-    design: Design
-    solved: tuple[str, ...]
-
-
-def solve(wish: Wish) -> Solution:
-    """Solve what was left open and fix the design."""
+def solve(wish: Wish) -> tuple[Design, tuple[str, ...]]:
+    """Solve what was left open and fix the design; name the items that were solved."""
     _check_enough_given(wish)
     n = needed_sample(wish) if wish.n is None else wish.n
     if n is None:
         raise ValueError("no number of rows reaches these targets: weaken one of them")
     design = design_for(wish, n)
     request = _solve_accuracy(design)
-    solved = _solved_items(wish)
-    return Solution(dataclasses.replace(design, request=request), solved)
+    return dataclasses.replace(design, request=request), _solved_items(wish)
 
 
 def _check_enough_given(wish: Wish) -> None:
@@ -142,19 +132,10 @@ def _partitions(wish: Wish, n_blocks: int) -> int:
 def _accurate_block(
     request: Request, n_blocks: int, n_partitions: int, max_point_mass: float
 ) -> int | None:
-    assert request.alpha is not None
-    assert request.beta is not None
-    assert request.d is not None
-    slack = error_slack(request.beta, max_point_mass) if max_point_mass > 0 else 0.0
-    return block_size_needed(
-        request.d,
-        request.alpha,
-        request.beta,
-        n_blocks,
-        n_partitions,
-        request.realizable,
-        slack,
-    )
+    alpha, beta, d = request.alpha, request.beta, request.d
+    assert alpha is not None and beta is not None and d is not None  # noqa: PT018
+    slack = error_slack(beta, max_point_mass) if max_point_mass > 0 else 0.0
+    return block_size_needed(d, alpha, beta, n_blocks, n_partitions, request.realizable, slack)
 
 
 # -- design ----------------------------------------------------------------------------------------
@@ -162,20 +143,15 @@ def design_for(wish: Wish, n: int) -> Design:
     """Fix blocks, law and partitions for a sample of n rows."""
     promise = Promise(wish, n)
     n_blocks = wish.n_blocks if wish.n_blocks is not None else choose_blocks(wish, n, promise)
+    shared = ("request", "vote", "n_classes", "classes", "unit", "decimals", "max_point_mass")
     return Design(
-        request=wish.request,
         n=n,
         n_blocks=n_blocks,
         law=promise.law_for(n_blocks),
-        vote=wish.vote,
         n_partitions=_partitions(wish, n_blocks),
-        n_classes=wish.n_classes,
-        classes=wish.classes,
-        unit=wish.unit,
-        decimals=wish.decimals,
         encoding=str(ENCODING_VERSION),
-        max_point_mass=wish.max_point_mass,
         heavy=wish.heavy,
+        **{name: getattr(wish, name) for name in shared},
     )
 
 
@@ -220,14 +196,14 @@ def _solve_accuracy(design: Design) -> Request:
         return request
     name = missing[0]
 
-    def fits(value: float) -> bool:
-        tried = _with_item(request, name, value)
+    def fits(value: Any) -> bool:
+        tried = dataclasses.replace(request, **{name: value})
         size = _accurate_block(tried, design.n_blocks, design.n_partitions, design.max_point_mass)
         return size is not None and size <= design.block_size
 
     if name == "d":
         first = smallest_integer(lambda d: not fits(d), limit=LARGEST_SAMPLE)
-        best: float | None = None if first in (1, None) else int(first or 0) - 1
+        best: Any = None if first in (1, None) else int(first or 0) - 1
     else:
         best = _smallest_fraction(fits)
     if best is None:
@@ -235,12 +211,7 @@ def _solve_accuracy(design: Design) -> Request:
             f"no {name} can be promised with {design.block_size} {design.unit} per block: "
             "use more rows or fewer blocks"
         )
-    return _with_item(request, name, best)
-
-
-def _with_item(request: Request, name: str, value: Any) -> Request:
-    change: dict[str, Any] = {name: value}
-    return dataclasses.replace(request, **change)
+    return dataclasses.replace(request, **{name: best})
 
 
 def _smallest_fraction(fits: Callable[[float], bool]) -> float | None:
@@ -261,20 +232,6 @@ def _between(passing: float, failing: float) -> float:
 # -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------
 def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
-
-    Parameters
-    ----------
-    n : int
-        Rows of the sample.
-    rho : float
-        Probability that two runs differ.
-    max_fits : int or None
-        Compute budget.
-
-    Returns
-    -------
-    int
-        May be too few for rho: then the smallest sufficient number is used.
 
     Examples
     --------

@@ -13,10 +13,9 @@ from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
 from replearn.bounds.accuracy import light_mass
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.membership import quick_membership_bound
-from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.bounds.signs import sign_error_bound, sign_flip_bound, sign_width
+from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_width
 from replearn.guarantees.design import HeavyStage
-from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.guarantees.heavy_stage import class_label_errors, class_label_flip, labels_guaranteed
 from replearn.records.checks import check_fraction, if_given
 from replearn.records.search import bisect, smallest_integer
 
@@ -135,7 +134,7 @@ def _stage_within(n: int, law: MembershipLaw, goal: HeavyGoal) -> HeavyStage | N
     if budget is None:
         return None
     stage = _stage(n, law, budget, goal)
-    return stage if _label_flip(stage, goal) <= budget else None
+    return stage if label_flip(stage, goal.n_classes) <= budget else None
 
 
 def _fallback(n: int, goal: HeavyGoal) -> HeavyStage:
@@ -188,20 +187,18 @@ def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
     return math.ceil(1e9 / max(scale, 1e-3)) / 1e9
 
 
-def _label_flip(stage: HeavyStage, goal: HeavyGoal) -> float:
-    if goal.n_classes == 2:
-        return sign_flip_bound(stage.n_labels, 1, stage.band)
-    return selection_flip_bound_sampled(1.0 / stage.band, goal.n_classes, stage.n_labels)
+def label_flip(stage: HeavyStage, n_classes: int) -> float:
+    """Flip probability of a heavy point's label."""
+    if n_classes == 2:
+        return label_flip_bound(stage.n_labels, stage.band)
+    return class_label_flip(stage.n_labels, n_classes, stage.band)
 
 
 def _wrong_labels(stage: HeavyStage, goal: HeavyGoal) -> float:
     most = int((1.0 + 1e-12) / stage.low)
     if goal.n_classes == 2:
         return sign_error_bound(stage.n_labels, most, goal.clear, stage.band, joint=False)
-    wrong = selection_error_tail_sampled(
-        1.0 / stage.band, goal.n_classes, goal.clear, stage.n_labels
-    )
-    return most * wrong
+    return class_label_errors(stage.n_labels, goal.n_classes, goal.clear, stage.band, most)
 
 
 def heavy_rows_needed(**items: Any) -> int | None:

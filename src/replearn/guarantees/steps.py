@@ -14,6 +14,9 @@ from replearn.records.json import Reader
 Scalar = float | int | None
 Value = Scalar | tuple[Scalar, ...]
 
+LETTERS = ("rho", "gamma", "alpha", "beta")
+"""What a promise is about, in the letters of the glossary."""
+
 _COUNT_LAWS = {"CoinLaw": CoinLaw, "MembershipLaw": MembershipLaw, "SetLaw": SetLaw}
 
 
@@ -175,6 +178,19 @@ def value_of(steps: Any, name: str) -> Any:
     if not values:
         raise KeyError(f"{name!r} is not among {[step.name for step in steps]}")
     return values[-1]
+
+
+def rounded_up(value: float) -> str:
+    """Write a bound with four digits, rounded up: the printed number is true as well.
+
+    >>> rounded_up(0.099346), rounded_up(0.1), rounded_up(1.0)
+    ('0.09935', '0.1', '1')
+    """
+    text = f"{value:.4g}"
+    if float(text) >= value:
+        return text
+    digits = max(0, 3 - int(f"{value:e}".split("e")[1]))
+    return f"{float(text) + 10.0**-digits:.4g}"
 
 
 def _is_scalar(value: Any) -> bool:

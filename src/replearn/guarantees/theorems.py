@@ -194,6 +194,11 @@ _ENTRIES = (
         "ours",
     ),
     Theorem(
+        "equal-shares",
+        "Counts of one thing in two samples of one population are hypergeometric, given their sum.",
+        "ours",
+    ),
+    Theorem(
         "domain-reduction",
         "A learner that is approximately replicable on finite domains is so on all domains: draw "
         "indices of a huge imagined sample, lazily.",

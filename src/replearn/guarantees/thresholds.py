@@ -12,13 +12,11 @@ from replearn.guarantees.guarantee import (
     FOUR_TARGETS,
     NEAR_BEST,
     SMALL_MASS,
-    Conclusion,
     Guarantee,
     Needed,
-    above_budget,
+    reached,
 )
-from replearn.guarantees.steps import Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 def _derive(
@@ -41,8 +39,7 @@ def _derive(
         f"The error exceeds that of the best threshold by more than {alpha:g} with probability at "
         f"most {rounded_up(tail)}.",
     )
-    reasons = above_budget("rho", flip, rho) + above_budget("beta", tail, beta)
-    return Conclusion(promises, rho=flip, gamma=gamma, alpha=alpha, beta=tail, reasons=reasons)
+    return reached(promises, rho=(flip, rho), gamma=gamma, alpha=alpha, beta=(tail, beta))
 
 
 def _needed(rho: float, gamma: float, alpha: float, beta: float, n_directions: int) -> Needed:

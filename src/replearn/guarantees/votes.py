@@ -24,8 +24,7 @@ from replearn.guarantees.heavy_stage import (
     stage_step,
     too_few_labels,
 )
-from replearn.guarantees.steps import Conclusion, Ledger
-from replearn.records.text import rounded_up
+from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 
 # -- numbers that belong to votes alone ------------------------------------------------------------

@@ -1,6 +1,6 @@
 """The arguments of ``plan``, checked: what is given, what is to be solved."""
 
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from typing import Any
 
 from replearn.bounds import ThresholdLaw
@@ -34,20 +34,20 @@ class Wish:
 
     request: Request
     n: int | None
-    n_blocks: int | None
-    block_size: int | None
-    law: str | ThresholdLaw
-    width: float | None
-    vote: str
-    n_partitions: int | None
-    max_fits: int | None
-    n_classes: int
-    classes: tuple[Label, ...] | None
-    unit: str
-    decimals: int | None
-    max_point_mass: float
     heavy: HeavyStage | None
-    min_block: int
+    law: str | ThresholdLaw
+    n_classes: int
+    n_blocks: int | None = None
+    block_size: int | None = None
+    width: float | None = None
+    vote: str = "hard"
+    n_partitions: int | None = None
+    max_fits: int | None = None
+    classes: tuple[Label, ...] | None = None
+    unit: str = "rows"
+    decimals: int | None = None
+    max_point_mass: float = 0.0
+    min_block: int = MIN_BLOCK
 
     @property
     def binary(self) -> bool:
@@ -102,19 +102,9 @@ def make_request(
 
 
 _OPTIONS: dict[str, Any] = {
-    "n_blocks": None,
-    "block_size": None,
-    "law": None,
-    "width": None,
-    "vote": "hard",
-    "n_partitions": None,
-    "max_fits": None,
-    "n_classes": None,
-    "classes": None,
-    "unit": "rows",
-    "decimals": None,
-    "max_point_mass": 0.0,
-    "min_block": MIN_BLOCK,
+    item.name: None if item.default is MISSING else item.default
+    for item in fields(Wish)
+    if item.name not in ("request", "n", "heavy")
 }
 
 

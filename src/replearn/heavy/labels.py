@@ -13,6 +13,7 @@ from replearn.bounds.approximate_heavy import label_disagreement_tail
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.signs import sign_width
 from replearn.guarantees import Certificate, certify
+from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.heavy.heavy_hitters import HeavyHitters
 from replearn.heavy.label_rule import first_labels, label_points
 from replearn.randomness import SharedKey, as_points
@@ -172,7 +173,7 @@ def _label_budget(n: int, core: SetLaw, rho: float, gamma: float) -> float:
 
 
 def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: bool) -> _Design:
-    surely = max(1, math.ceil(n * low * (1.0 - 1e-12)))
+    surely = max(1, labels_guaranteed(n, low))
     # Every member surely has so many labels.
     k = surely if n_labels is None else check_count("n_labels", n_labels, most=surely)
     most = math.floor((1.0 + 1e-12) / low)

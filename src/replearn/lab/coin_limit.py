@@ -190,7 +190,7 @@ def information_limit(n: int, beta: float = 0.0) -> float:
     for t in np.linspace(0.05, 0.45, 41):
         needed = math.log(2.0) - float(_entropy((1.0 + t) / 2.0))
         best = max(best, 2.0 * (0.25 - t * t) / _meeting_points(n, needed))
-    return (1.0 - 2.0 * beta) * best
+    return float((1.0 - 2.0 * beta) * best)
 
 
 def _solve(

@@ -5,6 +5,7 @@ from replearn.learners.approximate import ApproximatelyReplicableClassifier
 from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
+from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
@@ -20,5 +21,6 @@ __all__ = [
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
     "SemiReplicableClassifier",
+    "encode_probe",
     "trusted",
 ]

@@ -207,7 +207,6 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 sharpness=t,
                 rho=float(self.rho),
                 gamma=None if self.gamma is None else float(self.gamma),
-                learner=bound.digest,
             )
         warn_if_not_certified(self.certificate_)
         return self

@@ -259,4 +259,9 @@ def describe_learner(estimator: Any) -> tuple[str, str]:
     Two labs belong to one promise only if they train the same learner.
     """
     unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
-    return " ".join(_ADDRESS.sub("", repr(estimator)).split()), bind(unfitted).digest
+    return in_words(estimator), bind(unfitted).digest
+
+
+def in_words(estimator: Any) -> str:
+    """Describe a learner in one line that is the same in every process."""
+    return " ".join(_ADDRESS.sub("", repr(estimator)).split())

@@ -2,8 +2,8 @@
 
 A transformer in front of the classifier changes every point at every retraining. One that was
 fitted on these very rows leaves its mark to within rounding; data that arrive standardised by a
-published table do not. What leaves no mark in one table (a power transform, winsorising) is asked
-about in words, by the assumption "learned-inside-blocks".
+published table do not. What leaves no mark in one table (a power transform of continuous columns)
+is asked about in words, and found by a probe (`replearn.learners.encode_probe`).
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ _FEWEST_ROWS = 30
 """Fewer rows prove nothing."""
 
 _FEWEST_IMPUTED = 3
+_FEWEST_CUT = 20
 _MOST_ORTHOGONAL = 4
 _NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
@@ -139,12 +140,14 @@ def _mark(X: Any) -> str | None:
 
 def _other_mark(columns: list[Column]) -> str | None:
     """Name a transformer that leaves neither a mean of zero nor a known range."""
-    if len(columns) > 1 and _all_fit(columns, _was_scaled):
+    if any(map(_was_scaled, columns)):
         return "a StandardScaler(with_mean=False)"
     if any(map(_has_normal_ends, columns)):
         return "a QuantileTransformer"
     if any(map(_has_imputed_mean, columns)):
         return "an imputer that fills in the mean"
+    if _were_cut(columns):
+        return "a cut at quantiles (winsorising)"
     if _are_orthogonal(columns[:_MOST_ORTHOGONAL]):
         return "TruncatedSVD, or another transformer that makes columns orthogonal,"
     return None
@@ -154,7 +157,38 @@ def _was_scaled(column: Column) -> bool:
     # The sum of squares clears nearly every column in one pass.
     n = len(column)
     spread = _product(column, column) / n - (float(column.sum()) / n) ** 2
-    return bool(abs(spread - 1) <= _ROUGH) and _has_unit_spread(column)
+    if not abs(spread - 1) <= _ROUGH or _has_few_decimals(column):
+        return False
+    return _has_unit_spread(column) and _moves(column)
+
+
+def _has_few_decimals(column: Column) -> bool:
+    """Whether the numbers look recorded, not computed: their spread may be 1 by chance."""
+    first = column[:_FIRST_ROWS]
+    return bool((np.round(first, 6) == first).mean() > 0.5)
+
+
+def _were_cut(columns: list[Column]) -> bool:
+    """Whether the ends of columns are repeated as if they were the sample's own quantiles.
+
+    Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
+    elsewhere leave counts of chance. One column proves nothing: two certificates show it.
+    """
+    # The first rows clear nearly every column.
+    suspects = [c for c in columns if min(_at_ends(c[: 8 * _FIRST_ROWS])) > 1]
+    ends = [_at_ends(column) for column in suspects if not _repeats_inside(column)]
+    counts = [count for pair in ends for count in pair if min(pair) >= _FEWEST_CUT]
+    return len(counts) > 2 and max(counts) - min(counts) <= 1
+
+
+def _at_ends(column: Column) -> tuple[int, int]:
+    return int((column == column.min()).sum()), int((column == column.max()).sum())
+
+
+def _repeats_inside(column: Column) -> bool:
+    """Whether many of the first cells between the ends are equal to others of them."""
+    inner = column[(column > column.min()) & (column < column.max())][: 8 * _FIRST_ROWS]
+    return len(inner) == 0 or len(np.unique(inner)) < 0.9 * len(inner)
 
 
 def _product(one: Column, two: Column) -> float:

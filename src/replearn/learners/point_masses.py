@@ -15,9 +15,9 @@ from numpy.typing import NDArray
 from replearn.bounds.collisions import point_mass_limits
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity, Plan
+from replearn.guarantees.steps import rounded_up
 from replearn.learners.diagnostics import warn_user
 from replearn.randomness import Points, SharedKey
-from replearn.records.text import rounded_up
 
 DELTA = 1e-6
 """Chance that a true assumption is called refuted."""

@@ -27,8 +27,8 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     checked_fit,
-    describe_learner,
     float_precision,
+    in_words,
     with_base_tags,
 )
 from replearn.learners.marks import sample_conditions
@@ -252,13 +252,13 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, self.n_jobs)
-            described = {"decimals": plan.decimals, "rows": np.concatenate(first)}
+            described = {"base": base, "decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = Identity(
                 key.fingerprint,
-                describe_learner(base)[0],
+                in_words(base),
                 bound.digest,
-                classes,
+                tuple(classes),
                 given.n,
                 versions=bound.versions,
                 unbound=bound.unbound,

@@ -34,8 +34,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -51,8 +51,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X
+            As in ``predict``.
 
         Returns
         -------
@@ -67,10 +67,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
 
         Returns
         -------
@@ -89,10 +87,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
 
         Returns
         -------
@@ -109,10 +105,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points; they must not be rows of the training sample.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``; no rows of the training sample.
         delta : float, default=0.05
             Each point's limits fail with probability at most delta.
 
@@ -157,12 +151,10 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
+        X, points
+            As in ``predict``.
         max_flip : float
             Largest flip probability with which a label is given.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
         fill_value : object, default=None
             What stands for no prediction.
 
@@ -186,10 +178,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
         Parameters
         ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            The points.
-        points : array-like of shape (n,), default=None
-            Ids that key the thresholds.
+        X, points
+            As in ``predict``.
         audience : {"analyst", "customer"}, default="analyst"
             For a customer: which answer, how firm it is, and what training on new data would do;
             no thresholds.

@@ -1,23 +1,27 @@
 """How a run describes its points on the certificate: names, rounding, a coarse sketch of columns.
 
-A sketch holds, for each column, the shares of kinds of cells, 15 quantiles of the numbers (7 among
-rows of the second class), digests of texts that at least 1 % of the rows have, and shares of
+A sketch holds, for each column, how many cells are of which kind, 15 quantiles of the numbers (7
+among rows of the second class), digests of values that at least 1 % of the rows have, and counts of
 numbers with few decimals. It reveals this much about the sample and no more: quantiles are rounded
 to four digits, extremes are not among them, and samples below 200 rows are not sketched.
 """
 
 from __future__ import annotations
 
+import struct
 import unicodedata
 from hashlib import sha256
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.compose import ColumnTransformer
 
-from replearn.guarantees.points import FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
+from replearn.guarantees.points import DAYS, FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
 from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
+from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
+from replearn.tables.encoder import TableEncoder
 
 MOST_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""
@@ -38,7 +42,9 @@ _WORDS = {
     "bytes": (Kind.BYTES,),
 }
 _DECIMALS = (0, 2, 4, 6, 8)
-_UNITS = {"whole days": 86_400 * 10**9, "whole hours": 3_600 * 10**9, "whole seconds": 10**9}
+_DIGITS = 15
+_UNITS = {DAYS: 86_400 * 10**9, "whole hours": 3_600 * 10**9, "whole seconds": 10**9}
+NOT_NFC = "text not in the form NFC"
 
 
 def describe_points(
@@ -46,6 +52,7 @@ def describe_points(
     codes: NDArray[np.intp],
     *,
     rows: NDArray[np.intp],
+    base: Any = None,
     decimals: int | None = None,
     groups: NDArray[Any] | None = None,
 ) -> dict[str, Any]:
@@ -60,6 +67,8 @@ def describe_points(
     rows : ndarray of intp
         Rows in a keyed order, of which the first are looked at: the description then does not
         depend on the order of the file.
+    base : estimator, optional
+        The base learner: one that takes columns by name does not depend on their order.
     decimals : int, optional
         Rounding of the encoding.
     groups : ndarray, optional
@@ -80,6 +89,7 @@ def describe_points(
         "decimals": decimals,
         "columns": None if by_position else [str(name) for name in names],
         "n_columns": len(names),
+        "order": "" if by_position or takes_columns_by_name(base) else _order_digest(X),
         "rows": 0,
         "second": 0,
         "texts": {},
@@ -110,10 +120,34 @@ def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
     return sha256(content).hexdigest()[:16]
 
 
+def takes_columns_by_name(base: Any) -> bool:
+    """Whether a learner finds every column by its name, so that their order does not matter.
+
+    Examples
+    --------
+    >>> takes_columns_by_name(ColumnTransformer([("kept", "passthrough", ["age", "sex"])]))
+    True
+    """
+    steps = getattr(base, "steps", None)
+    if steps:
+        return takes_columns_by_name(steps[0][1])
+    if isinstance(base, ColumnTransformer):
+        wanted = [columns for _, _, columns in base.transformers]
+        return base.remainder == "drop" and all(
+            isinstance(columns, list | tuple) and all(isinstance(name, str) for name in columns)
+            for columns in wanted
+        )
+    return isinstance(base, TableEncoder)
+
+
+def _order_digest(X: Any) -> str:
+    return digest_of([str(name) for name in X.columns])[:16] if hasattr(X, "columns") else ""
+
+
 def _sketch(
     X: Any, names: tuple[Any, ...], second: NDArray[np.bool_], decimals: int | None
 ) -> dict[str, Any]:
-    texts = _text_shares(X)
+    texts = _text_counts(X)
     if len(names) > MOST_COLUMNS:
         kept = np.linspace(0, len(names) - 1, MOST_COLUMNS).astype(np.intp)
         names = tuple(names[place] for place in kept)
@@ -124,6 +158,7 @@ def _sketch(
     n_second = int(second.sum())
     columns = [
         _column(name, words[:, place], kinds[:, place], second if n_second >= FEWEST_ROWS else None)
+        | {"zoned": _has_zone(X, name)}
         for place, name in enumerate(names)
     ]
     return {"rows": len(second), "second": n_second, "texts": texts, "sketch": columns}
@@ -135,12 +170,12 @@ def _column(
     kinds: NDArray[np.uint8],
     second: NDArray[np.bool_] | None,
 ) -> dict[str, Any]:
-    counts = np.bincount(kinds, minlength=len(Kind)) / len(kinds)
-    shares = {word: _short(sum(counts[kind] for kind in of)) for word, of in _WORDS.items()}
+    by_kind = np.bincount(kinds, minlength=len(Kind))
+    counts = {word: int(by_kind[list(of)].sum()) for word, of in _WORDS.items()}
     values = _values(words, kinds)
     sketch = {
         "name": name if isinstance(name, int) else str(name),
-        "kinds": {word: share for word, share in shares.items() if share},
+        "kinds": {word: count for word, count in counts.items() if count},
         "steps": _steps(values[:ROUNDED_ROWS], words, kinds),
         "all": _distribution(values, words, kinds, _QUANTILES),
     }
@@ -168,55 +203,77 @@ def _distribution(
     n = len(values)
     levels = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
     places = np.ceil(levels * n).astype(np.intp) - 1
-    quantiles = np.sort(values)[places].tolist()
+    ordered = np.sort(values)
+    others = words[~_NUMBERLIKE[kinds] & (kinds != Kind.MISSING)]
     return {
-        "quantiles": [None if q == np.inf else _short(q) for q in quantiles],
-        "levels": _levels(words[~_NUMBERLIKE[kinds] & (kinds != Kind.MISSING)], n),
+        "quantiles": [None if q == np.inf else _short(q) for q in ordered[places].tolist()],
+        "levels": _levels(ordered[ordered < np.inf], others, max(1, int(np.ceil(RARE * n)))),
     }
 
 
-def _levels(words: NDArray[np.uint64], n: int) -> dict[str, float]:
-    if len(words) == 0:
-        return {}
-    level, counts = np.unique(words, return_counts=True)
-    top = np.argsort(-counts, kind="stable")[:MOST_LEVELS]
-    return {
-        f"{int(level[i]):016x}"[:8]: _short(counts[i] / n) for i in top if counts[i] >= RARE * n
-    }
+def _levels(numbers: NDArray[np.float64], words: NDArray[np.uint64], least: int) -> dict[str, int]:
+    """Return digests and counts of the values that occur often, numbers from a sorted array."""
+    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
+    found = list(zip(numbers[starts].tolist(), _runs(starts, len(numbers)), strict=True))
+    if len(words):
+        texts = zip(*(part.tolist() for part in np.unique(words, return_counts=True)), strict=True)
+        found += texts
+    often = sorted((pair for pair in found if pair[1] >= least), key=lambda pair: -pair[1])
+    return {_value_digest(value): count for value, count in often[:MOST_LEVELS]}
+
+
+def _runs(starts: NDArray[np.intp], n: int) -> list[int]:
+    return list(np.diff(np.append(starts, n)).tolist())
+
+
+def _value_digest(value: float | int) -> str:
+    content = struct.pack("<d", value) if isinstance(value, float) else struct.pack("<Q", value)
+    return sha256(content).hexdigest()[:8]
+
+
+def _has_zone(X: Any, name: Any) -> bool:
+    """Whether a column of a frame holds times with a time zone."""
+    dtype = X[name].dtype if hasattr(X, "columns") else None
+    return getattr(dtype, "tz", None) is not None or getattr(dtype, "time_zone", None) is not None
 
 
 def _steps(
     values: NDArray[np.float64], words: NDArray[np.uint64], kinds: NDArray[np.uint8]
-) -> dict[str, float]:
-    """Return shares of cells that are multiples of a step: what printing and rounding change."""
+) -> dict[str, int]:
+    """Count cells that are multiples of a step: what printing and rounding change."""
     n, kinds = len(values), kinds[: len(values)]
     times = np.isin(kinds, (Kind.INSTANT, Kind.DURATION))
     if times.any():
         instants = np.ascontiguousarray(words[:n]).view(np.int64)[times]
-        return {name: _short((instants % unit == 0).sum() / n) for name, unit in _UNITS.items()}
-    numbers = values[(kinds == Kind.NUMBER)]
+        return {name: int((instants % unit == 0).sum()) for name, unit in _UNITS.items()}
+    numbers = values[kinds == Kind.NUMBER]
     if len(numbers) == 0:
         return {}
-    with np.errstate(over="ignore"):
-        short = {"float32 numbers": numbers == numbers.astype(np.float32)}
-    rounded = {f"numbers of {d} decimals": np.round(numbers, d) == numbers for d in _DECIMALS}
-    return {name: _short(same.sum() / n) for name, same in (rounded | short).items()}
+    with np.errstate(all="ignore"):
+        rounded = {f"numbers of {d} decimals": np.round(numbers, d) == numbers for d in _DECIMALS}
+        rounded["float32 numbers"] = numbers == numbers.astype(np.float32)
+        rounded[f"numbers of {_DIGITS} digits"] = _has_few_digits(numbers)
+    return {name: int(same.sum()) for name, same in rounded.items()}
 
 
-def _text_shares(X: Any) -> dict[str, float]:
-    """Return shares of rows with texts that look alike and are other points elsewhere."""
+def _has_few_digits(numbers: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Whether numbers are those that a text of 15 digits stands for: spreadsheets keep no more."""
+    size = np.floor(np.log10(np.abs(numbers)))
+    scale = 10.0 ** (_DIGITS - 1 - np.where(np.isfinite(size), size, 0.0))
+    return np.asarray((np.round(numbers * scale) / scale == numbers) | (numbers == 0))
+
+
+def _text_counts(X: Any) -> dict[str, int]:
+    """Count rows with texts that look alike and are other points elsewhere."""
     rows = _texts(take_rows(X, np.arange(min(n_rows(X), ROUNDED_ROWS))))
     if not any(rows):
         return {}
     marks = {
-        "not in the form NFC": lambda text: not unicodedata.is_normalized("NFC", text),
-        "with capital letters": lambda text: text != text.lower(),
-        "with spaces around": lambda text: text != text.strip(),
+        NOT_NFC: lambda text: not unicodedata.is_normalized("NFC", text),
+        "text with capital letters": lambda text: text != text.lower(),
+        "text with spaces around it": lambda text: text != text.strip(),
     }
-    return {
-        name: _short(sum(any(map(mark, row)) for row in rows) / len(rows))
-        for name, mark in marks.items()
-    }
+    return {name: sum(any(map(mark, row)) for row in rows) for name, mark in marks.items()}
 
 
 def _texts(X: Any) -> list[list[str]]:

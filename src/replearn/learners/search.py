@@ -281,7 +281,6 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             sharpness=t,
             **asked,
             candidates=names_digest(names, len(names)),
-            learner=bound.digest,
         )
 
     def _best(self) -> Any:

@@ -7,9 +7,11 @@ Everything here fails closed: a missing, an unknown, a doubled or an ill-typed i
 import hashlib
 import json
 import math
-from collections.abc import Mapping
-from types import NoneType
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from collections.abc import Callable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from types import NoneType, UnionType
+from typing import Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from replearn.exceptions import CertificateError
 
@@ -117,28 +119,52 @@ class Reader:
             raise CertificateError(f"{self._what}: {name} is missing")
         return self._items.pop(name)
 
+    def read(self, kind: type[Kind], **parts: Callable[[Any], Any]) -> Kind:
+        """Take all fields of a dataclass, by their annotations; lists become tuples.
+
+        ``parts`` read the fields (the items of a tuple) that are no plain values: from an object.
+        """
+        values: dict[str, Any] = {}
+        for name, plain, may_be_null in _fields(cast(Any, kind)):
+            part = parts.get(name)
+            take = self.take_or_none if may_be_null else self.take
+            value = take(name, list if plain is tuple else plain if part is None else dict)
+            if plain is tuple and value is not None:
+                value = tuple(value if part is None else map(part, value))
+            elif part is not None and value is not None:
+                value = part(value)
+            values[name] = value
+        return kind(**values)
+
     def finish(self) -> None:
         """Refuse items that nobody took: an unknown item may change the meaning."""
         if self._items:
             raise CertificateError(f"{self._what}: unknown items {sorted(self._items)}")
 
 
+@lru_cache(maxsize=64)
+def _fields(kind: type[Any]) -> list[tuple[str, Any, bool]]:
+    """Return name, plain type and whether it may be None, for each field of a dataclass."""
+    hints, found = get_type_hints(kind), []
+    for name in (item.name for item in fields(kind)):
+        hint = hints[name]
+        allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
+        found.append((name, get_origin(allowed[0]) or allowed[0], NoneType in allowed))
+    return found
+
+
 def read_flat(kind: type[Kind], items: Any, what: str) -> Kind:
-    """Read a dataclass whose fields are texts and numbers, each required, some of them null.
+    """Read a dataclass whose fields are plain JSON values, and nothing else.
 
     >>> from dataclasses import make_dataclass
-    >>> Pair = make_dataclass("Pair", [("code", str), ("text", str)])
-    >>> read_flat(Pair, {"code": "a", "text": "b"}, "pair")
-    Pair(code='a', text='b')
+    >>> Pair = make_dataclass("Pair", [("code", str), ("texts", tuple[str, ...])])
+    >>> read_flat(Pair, {"code": "a", "texts": ["b"]}, "pair")
+    Pair(code='a', texts=('b',))
     """
     reader = Reader(items, what)
-    values: dict[str, Any] = {}
-    for name, hint in get_type_hints(kind).items():
-        allowed = get_args(hint) or (hint,)
-        take = reader.take_or_none if NoneType in allowed else reader.take
-        values[name] = take(name, allowed[0])
+    record = reader.read(kind)
     reader.finish()
-    return kind(**values)
+    return record
 
 
 def check_format(reader: Reader, what: str, name: str, version: int) -> None:

@@ -58,20 +58,3 @@ def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
         cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
         parts.append(f"<tr>{cells}</tr>")
     return "".join(parts) + "</table>"
-
-
-def rounded_up(value: float) -> str:
-    """Write a bound with four digits, rounded up: the printed number is true as well.
-
-    >>> rounded_up(0.099346), rounded_up(0.1), rounded_up(1.0)
-    ('0.09935', '0.1', '1')
-    """
-    text = f"{value:.4g}"
-    if float(text) >= value:
-        return text
-    digits = max(0, 3 - _exponent(value))
-    return f"{float(text) + 10.0**-digits:.4g}"
-
-
-def _exponent(value: float) -> int:
-    return int(f"{value:e}".split("e")[1])

@@ -72,6 +72,21 @@ def clean_texts(frame: Any) -> Any:
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 
 
+def read_lines(
+    path: Path, *, separator: str | None, encoding: str | None
+) -> tuple[list[str], list[list[str]], str]:
+    """Read a text file as names, rows of cells as they are written, and the separator."""
+    text = _decode(read_bytes(path), path, encoding)
+    separator = separator or _separator(text)
+    names = _header(text, separator, path)
+    records = csv.reader(io.StringIO(text, newline=""), delimiter=separator)
+    try:
+        next(records)
+        return names, [record for record in records if any(record)], separator
+    except csv.Error as error:
+        raise TableFileError(f"{path} is not a table: {error}.") from None
+
+
 def _decode(data: bytes, path: Path, encoding: str | None) -> str:
     kind = next((what for start, what in _NO_TABLES.items() if data.startswith(start)), None)
     if kind:

@@ -13,6 +13,7 @@ from replearn.tables._text_files import (
     check_names,
     clean_texts,
     first_line,
+    read_lines,
     read_texts,
 )
 from replearn.tables.amounts import how_written, looks_like_amounts
@@ -118,16 +119,7 @@ def read_table(
 
 
 def _read(path: Path, encoding: str | None) -> Any:
-    packed = path.suffix.lower() == ".gz"
-    last = Path(path.stem if packed else path.name).suffix.lower()
-    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES, EXCEL]
-    if last not in known or (last not in TEXT_SUFFIXES and packed):
-        raise TableFileError(
-            f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
-            "with .gz."
-        )
-    if not path.is_file():
-        raise TableFileError(f"{path} does not exist, or is not a file.")
+    last = _suffix_of_file(path)
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
@@ -143,6 +135,50 @@ def _read(path: Path, encoding: str | None) -> Any:
     if not frame.height:
         raise TableFileError(f"{path} has column names but no rows.")
     return frame
+
+
+def _suffix_of_file(path: Path) -> str:
+    """Return the suffix that tells how a file is read; refuse what is not known or not there."""
+    packed = path.suffix.lower() == ".gz"
+    last = Path(path.stem if packed else path.name).suffix.lower()
+    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES, EXCEL]
+    if last not in known or (last not in TEXT_SUFFIXES and packed):
+        raise TableFileError(
+            f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
+            "with .gz."
+        )
+    if not path.is_file():
+        raise TableFileError(f"{path} does not exist, or is not a file.")
+    return last
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """A file as it stands there: texts as they are written, or a typed frame."""
+
+    names: list[str]
+    rows: list[list[str]]
+    separator: str = ","
+    frame: Any = None
+
+    def column(self, place: int) -> list[Any]:
+        """Return the cells of one column."""
+        if self.frame is not None:
+            return list(self.frame[self.names[place]].to_list())
+        return [row[place] if place < len(row) else "" for row in self.rows]
+
+
+def read_raw(path: Path, encoding: str | None) -> RawTable:
+    """Read a file without interpreting its cells."""
+    last = _suffix_of_file(path)
+    if last in TEXT_SUFFIXES:
+        raw = RawTable(*read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding))
+    else:
+        frame = _read(path, encoding)
+        raw = RawTable(frame.columns, frame.rows(), frame=frame)
+    if not raw.rows:
+        raise TableFileError(f"{path} has column names but no rows.")
+    return raw
 
 
 def _read_typed(path: Path, reader: str) -> Any:

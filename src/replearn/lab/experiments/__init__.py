@@ -10,6 +10,9 @@ from replearn.lab.experiment import Experiment
 MODULES = (
     "coin_limit",
     "coin_gap",
+    "one_coin",
+    "two_coins",
+    "keys",
 )
 
 

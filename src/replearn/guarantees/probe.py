@@ -1,0 +1,142 @@
+"""Probes: the same raw rows, encoded by two labs, compared by digests."""
+
+import os
+from dataclasses import asdict, dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replearn.randomness import as_points
+from replearn.records.files import write_atomically
+from replearn.records.json import Reader, check_format, pretty_json, read_object
+
+FORMAT, FORMAT_VERSION = "replearn-probe", 1
+
+
+@dataclass(frozen=True)
+class Probe:
+    """What a lab's whole pipeline makes of the shared probe rows, as digests.
+
+    Two labs whose pipelines make the same points of the same raw rows have equal probes. The order
+    of the rows does not count.
+
+    Parameters
+    ----------
+    rows : int
+        Number of rows.
+    decimals : int or None
+        Rounding of the encoding.
+    columns : tuple of str
+        Names of the columns in canonical order, or their positions.
+    cells : tuple of str
+        A digest of the cells of each column.
+    digest : str
+        A digest of the rows.
+    mark : str
+        What the rows look like, if a transformer seems to have been fitted on the probe itself.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> raw = np.array([[150.0, 1.0], [190.0, 0.0]])
+    >>> Probe.of(raw) == Probe.of(raw[::-1]), Probe.of(raw) == Probe.of(raw / 100)
+    (True, False)
+    >>> compare_probes(Probe.of(raw), Probe.of(raw * [0.01, 1]))[0]
+    ('probe: column 0 is encoded differently here and there',)
+    """
+
+    rows: int
+    decimals: int | None
+    columns: tuple[str, ...]
+    cells: tuple[str, ...]
+    digest: str
+    mark: str = ""
+
+    @classmethod
+    def of(cls, X: Any, *, decimals: int | None = None, mark: str = "") -> "Probe":
+        """Make the probe of rows that a lab's pipeline has encoded.
+
+        Parameters
+        ----------
+        X : array, frame, sparse matrix or list of text
+            The probe rows as the learner gets them.
+        decimals : int, optional
+            Rounding of the encoding, as in the plan.
+        mark : str
+            What the rows look like; see `replearn.learners.encode_probe`.
+        """
+        points = as_points(X, decimals=decimals)
+        words, kinds = points.encoded()
+        cells = np.stack([words, kinds.astype(np.uint64)], axis=2).astype("<u8")
+        return cls(
+            rows=len(points),
+            decimals=decimals,
+            columns=tuple(str(name) for name in points.names),
+            cells=tuple(_digest(cells[:, [place]]) for place in range(cells.shape[1])),
+            digest=_digest(cells),
+            mark=mark,
+        )
+
+    def to_json(self) -> str:
+        """Return the probe as JSON text."""
+        return pretty_json({"format": FORMAT, "version": FORMAT_VERSION, **asdict(self)})
+
+    @classmethod
+    def from_json(cls, text: str) -> "Probe":
+        """Read a probe from JSON text; anything unexpected is refused."""
+        reader = Reader(read_object(text, "probe"), "probe")
+        check_format(reader, "probe", FORMAT, FORMAT_VERSION)
+        probe = cls(
+            rows=reader.take("rows", int),
+            decimals=reader.take_or_none("decimals", int),
+            columns=tuple(reader.take("columns", list)),
+            cells=tuple(reader.take("cells", list)),
+            digest=reader.take("digest", str),
+            mark=reader.take("mark", str),
+        )
+        reader.finish()
+        return probe
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the probe to a JSON file, whole or not at all."""
+        write_atomically(path, self.to_json() + "\n")
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> "Probe":
+        """Read a probe from a JSON file."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+
+def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Say in words where two probes differ, and what could not be compared."""
+    unknowns = tuple(
+        f"probe {side}: {probe.mark}; encode it with what was fitted on the training rows"
+        for side, probe in (("here", here), ("there", there))
+        if probe.mark
+    )
+    for name in ("rows", "columns", "decimals"):
+        mine, yours = getattr(here, name), getattr(there, name)
+        if mine != yours:
+            return (f"probe: {name} {_shown(mine)} here, {_shown(yours)} there",), unknowns
+    pairs = zip(here.columns, here.cells, there.cells, strict=True)
+    found = [
+        f"probe: column {name if name.isdecimal() else repr(name)} is encoded differently here "
+        "and there"
+        for name, mine, yours in pairs
+        if mine != yours
+    ]
+    if not found and here.digest != there.digest:
+        found = ["probe: the cells of each column are the same, but in other rows"]
+    return tuple(found), unknowns
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(value) if isinstance(value, tuple) else str(value)
+
+
+def _digest(cells: Any) -> str:
+    """Return a digest of rows of cells, whatever their order."""
+    rows = sorted(row.tobytes() for row in np.ascontiguousarray(cells))
+    return sha256(b"".join(rows)).hexdigest()[:16]

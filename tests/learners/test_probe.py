@@ -1,0 +1,118 @@
+"""Probes: what two certificates cannot show, the same raw rows encoded by both labs do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.decomposition import TruncatedSVD
+from sklearn.naive_bayes import GaussianNB
+from sklearn.preprocessing import PowerTransformer, StandardScaler
+
+from replearn import PointwiseReplicableClassifier
+from replearn.exceptions import CertificateError
+from replearn.guarantees import Probe
+from replearn.learners import encode_probe
+
+N = 2000
+
+
+def people(seed, n=N):
+    rng = np.random.default_rng(seed)
+    X = pd.DataFrame({"age": rng.gamma(9, 5, n), "income": rng.lognormal(3, 0.5, n)})
+    return X, (rng.random(n) < 0.5).astype(int)
+
+
+def certificate(X, y):
+    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.4, max_fits=20, shared_key="k")
+    return model.fit(X, y).certificate_
+
+
+def two_labs(fit_front):
+    """Return both certificates, and the encoded probe rows of both labs."""
+    raw, _ = people(9, 64)
+    certificates, probes = [], []
+    for seed in (0, 1):
+        X, y = people(seed)
+        front = fit_front(X)
+        certificates.append(certificate(front(X), y))
+        probes.append(encode_probe(certificates[-1], front(raw)))
+    return certificates, tuple(probes)
+
+
+def test_labs_that_encode_alike():
+    (one, two), probes = two_labs(lambda X: lambda Z: Z)
+    without = one.comparable(two)
+    assert (without.answer, len(without.asked)) == ("yes", 1)
+    assert "column 'age', 'income': a probe tells" in str(without)
+    with_probe = one.comparable(two, probes=probes)
+    assert (with_probe.answer, with_probe.asked) == ("yes", ())
+    assert str(with_probe) == "comparable: the promise is about this pair of runs"
+
+
+@pytest.mark.parametrize(
+    ("transformer", "name"),
+    [
+        (PowerTransformer(standardize=False), "column 0"),
+        (TruncatedSVD(1), "column 0"),
+    ],
+    ids=["power", "svd"],
+)
+def test_what_leaves_no_mark_in_a_table(transformer, name):
+    def fit_front(X):
+        fitted = type(transformer)(**transformer.get_params()).fit(X)
+        return fitted.transform
+
+    (one, two), probes = two_labs(fit_front)
+    assert one.certified
+    comparison = one.comparable(two, probes=probes)
+    assert comparison.answer == "no"
+    assert f"probe: {name} is encoded differently" in str(comparison)
+
+
+def test_a_transformer_that_is_fitted_on_the_probe_itself_answers_nothing():
+    (one, two), _ = two_labs(lambda X: lambda Z: Z)
+    raw, _ = people(9, 64)
+    scaled = pd.DataFrame(StandardScaler().fit_transform(raw), columns=raw.columns)
+    probe = encode_probe(one, scaled)
+    comparison = one.comparable(two, probes=(probe, probe))
+    assert comparison.answer == "unknown"
+    assert "fitted on the training rows" in str(comparison)
+
+
+def test_small_samples_need_a_probe():
+    X, y = people(0, 150)
+    run = certificate(X, y)
+    comparison = run.comparable(run)
+    assert comparison.answer == "unknown"
+    assert "fewer than 200 rows here and there" in str(comparison)
+    probe = encode_probe(run, X[:40])
+    assert run.comparable(run, probes=(probe, probe)).answer == "yes"
+
+
+def test_columns_are_those_of_the_run():
+    X, y = people(0)
+    run, by_position = certificate(X, y), certificate(X.to_numpy(), y)
+    more = X.assign(target=y)[["target", "income", "age"]]
+    assert encode_probe(run, more[:9]) == encode_probe(run, X[:9])
+    with pytest.raises(ValueError, match="no column 'age'"):
+        encode_probe(run, X[["income"]])
+    with pytest.raises(ValueError, match="3 columns, but the run had 2"):
+        encode_probe(by_position, more.to_numpy())
+    assert encode_probe(by_position, X[:9]) == encode_probe(by_position, X[:9].to_numpy())
+
+
+def test_probes_are_files(tmp_path):
+    probe = Probe.of(people(0, 9)[0], decimals=3)
+    probe.save(tmp_path / "p.json")
+    assert Probe.load(tmp_path / "p.json") == probe
+    with pytest.raises(CertificateError):
+        Probe.from_json(probe.to_json().replace('"rows"', '"lines"'))
+
+
+def test_rows_that_are_lost_or_combined_differently():
+    X = np.arange(12.0).reshape(6, 2)
+    run = Probe.of(X)
+    from replearn.guarantees.probe import compare_probes
+
+    assert compare_probes(run, Probe.of(X[:5]))[0] == ("probe: rows 6 here, 5 there",)
+    mixed = np.column_stack([X[:, 0], X[::-1, 1]])
+    assert "in other rows" in compare_probes(run, Probe.of(mixed))[0][0]
