@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from replearn.auditing import AuditResult, audit, is_replicable
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
 from replearn.records.checks import check_fraction, if_given
 
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
     _check(args)
     key = read_key(args.key_file)
     sample = read_sample(args)
-    sample.tell(quiet=args.quiet)
+    say_all(sample.remarks, quiet=args.quiet)
     base = base_model(args.model, sample.columns)
     result = audit(
         base,
