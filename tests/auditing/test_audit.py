@@ -277,15 +277,6 @@ def test_jobs_do_not_change_a_byte(data, result):
     assert result.to_json(timings=False) == two.to_json(timings=False)
 
 
-def test_a_time_budget_keeps_whole_pairs(data):
-    contenders = {"a": GaussianNB(), "b": ConstantLearner()}
-    found = audit(contenders, *data, n_pairs=50, design={"test_size": 200, "time_budget": 1e-9})
-    assert found.design.n_pairs == 2
-    assert found.pairs_wanted == 50
-    assert [len(c.predictions) for c in found.contenders] == [2, 2]
-    assert "of 50 requested" in str(found)
-
-
 def test_an_interrupted_audit_continues(data, tmp_path, monkeypatch):
     contenders = {"tree": DecisionTreeClassifier(), "ours": ours()}
     whole = audit(contenders, *data, **OPTIONS)

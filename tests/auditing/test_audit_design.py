@@ -1,7 +1,9 @@
+import dataclasses
+
 import numpy as np
 import pytest
 
-from replearn.auditing._design import draw_pair, draw_rows, make_design
+from replearn.auditing._design import DEFAULTS, draw_pair, draw_rows, make_design
 from replearn.randomness import SharedKey
 
 KEY = SharedKey("design")
@@ -9,8 +11,8 @@ KEY = SharedKey("design")
 
 def designed(n=1000, groups=None, test_size=100, **sizes):
     rows = draw_rows(n, test_size, groups, KEY)
-    sizes = {"n_pairs": 4, "sample": "disjoint", "train_size": None, **sizes}
-    return make_design(n, rows, key=KEY, **sizes), rows
+    n_pairs = sizes.pop("n_pairs", 4)
+    return make_design(n, rows, n_pairs=n_pairs, key=KEY, options=DEFAULTS | sizes), rows
 
 
 def test_samples_of_a_pair_share_no_row_and_no_test_row():
@@ -38,6 +40,8 @@ def test_small_samples_give_pairs_that_share_nothing():
     design, _ = designed(train_size=113)
     assert not design.independent_pairs
     assert "this file" in design.limits_hold_for
+    stopped = dataclasses.replace(design, n_pairs=2)  # its rows were drawn for four pairs
+    assert not stopped.independent_pairs
 
 
 def test_bootstrap_draws_with_replacement_from_the_pool():

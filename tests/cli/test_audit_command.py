@@ -79,3 +79,50 @@ def test_a_folder_of_another_audit_is_refused(call, shop, audited):
     code, _, err = call(*arguments)
     assert code == 2
     assert "holds another audit" in err
+
+
+def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
+    chosen = ("--contenders", "replicable,baseline", "--rows", "300")
+    code, out, _ = call("audit", shop / "a.csv", *QUICK, *chosen, "--quiet")
+    assert code == 0
+    assert "bagging" not in out
+    assert "300 of " in out
+    assert out.startswith("Audit of a.csv, target churn, sklearn.naive_bayes:GaussianNB")
+    assert "--key-file" in out
+    assert "shared_key=" not in out
+    code, _, err = call("audit", shop / "a.csv", *QUICK, "--contenders", "boosting")
+    assert code == 2
+    assert "'replicable-full'" in err
+    monkeypatch.setattr("replearn.cli.audit.audit", _told)
+    assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
+        "2 pairs, 10000 rows, ['baseline', 'replicable']\n"
+    )
+    without_pairs = [word for word in QUICK if word not in ("--pairs", "2")]
+    assert "5 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
+    assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
+
+
+def _told(*_, n_pairs, design, **__):
+    raise ValueError(f"{n_pairs} pairs, {design['rows']} rows, {design['contenders']}")
+
+
+def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
+    from replearn.auditing import _runs
+
+    real, done = _runs.run_pair, []
+
+    def run_pair(job):
+        done.append(job)
+        if len(done) > 8:
+            raise KeyboardInterrupt
+        return real(job)
+
+    monkeypatch.setattr(_runs, "run_pair", run_pair)
+    code, out, err = call(
+        *("audit", shop / "a.csv", *QUICK, "--pairs", "9", "--jobs", "1"),
+        *("--contenders", "baseline,bagging", "--out", tmp_path / "r.md"),
+    )
+    assert code == 130
+    assert "4 of 9 pairs were run: it was interrupted" in out
+    assert "interrupted" in err
+    assert "it was interrupted" in (tmp_path / "r.md").read_text()

@@ -1,11 +1,12 @@
 """Measure flips on your own data: pairs of trainings, findings, displays, report."""
 
-from replearn.auditing._audit import AuditResult, audit
+from replearn.auditing._audit import audit
 from replearn.auditing._check import Check, Finding
-from replearn.auditing._contenders import is_replicable
+from replearn.auditing._contenders import KINDS, is_replicable
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._findings import CHECKS
 from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._result import AuditResult
 from replearn.auditing._statistics import Estimate
 from replearn.auditing.comparison import ModelComparison, compare
 from replearn.auditing.displays import (
@@ -20,6 +21,7 @@ from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, Pro
 
 __all__ = [
     "CHECKS",
+    "KINDS",
     "AccuracyFlipsDisplay",
     "AuditDesign",
     "AuditResult",

@@ -2,37 +2,32 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 import os
 import time
-from collections.abc import Mapping, Sequence
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.auditing import _report, _summary
-from replearn.auditing._check import Finding
+from replearn.auditing._budget import Affordable, afford
 from replearn.auditing._columns import cells, data_facts, make_subgroups
-from replearn.auditing._contenders import make_contenders
-from replearn.auditing._design import design_options, draw_rows, make_design
-from replearn.auditing._findings import checked_codes, find
-from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._runs import Store, Task, run_pairs
+from replearn.auditing._contenders import Setting, make_contenders
+from replearn.auditing._design import AuditDesign, Rows, design_options, draw_rows, make_design
+from replearn.auditing._measurement import ContenderResult
+from replearn.auditing._pairs import INTERRUPTED, Finished, run_pairs
+from replearn.auditing._result import AuditResult
+from replearn.auditing._runs import Store, Task, earlier_manifest
 from replearn.learners.inputs import check_groups, check_labels, describe_learner
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_choice, check_fraction
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
+from replearn.records.checks import check_fraction
 from replearn.tables import data_digest, n_rows
 
-MANIFEST_VERSION = 2
+MANIFEST_VERSION = 3
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
-READERS = ("python", "command")
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
 
@@ -79,7 +74,13 @@ def audit(  # noqa: PLR0913
           hold for the population instead of for this file;
         - ``sample``: "disjoint" (default) cuts the samples of a pair from the file, "bootstrap"
           draws them with replacement, by default as many as there are;
-        - ``time_budget``: no pair is started after so many seconds (at least two are run).
+        - ``time_budget``: seconds for the whole audit. Small fits tell first how many rows,
+          and which contenders, leave time for five pairs; fits end at the deadline. The report
+          says how far it got (`AuditResult.cut_short`);
+        - ``contenders``: which ones, for one classifier among "baseline", "bagging",
+          "replicable" and "replicable-full" (all partitions, as ``fit`` trains it);
+        - ``rows``: at most so many rows of the file, drawn by the key, are used;
+        - ``interrupt``: "raise" (default), or "report" to return what was measured before Ctrl-C.
     groups : array-like of shape (n,), default=None
         Rows of one group (one patient) stay together in tests, samples and blocks.
     subgroups : "auto", None, list of column names, or dict of name to labels, default="auto"
@@ -117,48 +118,115 @@ def audit(  # noqa: PLR0913
     start = time.monotonic()
     check_fraction("rho", rho, one=False)
     options = design_options(design)
-    time_budget = options.pop("time_budget")
     codes, classes = check_labels(X, y, None)
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
-    rows = draw_rows(n_rows(X), options.pop("test_size"), group_of_row, key)
-    sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, **options)
-    contenders = make_contenders(
-        estimator, rho=rho, shared_key=shared_key, n=sizes.train_size, n_classes=len(classes)
-    )
+    rows = draw_rows(n_rows(X), options["test_size"], group_of_row, key, most=options["rows"])
+    sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
+    setting = Setting(rho, shared_key, sizes.train_size, len(classes))
+    contenders = make_contenders(estimator, setting, options["contenders"])
     levels = make_subgroups(X, subgroups, rows.test)
+    facts = data_facts(X, codes, rows.test, rows.used)
     task = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
-    store = Store(resume, _manifest(task, data_digest(X, codes, group_of_row)))
-    outcomes = run_pairs(task, store, time_budget=time_budget, n_jobs=n_jobs, verbose=verbose)
+    deadline = None if options["time_budget"] is None else start + options["time_budget"]
+    if deadline is not None:
+        wanted = _within(task, deadline, options, resume, effective_n_jobs(n_jobs))
+        task = _shrunk(task, wanted, estimator, setting, options)
+    digest = "" if resume is None else data_digest(X, codes, group_of_row)
+    finished = run_pairs(
+        task,
+        Store(resume, _manifest(task, digest)),
+        deadline=deadline,
+        n_jobs=n_jobs,
+        verbose=verbose,
+        keep_interrupted=options["interrupt"] == "report",
+    )
     results = tuple(
-        ContenderResult.from_pairs(contender, codes[rows.test], pairs)
-        for contender, pairs in zip(contenders, outcomes, strict=True)
+        ContenderResult.from_pairs(task.contenders[place], codes[rows.test], pairs)
+        for place, pairs in zip(finished.kept, finished.outcomes, strict=True)
     )
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
-        design=dataclasses.replace(sizes, n_pairs=len(outcomes[0])),
+        design=dataclasses.replace(task.design, n_pairs=len(finished.outcomes[0])),
         contenders=results,
         classes=tuple(classes.tolist()),
         test=rows.test,
         clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
         subgroups=levels,
-        facts=data_facts(X, codes, rows.test),
+        facts=facts,
         shown_rows=shown,
         columns=tuple(names),
         cells=tuple(map(tuple, values)),
         rho=rho,
         pairs_wanted=n_pairs,
+        cut_short=tuple(_cut_short(finished, task, sizes, rows, contenders, n_pairs)),
+        interrupted=finished.stopped == INTERRUPTED,
         wall_seconds=time.monotonic() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),
     )
+
+
+def _within(
+    task: Task, deadline: float, options: Mapping[str, Any], resume: Any, n_jobs: int
+) -> Affordable:
+    """Choose what fits into the time; a folder of an earlier call has chosen already."""
+    places = tuple(range(len(task.contenders)))
+    earlier = earlier_manifest(resume)
+    if earlier is not None:
+        names = [name for name, *_ in earlier["contenders"]]
+        kept = tuple(p for p in places if task.contenders[p].name in names)
+        return Affordable(earlier["design"]["train_size"], kept or places)
+    if options["train_size"] is not None:
+        return Affordable(task.design.train_size, places)
+    return afford(task, deadline, n_jobs)
+
+
+def _shrunk(
+    task: Task, wanted: Affordable, estimator: Any, setting: Setting, options: Mapping[str, Any]
+) -> Task:
+    """Return the task with fewer rows and contenders; plans follow the number of rows."""
+    setting = dataclasses.replace(setting, n=wanted.train_size)
+    contenders = make_contenders(estimator, setting, options["contenders"])
+    return dataclasses.replace(
+        task,
+        contenders=[contenders[place] for place in wanted.contenders],
+        design=dataclasses.replace(task.design, train_size=wanted.train_size),
+    )
+
+
+def _cut_short(
+    finished: Finished,
+    task: Task,
+    full: AuditDesign,
+    rows: Rows,
+    contenders: list[Any],
+    n_pairs: int,
+) -> list[str]:
+    """Say how far the audit got, where it is not as far as asked."""
+    told = []
+    n_done, unit = len(finished.outcomes[0]), full.unit
+    if n_done < n_pairs:
+        told.append(f"{n_done} of {n_pairs} pairs were run: {finished.stopped}")
+    if task.design.train_size < full.train_size:
+        told.append(
+            f"to keep the time budget each training saw {task.design.train_size:,} of "
+            f"{full.train_size:,} {unit}; with more of them fewer predictions change"
+        )
+    kept = {task.contenders[place].name for place in finished.kept}
+    missing = [c.name for c in contenders if c.name not in kept]
+    if missing:
+        told.append(f"left out for lack of time: {', '.join(missing)}")
+    if len(rows.used) < full.n_rows:
+        told.append(f"{len(rows.used):,} of {full.n_rows:,} rows of the file were used, as asked")
+    return told
 
 
 def _manifest(task: Task, digest: str) -> dict[str, Any]:
     """What two audits must share to have the same result; the number of pairs may grow."""
     design = dataclasses.asdict(task.design)
     if not task.design.independent_pairs:
-        del design["n_pairs"]
+        del design["n_pairs"], design["n_drawn"]
     return {
         "version": MANIFEST_VERSION,
         "contenders": [[c.name, *describe_learner(c.estimator)] for c in task.contenders],
@@ -172,138 +240,3 @@ def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
     """Rows by the flips of the first contender, ties by the others together."""
     others = np.sum([result.frequency for result in results], axis=0)
     return np.lexsort((-others, -results[0].frequency))[:SHOWN_ROWS]
-
-
-class AuditResult(Measurement):
-    """The result of :func:`audit`: the measured numbers, the findings, and reports of both.
-
-    See the fields of `Measurement`: ``design``, ``contenders`` (also ``result[name]``),
-    ``classes``, ``test``, ``delta``, ``rho`` and others.
-    """
-
-    def with_settings(
-        self,
-        *,
-        delta: float | None = None,
-        ignore: Sequence[str] | None = None,
-        about: Mapping[str, str] | None = None,
-        reader: str | None = None,
-    ) -> AuditResult:
-        """Return the same measurement, reported in another way; nothing is run again.
-
-        Parameters
-        ----------
-        delta : float, default=None
-            Each pair of confidence limits fails with probability at most delta (0.05 at first).
-        ignore : sequence of str, default=None
-            Codes of findings that are not looked for.
-        about : dict of str to str, default=None
-            What the head of reports says about the rows: ``file``, ``target``, ``model``.
-        reader : {"python", "command"}, default=None
-            Whether remedies name functions ("python" at first) or options of the command line.
-
-        Returns
-        -------
-        AuditResult
-            With other limits, findings and words.
-        """
-        return dataclasses.replace(
-            self,
-            delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
-            ignore=self.ignore if ignore is None else checked_codes(ignore),
-            about=self.about if about is None else dict(about),
-            reader=self.reader if reader is None else check_choice("reader", reader, READERS),
-        )
-
-    @cached_property
-    def findings(self) -> tuple[Finding, ...]:
-        """The outcome of every check, by code."""
-        return find(self)
-
-    @cached_property
-    def _values(self) -> dict[str, Any]:
-        return _summary.summarize(self, self.findings)
-
-    def to_dict(self, *, timings: bool = True, values: bool = True) -> dict[str, Any]:
-        """Return everything as JSON values; the schema is documented.
-
-        Parameters
-        ----------
-        timings : bool, default=True
-            Whether to include seconds; without them two equal audits give equal bytes.
-        values : bool, default=True
-            Whether to include the features of the least stable rows.
-
-        Returns
-        -------
-        dict
-            See the page on the schema.
-        """
-        items = copy.deepcopy(self._values)
-        if not timings:
-            del items["timings"]
-        if not values:
-            items["columns"] = []
-            for row in items["least_stable_rows"]:
-                row["cells"] = []
-        return items
-
-    def to_json(self, *, timings: bool = True, values: bool = True) -> str:
-        """Return everything as JSON text; parameters as in `to_dict`."""
-        return pretty_json(self.to_dict(timings=timings, values=values))
-
-    def to_markdown(self) -> str:
-        """Return a short report for a pull request or a wiki."""
-        return _report.to_markdown(self._values)
-
-    def to_html(self, *, values: bool = True) -> str:
-        """Return the report as one self-contained HTML page (needs jinja2).
-
-        Parameters
-        ----------
-        values : bool, default=True
-            Whether the features of the least stable rows are shown. False: only their places in
-            the file, for reports that are passed on.
-
-        Returns
-        -------
-        str
-            Opens from disk; nothing is loaded from a network.
-        """
-        return _report.to_html(self._values, values=values)
-
-    def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
-        """Write the report; the ending .html, .json or .md says how.
-
-        Parameters
-        ----------
-        path : path
-            Where to.
-        values : bool, default=True
-            Whether to include the features of the least stable rows (Markdown never does).
-        """
-        writers = {
-            ".html": lambda: self.to_html(values=values),
-            ".json": lambda: self.to_json(values=values),
-            ".md": self.to_markdown,
-        }
-        ending = Path(path).suffix.lower()
-        if ending not in writers:
-            raise ValueError(f"path={str(path)!r} must end in {', '.join(writers)}.")
-        write_atomically(path, writers[ending]() + "\n")
-
-    def frame(self) -> Any:
-        """Return a pandas DataFrame with one line per contender."""
-        import pandas as pd
-
-        return pd.DataFrame(_summary.contender_lines(self._values))
-
-    def __repr__(self) -> str:
-        names = ", ".join(c.name for c in self.contenders)
-        return f"AuditResult({names}; {self.design.n_pairs} pairs, {self.design.n_test} test rows)"
-
-    def __str__(self) -> str:
-        return _report.to_text(self._values)
-
-    def _repr_html_(self) -> str:
-        return _report.to_notebook(self._values)

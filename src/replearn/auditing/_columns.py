@@ -36,6 +36,9 @@ LEAST_NEIGHBOURS = 0.1
 DRIFT_ALARM = 1e-6
 """False-alarm probability of the drift tests over all columns together."""
 
+MOST_FACT_ROWS, FACT_PIECE = 30_000, 1000
+"""Longer files are looked at by pieces: what matters shows in so many rows."""
+
 NEIGHBOUR_SCORE = 6.0
 MOST_DISTINCT_LEVELS = 200
 
@@ -149,8 +152,16 @@ class DataFacts:
     has_named_columns: bool  # whether ids could have been recognised at all
 
 
-def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataFacts:
-    """Look at all rows in file order, with labels as numbers and the positions of the test rows.
+def data_facts(
+    X: Any,
+    codes: NDArray[np.intp],
+    test: NDArray[np.intp],
+    used: NDArray[np.intp] | None = None,
+) -> DataFacts:
+    """Look at the rows in file order, with labels as numbers and the positions of the test rows.
+
+    Of a long file, pieces that are spread evenly over it are enough for its order, and the rows
+    ``used`` (or some of them) for repeats.
 
     Examples
     --------
@@ -158,7 +169,10 @@ def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataF
     >>> facts.repeated_test_share, facts.largest_point_share
     (1.0, 1.0)
     """
-    repeated, largest = _repeats(X, test)
+    used = np.arange(len(codes)) if used is None else used
+    repeated, largest = _repeats(X, test, used)
+    pieces = _pieces(len(codes))
+    X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
     named = dict(columns(X))
     watched = {**named, "the label": codes.astype(object)}
     n, third = len(codes), len(codes) // 3
@@ -174,11 +188,24 @@ def data_facts(X: Any, codes: NDArray[np.intp], test: NDArray[np.intp]) -> DataF
     )
 
 
-def _repeats(X: Any, test: NDArray[np.intp]) -> tuple[float, float]:
-    points = SharedKey("audit facts").hashes(as_points(X))
+def _pieces(n: int) -> NDArray[np.intp] | None:
+    """Positions of pieces of neighbouring rows, evenly spread over a long file; None: all rows."""
+    if n <= MOST_FACT_ROWS:
+        return None
+    starts = np.linspace(0, n - FACT_PIECE, MOST_FACT_ROWS // FACT_PIECE).astype(np.intp)
+    return np.unique(starts[:, np.newaxis] + np.arange(FACT_PIECE))
+
+
+def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[float, float]:
+    others = np.setdiff1d(used, test)
+    if len(others) > MOST_FACT_ROWS:
+        others = np.random.default_rng(0).permutation(others)[:MOST_FACT_ROWS]
+    rows = np.concatenate([test, others])
+    points = SharedKey("audit facts").hashes(as_points(take_rows(X, rows)))
     _, places, counts = np.unique(points, return_inverse=True, return_counts=True)
-    in_test = np.bincount(places[test], minlength=len(counts))
-    elsewhere = (counts - in_test)[places[test]] > 0
+    mine = places[: len(test)]
+    in_test = np.bincount(mine, minlength=len(counts))
+    elsewhere = (counts - in_test)[mine] > 0
     return float(elsewhere.mean()), float(counts.max() / len(points))
 
 

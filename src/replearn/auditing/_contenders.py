@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
+from replearn.auditing._clock import check_clock
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan
 from replearn.learners import PointwiseReplicableClassifier
@@ -20,7 +22,7 @@ from replearn.tables import n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
-REPLICABLE = "replicable"
+REPLICABLE, REPLICABLE_FULL = "replicable", "replicable (all partitions)"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
 
@@ -92,29 +94,38 @@ def _learns(step: Any) -> bool:
     return step is not None and not isinstance(step, str) and bool(get_tags(step).requires_fit)
 
 
+@dataclass(frozen=True)
+class Setting:
+    """What a contender may depend on besides the base learner: numbers, never data."""
+
+    rho: float
+    shared_key: Any
+    n: int  # units that each run learns from
+    n_classes: int = 2
+
+
 def make_contenders(
-    estimators: Any, *, rho: float, shared_key: Any, n: int, n_classes: int = 2
+    estimators: Any, setting: Setting, names: Sequence[str] | None = None
 ) -> list[Contender]:
     """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
-    A dict is taken as it is. One classifier: that classifier, bagging of five, and the replicable
-    version with ``rho`` and ``shared_key``, where each run learns from ``n`` rows (or groups). A
-    replicable learner: its base learner, bagging and itself.
+    A dict is taken as it is. One classifier: the contenders of `KINDS` with these names. A
+    replicable learner: its base learner takes the place of the classifier, and it is the contender
+    "replicable" itself.
 
     Examples
     --------
     >>> from sklearn.naive_bayes import GaussianNB
-    >>> [c.name for c in make_contenders(GaussianNB(), rho=0.1, shared_key="k", n=999)]
+    >>> setting = Setting(rho=0.1, shared_key="k", n=999)
+    >>> [c.name for c in make_contenders(GaussianNB(), setting)]
     ['baseline', 'bagging (5 models)', 'replicable']
+    >>> [c.name for c in make_contenders(GaussianNB(), setting, ["baseline", "replicable"])]
+    ['baseline', 'replicable']
     """
     if isinstance(estimators, Mapping):
-        if not estimators:
-            raise ValueError("estimators is an empty dict: give at least one classifier.")
-        contenders = [Contender(str(name), estimator) for name, estimator in estimators.items()]
-        if len({contender.name for contender in contenders}) < len(contenders):
-            raise ValueError(f"two contenders have one name: {[c.name for c in contenders]}.")
+        contenders = _of_dict(estimators, names)
     else:
-        contenders = _defaults(estimators, rho, shared_key, n, n_classes)
+        contenders = _of_kinds(estimators, setting, DEFAULT_KINDS if names is None else names)
     for contender in contenders:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
@@ -124,34 +135,85 @@ def make_contenders(
     return contenders
 
 
-def _defaults(
-    estimator: Any, rho: float, shared_key: Any, n: int, n_classes: int
-) -> list[Contender]:
+def _of_dict(estimators: Mapping[Any, Any], names: Sequence[str] | None) -> list[Contender]:
+    if not estimators:
+        raise ValueError("estimators is an empty dict: give at least one classifier.")
+    contenders = [Contender(str(name), estimator) for name, estimator in estimators.items()]
+    known = [contender.name for contender in contenders]
+    if len(set(known)) < len(contenders):
+        raise ValueError(f"two contenders have one name: {known}.")
+    chosen = known if names is None else _checked_names(names, known)
+    return [contender for contender in contenders if contender.name in chosen]
+
+
+def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str]) -> list[Contender]:
+    chosen = _checked_names(names, list(KINDS))
     if not is_replicable(estimator):
-        return [*_usual(estimator), _affordable(estimator, rho, shared_key, n, n_classes)]
+        return [KINDS[name](estimator, setting) for name in chosen]
     base = getattr(estimator, "estimator", None)
-    return [*([] if base is None else _usual(base)), Contender(REPLICABLE, estimator)]
+    kinds = {**KINDS, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
+    chosen = chosen if base is not None else ["replicable"]
+    return [kinds[name](base, setting) for name in chosen]
 
 
-def _usual(base: Any) -> list[Contender]:
-    return [Contender(BASELINE, base), Contender(BAGGING, SmallBagging(base))]
+def _checked_names(names: Sequence[str], known: list[str]) -> list[str]:
+    """Return the names once each, in the order of the known ones: the baseline stays first."""
+    if isinstance(names, str) or not names or not set(names) <= set(known):
+        raise ValueError(f"contenders={names!r} must be a list of names among {known}.")
+    return [name for name in known if name in names]
 
 
-def _affordable(base: Any, rho: float, shared_key: Any, n: int, n_classes: int) -> Contender:
+def _baseline(base: Any, setting: Setting) -> Contender:
+    del setting
+    return Contender(BASELINE, base)
+
+
+def _bagging(base: Any, setting: Setting) -> Contender:
+    del setting
+    return Contender(BAGGING, SmallBagging(base))
+
+
+def _affordable(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
-    usual = plan(n=n, rho=rho, n_classes=n_classes)
+    usual = plan(n=setting.n, rho=setting.rho, n_classes=setting.n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
-    remark = measured_as = ""
-    if partitions < usual.n_partitions:
-        remark = (
-            f"Trained with n_partitions={partitions}; by default the learner would use "
-            f"{usual.n_partitions}, with the same guarantee and fewer flips."
-        )
-        measured_as = f"{partitions} of {usual.n_partitions} partitions; all flip less"
+    if partitions == usual.n_partitions:
+        return dataclasses.replace(_full(base, setting), name=REPLICABLE)
+    remark = (
+        f"Trained with n_partitions={partitions}; by default the learner would use "
+        f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
+        "'replicable-full')."
+    )
+    measured_as = (
+        f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
+    )
     ours = PointwiseReplicableClassifier(
-        base, rho=rho, shared_key=shared_key, plan={"n_partitions": partitions}, verbose=-1
+        base,
+        rho=setting.rho,
+        shared_key=setting.shared_key,
+        plan={"n_partitions": partitions},
+        verbose=-1,
     )
     return Contender(REPLICABLE, ours, remark, measured_as)
+
+
+def _full(base: Any, setting: Setting) -> Contender:
+    """The replicable version of a classifier, as ``fit`` trains it."""
+    ours = PointwiseReplicableClassifier(
+        base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
+    )
+    return Contender(REPLICABLE_FULL, ours)
+
+
+KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
+    "baseline": _baseline,
+    "bagging": _bagging,
+    "replicable": _affordable,
+    "replicable-full": _full,
+}
+"""All contenders that can be made from one classifier, by the name that chooses them."""
+
+DEFAULT_KINDS = ("baseline", "bagging", "replicable")
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
@@ -199,6 +261,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.classes_ = np.unique(y)
         self.estimators_ = []
         for _ in range(self.n_estimators):
+            check_clock()
             rows = _resample_with_two_classes(rng, y)
             self.estimators_.append(clone(self.estimator).fit(take_rows(X, rows), y[rows]))
         return self

@@ -35,6 +35,9 @@ DEFAULTS: dict[str, Any] = {
     "train_size": None,
     "sample": "disjoint",
     "time_budget": None,
+    "contenders": None,
+    "rows": None,
+    "interrupt": "raise",
 }
 """What ``design`` of an audit may hold."""
 
@@ -51,6 +54,8 @@ class AuditDesign:
         Test rows, drawn once.
     n_pairs : int
         Pairs of runs per contender.
+    n_drawn : int
+        Pairs for which the rows were drawn; more than were run if the audit was cut short.
     train_size : int
         Units (rows, or groups) that each run learns from.
     sample : {"disjoint", "bootstrap"}
@@ -66,6 +71,7 @@ class AuditDesign:
     n_rows: int
     n_test: int
     n_pairs: int
+    n_drawn: int
     train_size: int
     sample: str
     unit: str
@@ -79,7 +85,7 @@ class AuditDesign:
         Then limits hold for fresh samples of the population; otherwise for random splits of this
         file.
         """
-        return self.sample == "disjoint" and 2 * self.train_size * self.n_pairs <= self.n_pool
+        return self.sample == "disjoint" and 2 * self.train_size * self.n_drawn <= self.n_pool
 
     @property
     def limits_hold_for(self) -> str:
@@ -98,6 +104,11 @@ class Rows:
     pool_units: NDArray[np.intp]
     unit_of_row: NDArray[np.intp] | None  # None: a unit is a row
 
+    @property
+    def used(self) -> NDArray[np.intp]:
+        """Positions of all rows that are tested or may be learned from."""
+        return np.sort(np.concatenate([self.test, self.of_units(self.pool_units)]))
+
     def of_units(self, units: NDArray[np.intp]) -> NDArray[np.intp]:
         """Turn drawn units into row positions."""
         if self.unit_of_row is None:
@@ -115,31 +126,42 @@ def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
     options = {**DEFAULTS, **given}
     if_given(check_positive, "time_budget", options["time_budget"])
     check_choice("sample", options["sample"], SAMPLES)
+    check_choice("interrupt", options["interrupt"], ("raise", "report"))
+    if_given(check_count, "rows", options["rows"], least=3 * SMALLEST_SAMPLE)
     return options
 
 
 def draw_rows(
-    n_rows: int, test_size: int | float | None, groups: NDArray[Any] | None, key: SharedKey
+    n_rows: int,
+    test_size: int | float | None,
+    groups: NDArray[Any] | None,
+    key: SharedKey,
+    *,
+    most: int | None = None,
 ) -> Rows:
-    """Draw the test rows once; with groups, whole groups until enough rows are drawn.
+    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups.
 
     Examples
     --------
     >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
     >>> len(rows.test), len(rows.pool_units)
     (20, 80)
+    >>> len(draw_rows(100, 0.2, None, SharedKey("audit"), most=50).used)
+    50
     """
-    wanted = n_test_rows(n_rows, test_size)
+    n_used = n_rows if most is None else min(most, n_rows)
+    wanted = n_test_rows(n_used, test_size)
     rng = np.random.default_rng(key.child("test rows").seed_for("permutation"))
     if groups is None:
-        order = rng.permutation(n_rows)
+        order = rng.permutation(n_rows)[:n_used]
         return Rows(np.sort(order[:wanted]), np.sort(order[wanted:]), None)
     names, unit_of_row = np.unique(groups, return_inverse=True)
     order = rng.permutation(len(names))
-    sizes = np.bincount(unit_of_row)[order]
-    n_units = min(int(np.searchsorted(np.cumsum(sizes), wanted)) + 1, len(names) - 1)
+    ends = np.cumsum(np.bincount(unit_of_row)[order])
+    n_units = min(int(np.searchsorted(ends, wanted)) + 1, len(names) - 1)
+    last = len(names) if n_used == n_rows else int(np.searchsorted(ends, n_used, side="right"))
     test = np.flatnonzero(np.isin(unit_of_row, order[:n_units]))
-    return Rows(test, np.sort(order[n_units:]), unit_of_row.astype(np.intp))
+    return Rows(test, np.sort(order[n_units:last]), unit_of_row.astype(np.intp))
 
 
 def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
@@ -169,31 +191,34 @@ def make_design(
     rows: Rows,
     *,
     n_pairs: int,
-    sample: str,
-    train_size: int | None,
     key: SharedKey,
+    options: Mapping[str, Any],
 ) -> AuditDesign:
     """Check the sizes and fix the design.
 
     Examples
     --------
     >>> rows, key = draw_rows(100, 20, None, SharedKey("audit")), SharedKey(0)
-    >>> make_design(100, rows, n_pairs=20, sample="disjoint", train_size=None, key=key).train_size
+    >>> make_design(100, rows, n_pairs=20, key=key, options=DEFAULTS).train_size
     40
     """
+    sample: str = options["sample"]
+    train_size: Any = options["train_size"]
     pool = len(rows.pool_units)
     unit = "rows" if rows.unit_of_row is None else "groups"
     largest = pool // 2 if sample == "disjoint" else pool
     size = largest if train_size is None else train_size
-    if not isinstance(size, Integral) or not SMALLEST_SAMPLE <= size <= largest:
+    if not isinstance(size, Integral) or not SMALLEST_SAMPLE <= int(size) <= largest:
         raise ValueError(
             f"train_size={train_size!r}: each run needs between {SMALLEST_SAMPLE} and {largest} "
             f"{unit}; {pool} {unit} are outside the test set."
         )
+    check_count("n_pairs", n_pairs, least=2)
     return AuditDesign(
         n_rows=n_rows,
         n_test=len(rows.test),
-        n_pairs=check_count("n_pairs", n_pairs, least=2),
+        n_pairs=n_pairs,
+        n_drawn=n_pairs,
         train_size=int(size),
         sample=sample,
         unit=unit,

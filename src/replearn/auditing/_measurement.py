@@ -230,6 +230,10 @@ class Measurement:
         Each pair of confidence limits fails with probability at most delta.
     ignore : tuple of str, default=()
         Codes of findings that are not looked for.
+    cut_short : tuple of str, default=()
+        How far the audit got, where it is not as far as requested, in words.
+    interrupted : bool, default=False
+        Whether Ctrl-C ended the audit.
     reader : {"python", "command"}, default="python"
         Whether remedies name functions or options of the command line.
     about : dict of str to str, default={}
@@ -253,6 +257,8 @@ class Measurement:
     wall_seconds: float
     delta: float = 0.05
     ignore: tuple[str, ...] = ()
+    cut_short: tuple[str, ...] = ()
+    interrupted: bool = False
     reader: str = "python"
     about: Mapping[str, str] = field(default_factory=dict)
     finished: str = ""

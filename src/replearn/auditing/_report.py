@@ -12,6 +12,8 @@ from typing import Any
 
 from replearn.auditing import _tables
 from replearn.auditing._statistics import percent
+from replearn.auditing._summary import rare_class
+from replearn.auditing._words import glossary
 from replearn.records.text import aligned, html_table
 
 SCREEN = 100
@@ -40,8 +42,9 @@ def to_text(summary: dict[str, Any]) -> str:
     """Write the audit for a terminal: the verdict first."""
     parts = [
         _tables.title(summary),
-        f"Verdict: {summary['verdict']['headline']}",
+        "\n".join([f"Verdict: {summary['verdict']['headline']}", *summary["verdict"]["others"]]),
         _tables.needs_sentence(summary),
+        _tables.shortage_sentence(summary),
         _tables.design_sentence(summary),
         aligned(_tables.stability(summary)),
         _tables.guarantee_note(summary),
@@ -81,8 +84,10 @@ def to_notebook(summary: dict[str, Any]) -> str:
         html_table("How useful", _tables.usefulness(summary), header=True),
         html_table("Findings", lines) if lines else "",
     ]
-    verdict = html.escape(summary["verdict"]["headline"])
-    return f"<p><strong>{verdict}</strong></p>" + "".join(tables)
+    verdict = summary["verdict"]
+    others = "".join(f"<br>{html.escape(text)}" for text in verdict["others"])
+    head = f"<p><strong>{html.escape(verdict['headline'])}</strong>{others}</p>"
+    return head + "".join(tables)
 
 
 def to_markdown(summary: dict[str, Any]) -> str:
@@ -91,7 +96,9 @@ def to_markdown(summary: dict[str, Any]) -> str:
     parts = [
         f"# {markdown_text(_tables.title(summary))}",
         f"**{markdown_text(summary['verdict']['headline'])}**",
+        "\n".join(f"- {markdown_text(text)}" for text in summary["verdict"]["others"]),
         markdown_text(_tables.needs_sentence(summary)),
+        markdown_text(_tables.shortage_sentence(summary)),
         markdown_text(_tables.design_sentence(summary)),
         "## How stable",
         _markdown_table(stable, "|---|" + "---:|" * (len(stable[0]) - 1)),
@@ -178,10 +185,13 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         values=values,
         fitting=columns_that_fit(summary) if values else 0,
         stability=_tables.stability(summary),
-        useful=_tables.usefulness(summary),
-        needs=_tables.needs_sentence(summary),
+        title=_tables.title(summary),
+        head_items=_tables.head_items(summary),
+        words=glossary(summary),
+        rares=[rare_class(c["usefulness"]) for c in summary["contenders"]],
         guarantee_note=_tables.guarantee_note(summary),
         remarks=_tables.remarks(summary),
+        shortage=_tables.shortage_sentence(summary),
         sentence=_tables.design_sentence(summary),
         style=markupsafe.Markup(_asset("report.css")),
         script=markupsafe.Markup(_asset("report.js")),

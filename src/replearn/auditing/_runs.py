@@ -1,4 +1,4 @@
-"""Run all pairs of all contenders: fit on two samples, predict the test rows, keep the outcome."""
+"""One pair of one contender: fit on two samples, predict the test rows, keep the outcome."""
 
 from __future__ import annotations
 
@@ -10,29 +10,25 @@ import re
 import textwrap
 import time
 import warnings
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils.parallel import Parallel, delayed
 
+from replearn.auditing._clock import stop_after
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import Progress, one_thread
+from replearn.execution import one_thread
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
-from replearn.records.files import claim_folder, write_bytes_atomically
+from replearn.records.files import claim_folder, read_manifest, write_bytes_atomically
 from replearn.records.json import digest_of
-from replearn.tables import take_rows
+from replearn.tables import n_rows, take_rows
 
 ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
-LEAST_PAIRS = 2
-"""A time budget never stops an audit before limits can be given at all."""
-
 LONGEST_NOTE, LONGEST_GROUP = 400, 60
 MANIFEST = "audit.json"
 FORMAT = "replearn-audit-folder"
@@ -40,7 +36,7 @@ FORMAT = "replearn-audit-folder"
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """Everything a worker needs: contenders, data, design and key."""
+    """What is to be run: contenders, data, design and key."""
 
     contenders: list[Contender]
     X: Any
@@ -50,6 +46,49 @@ class Task:
     rows: Rows
     design: AuditDesign
     key: SharedKey
+
+    def job(self, contender: int, pair: int, deadline: float | None = None) -> Job:
+        """Cut out what a worker needs for one pair of one contender."""
+        samples = draw_pair(self.design, self.rows, self.key, pair)
+        groups = self.groups
+        return Job(
+            contender=self.contenders[contender],
+            pair=pair,
+            key=self.key,
+            samples=[
+                Sample(
+                    take_rows(self.X, rows),
+                    self.labels[rows],
+                    None if groups is None else groups[rows],
+                )
+                for rows in samples
+            ],
+            points=take_rows(self.X, self.rows.test),
+            classes=self.classes,
+            deadline=deadline,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """What one run learns from."""
+
+    X: Any
+    labels: NDArray[Any]
+    groups: NDArray[Any] | None
+
+
+@dataclass(frozen=True, eq=False)
+class Job:
+    """One pair of one contender: two samples, and the points to predict."""
+
+    contender: Contender
+    pair: int
+    key: SharedKey
+    samples: list[Sample]
+    points: Any
+    classes: NDArray[Any]
+    deadline: float | None  # on the monotonic clock, which all processes share
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +125,12 @@ class PairOutcome:
         return cls(**items)
 
 
+def earlier_manifest(folder: str | os.PathLike[str] | None) -> dict[str, Any] | None:
+    """Return what an earlier call wrote into the folder, if there was one."""
+    path = None if folder is None else Path(folder) / MANIFEST
+    return read_manifest(path) if path is not None and path.exists() else None
+
+
 class Store:
     """Finished pairs in memory, and in a folder if there is one, so that an audit can continue.
 
@@ -118,62 +163,16 @@ class Store:
         return None if self._folder is None else self._folder / name
 
 
-def run_pairs(
-    task: Task, store: Store, *, time_budget: float | None, n_jobs: int | None, verbose: int
-) -> list[list[PairOutcome]]:
-    """Run what the store does not hold yet; return the finished pairs of each contender.
+def run_pair(job: Job) -> PairOutcome:
+    """Fit one contender on both samples of a pair and predict the test rows.
 
-    Each new pair is stored as soon as it is done. No pair is started after ``time_budget``
-    seconds; pairs that were started are finished, for all contenders.
+    Raises `TimeIsUp` after the deadline, between two blocks (or models of an ensemble).
     """
-    progress = Progress(len(task.contenders) * task.design.n_pairs, "pairs", verbose=verbose)
-    started: list[int] = []
-    missing = _missing(task, store, time_budget, started, progress)
-    jobs = (delayed(_run_one)(task, contender, pair) for contender, pair in missing)
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
-    try:
-        for contender, pair, outcome in parallel(jobs):
-            store.put(contender, pair, outcome)
-            progress.advance()
-    finally:
-        progress.close()
-    return [[store.finished[c, pair] for pair in started] for c in range(len(task.contenders))]
-
-
-def _missing(
-    task: Task, store: Store, time_budget: float | None, started: list[int], progress: Progress
-) -> Iterator[tuple[int, int]]:
-    """Yield what is to be run, pair by pair, so that all contenders have the same pairs."""
-    start = time.monotonic()
-    for pair in range(task.design.n_pairs):
-        late = time_budget is not None and time.monotonic() - start > time_budget
-        if late and pair >= LEAST_PAIRS:
-            return
-        started.append(pair)
-        for contender in range(len(task.contenders)):
-            if store.has(contender, pair):
-                progress.advance()
-            else:
-                yield contender, pair
-
-
-def _run_one(task: Task, contender: int, pair: int) -> tuple[int, int, PairOutcome]:
-    try:
-        return contender, pair, run_pair(task, task.contenders[contender], pair)
-    except Exception as error:
-        error.add_note(f"contender {task.contenders[contender].name!r}, pair {pair}")
-        raise
-
-
-def run_pair(task: Task, contender: Contender, pair: int) -> PairOutcome:
-    """Fit one contender on both samples of a pair and predict the test rows."""
-    points = take_rows(task.X, task.rows.test)
-    samples = draw_pair(task.design, task.rows, task.key, pair)
-    with one_thread(), warnings.catch_warnings(record=True) as raised:
+    with one_thread(), stop_after(job.deadline), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
         # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        runs = [_run(task, contender, pair, rows, points) for rows in samples]
+        runs = [_run(job, sample) for sample in job.samples]
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
@@ -202,23 +201,21 @@ def _stacked(runs: list[dict[str, Any]], name: str) -> Any:
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _run(
-    task: Task, contender: Contender, pair: int, rows: NDArray[np.intp], points: Any
-) -> dict[str, Any]:
-    model = prepare(contender, task.key, pair)
+def _run(job: Job, sample: Sample) -> dict[str, Any]:
+    model = prepare(job.contender, job.key, job.pair)
     start = time.process_time()
-    labels = task.labels[rows]
-    if (labels == labels[0]).all() and contender.replicable_part is None:
+    labels = sample.labels
+    if (labels == labels[0]).all() and job.contender.replicable_part is None:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
-        code = np.searchsorted(task.classes, labels[0])
-        predictions = np.full(len(task.rows.test), code, dtype=np.int32)
+        code = np.searchsorted(job.classes, labels[0])
+        predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         return {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
     extra = {}
-    if task.groups is not None and "groups" in inspect.signature(model.fit).parameters:
-        extra["groups"] = task.groups[rows]
-    model.fit(take_rows(task.X, rows), labels, **extra)
-    predict = _predict_replicable if contender.is_replicable else _predict
-    outcome = predict(model, task.classes, points)
+    if sample.groups is not None and "groups" in inspect.signature(model.fit).parameters:
+        extra["groups"] = sample.groups
+    model.fit(sample.X, labels, **extra)
+    predict = _predict_replicable if job.contender.is_replicable else _predict
+    outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start
     return {**outcome, "seconds": seconds, **_certificate_of(model)}
 

@@ -45,6 +45,7 @@ def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any
         "replearn": __version__,
         "about": {"model": result.contenders[0].kind, **result.about},
         "verdict": verdict(result),
+        "cut_short": list(result.cut_short),
         "design": _design(result),
         "classes": [_json_label(label) for label in result.classes],
         "majority": majority(result.contenders[0].truth, result.classes),

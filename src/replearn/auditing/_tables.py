@@ -126,6 +126,22 @@ def title(summary: dict[str, Any]) -> str:
     return "Audit of " + ", ".join(parts)
 
 
+def head_items(summary: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return what the head of the page names: file, target, model, date, version."""
+    about = summary["about"]
+    items = [
+        (name, about[name.lower()])
+        for name in ("File", "Target", "Model")
+        if about.get(name.lower())
+    ]
+    finished = summary.get("timings", {}).get("finished", "")
+    return [
+        *items,
+        *([("Date", finished)] if finished else []),
+        ("Version", f"replearn {summary['replearn']}"),
+    ]
+
+
 def needs_sentence(summary: dict[str, Any]) -> str:
     """Say which contender serves which need; empty if there is no choice."""
     needs = summary["verdict"]["needs"]
@@ -133,12 +149,15 @@ def needs_sentence(summary: dict[str, Any]) -> str:
     return f"Which one: {words}." if words else ""
 
 
+def shortage_sentence(summary: dict[str, Any]) -> str:
+    """Say how far the audit got, if not as far as requested."""
+    return f"How far it got: {'; '.join(summary['cut_short'])}." if summary["cut_short"] else ""
+
+
 def design_sentence(summary: dict[str, Any]) -> str:
     """Describe the design in one sentence."""
     d = summary["design"]
-    stopped = ""
-    if d["n_pairs"] < d["pairs_wanted"]:
-        stopped = f" (of {d['pairs_wanted']} requested: the time budget ended)"
+    stopped = f" (of {d['pairs_wanted']} requested)" if d["n_pairs"] < d["pairs_wanted"] else ""
     return (
         f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
         f"each, from a file of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "

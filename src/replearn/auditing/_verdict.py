@@ -139,7 +139,7 @@ def _flip_words(result: Measurement, found: Judgement) -> str:
         percent(result.flip_rate(name).value) for name in (found.name, result.contenders[0].name)
     )
     remark = result[found.name].measured_as
-    measured = f" (measured as {remark})" if remark else ""
+    measured = f" (measured {remark})" if remark else ""
     return f"{ours} of the predictions change instead of {theirs}{measured}"
 
 
@@ -182,6 +182,7 @@ def verdict(result: Measurement) -> dict[str, Any]:
     """Return the verdict: a headline, one sentence per contender, and who serves which need."""
     first = result.contenders[0]
     judged = judge(result)
+    named = first.name
     if result.usefulness(first.name).constant is not None:
         outcome = "useless"
         headline = f"{first.name} {constant_words(result, first.name)}. Find a better model first"
@@ -189,10 +190,11 @@ def verdict(result: Measurement) -> dict[str, Any]:
         rate = percent(result.flip_rate(first.name).value)
         outcome, headline = "alone", f"{rate} of the predictions of {first.name} change"
     else:
-        outcome, headline = _headline(judged)
+        outcome, headline, named = _headline(judged)
     return {
         "outcome": outcome,
         "headline": f"{headline}.",
+        "others": [f"{j.outcome.capitalize()}: {j.reason}." for j in judged if j.name != named],
         "contenders": [
             {"name": j.name, "outcome": j.outcome, "sentence": f"{j.reason}.", "price": j.price}
             for j in judged
@@ -201,7 +203,7 @@ def verdict(result: Measurement) -> dict[str, Any]:
     }
 
 
-def _headline(judged: Sequence[Judgement]) -> tuple[str, str]:
+def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
     """Choose the contender with the best outcome; of several, the one with the fewest flips."""
     best = min(judged, key=lambda j: (OUTCOMES.index(j.outcome), j.flips.value))
     opening = {
@@ -212,11 +214,7 @@ def _headline(judged: Sequence[Judgement]) -> tuple[str, str]:
         "not worth it": "Not worth it here",
         "useless": "Not worth it here",
     }[best.outcome]
-    if OUTCOMES.index(best.outcome) >= OUTCOMES.index("not worth it"):
-        return "not worth it", f"{opening}: {'. '.join(j.reason for j in reversed(judged))}"
-    bad = [j for j in judged if OUTCOMES.index(j.outcome) >= OUTCOMES.index("not worth it")]
-    warned = "".join(f". Not worth it: {j.reason}" for j in bad)
-    return best.outcome, f"{opening}: {best.reason}{warned}"
+    return best.outcome, f"{opening}: {best.reason}", best.name
 
 
 def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, str]]:

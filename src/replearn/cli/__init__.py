@@ -14,6 +14,7 @@ import contextlib
 import importlib
 import os
 import sys
+import time
 import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -22,6 +23,9 @@ from typing import Any
 from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.records.json import pretty_json
+
+STARTED = time.monotonic()
+"""When the command began, for time budgets."""
 
 DONE, GATE_FAILED, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
 COMMANDS = {

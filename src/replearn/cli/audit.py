@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import argparse
+import time
 from pathlib import Path
 from typing import Any
 
-from replearn.auditing import AuditResult, audit, is_replicable
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
+from replearn.auditing import KINDS, AuditResult, audit, is_replicable
+from replearn.cli import (
+    DONE,
+    GATE_FAILED,
+    INTERRUPTED,
+    STARTED,
+    add_options,
+    put,
+    put_json,
+    say,
+    say_all,
+)
 from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
-from replearn.records.checks import check_fraction, if_given
+from replearn.records.checks import check_fraction, check_positive, if_given
 
 ENDINGS = (".html", ".json", ".md")
+USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
+QUICK: dict[str, Any] = {"pairs": 5, "rows": 10_000, "contenders": "baseline,replicable"}
+"""What options are that were not given, and with --quick."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         float,
         rho="flip probability that the replicable contender guarantees (default: 0.1)",
-        time_budget="start no pair of trainings after so many seconds",
+        time_budget="seconds for the whole command: rows, pairs and contenders are chosen so that "
+        "it ends in time",
         fail_above="exit with 1 if the measured flip rate of the model is larger",
         fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
         "be smaller",
@@ -30,8 +45,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         int,
         pairs="pairs of trainings (default: 20)",
+        rows="use at most so many rows of the file, drawn by the key",
         jobs="number of workers (default: all cores)",
     )
+    names = ", ".join(KINDS)
+    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first three)")
     parser.add_argument(
         "--subgroup",
         action="append",
@@ -48,16 +66,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         bool,
+        quick=f"a first look: {QUICK['rows']} rows, {QUICK['pairs']} pairs, no bagging",
         json="print the result as JSON",
         hide_values="leave features out of the report",
         quiet="no remarks, no progress",
     )
-    parser.set_defaults(rho=0.1, pairs=20, jobs=-1)
+    parser.set_defaults(rho=0.1, jobs=-1)
 
 
 def run(args: argparse.Namespace) -> int:
     """Run the audit, write the report, print a summary, and apply the gates."""
     _check(args)
+    for name, value in (QUICK if args.quick else USUAL).items():
+        if getattr(args, name) is None:
+            setattr(args, name, value)
     key = read_key(args.key_file)
     sample = read_sample(args)
     say_all(sample.remarks, quiet=args.quiet)
@@ -67,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         sample.features_for(base),
         sample.y,
         n_pairs=args.pairs,
-        design={"time_budget": args.time_budget},
+        design=_design(args),
         groups=sample.groups,
         subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
@@ -84,14 +106,29 @@ def run(args: argparse.Namespace) -> int:
     put_json({**result.to_dict(), "gates": gates}) if args.json else put(str(result))
     for gate in gates:
         say(_verdict(gate))
+    if result.interrupted:
+        say("interrupted: the report tells what was measured before")
+        return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
 
 
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
+    if_given(check_positive, "--time-budget", args.time_budget)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+
+
+def _design(args: argparse.Namespace) -> dict[str, Any]:
+    """Sizes of the audit; reading has used part of the time already."""
+    used = time.monotonic() - STARTED
+    return {
+        "time_budget": None if args.time_budget is None else max(args.time_budget - used, 0.001),
+        "contenders": None if args.contenders is None else args.contenders.split(","),
+        "rows": args.rows,
+        "interrupt": "report",
+    }
 
 
 def _about(args: argparse.Namespace) -> dict[str, str]:

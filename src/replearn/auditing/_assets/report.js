@@ -82,10 +82,17 @@
     tip.hidden = false;
     const at = node.getBoundingClientRect();
     const room = document.documentElement.clientWidth - tip.offsetWidth - 8;
-    tip.style.left = `${Math.max(8, Math.min(at.right + 8, room)) + window.scrollX}px`;
+    const besides = node.classList.contains("term") ? at.left : at.right + 8;
+    tip.style.left = `${Math.max(8, Math.min(besides, room)) + window.scrollX}px`;
     tip.style.top = `${at.bottom + 6 + window.scrollY}px`;
   }
   function hush() { tip.hidden = true; }
+  for (const term of document.querySelectorAll(".term")) {
+    const show = () => { term.setAttribute("aria-describedby", "tip"); tell(term, term.dataset.hint); };
+    const hide = () => { term.removeAttribute("aria-describedby"); hush(); };
+    for (const event of ["mouseenter", "focus", "click"]) term.addEventListener(event, show);
+    for (const event of ["mouseleave", "blur"]) term.addEventListener(event, hide);
+  }
   document.addEventListener("keydown", (event) => { if (event.key === "Escape") hush(); });
 
   const group = (svg, i) => { const g = element("g", { class: series(i) }); svg.append(g); return g; };
@@ -100,13 +107,13 @@
     const plot = frame("plot-accuracy", {
       x: [0, 1.12 * Math.max(0.002, ...all.map(([c]) => c.flip_rate.upper))],
       y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
-      height: 320, xLabel: "flip rate", yLabel: "accuracy", label: "Accuracy against flip rate, one mark per contender",
+      height: 320, xLabel: "changed predictions", yLabel: "accuracy", label: "Accuracy beside changed predictions, one mark per contender",
     });
     for (const [c, i] of all) {
       const g = group(plot.svg, i), x = plot.scaleX(c.flip_rate.estimate), y = plot.scaleY(c.accuracy.estimate);
       whisker(g, plot.scaleX(c.flip_rate.lower), y, plot.scaleX(c.flip_rate.upper), y);
       whisker(g, x, plot.scaleY(c.accuracy.lower), x, plot.scaleY(c.accuracy.upper));
-      mark(g, x, y, i, `${c.name}\nflips ${withLimits(c.flip_rate)}\naccuracy ${withLimits(c.accuracy)}`);
+      mark(g, x, y, i, `${c.name}\nchanged ${withLimits(c.flip_rate)}\naccuracy ${withLimits(c.accuracy)}`);
     }
     const taken = [];
     for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(c.flip_rate.estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
@@ -133,7 +140,7 @@
     const highest = Math.max(0.2, ...all.map(([c]) => c.row_flips.max.estimate));
     const plot = frame("plot-rows", {
       x: [0, Math.min(1, highest + 0.06)], y: [bottom, 0], yTicks, height: 320, xDigits: 0,
-      xLabel: "flip frequency of a row", yLabel: "share of rows", label: "Share of rows with at least a given flip frequency",
+      xLabel: "how often a row changes", yLabel: "share of rows", label: "Share of rows that change at least so often",
     });
     for (const [c, i] of all) {
       const g = group(plot.svg, i), steps = survival(c, total);
@@ -145,7 +152,7 @@
       g.append(element("path", { class: "line", d: path }));
       steps.forEach(([edge, share, rows], k) => {
         if (k === 0) return;
-        mark(g, plot.scaleX(edge), plot.scaleY(Math.log10(share)), i, `${c.name}\n${rows} rows (${percent(share)}) flip in more than ${percent(edge, 0)} of the pairs`, 4);
+        mark(g, plot.scaleX(edge), plot.scaleY(Math.log10(share)), i, `${c.name}\n${rows} rows (${percent(share)}) change in more than ${percent(edge, 0)} of the pairs`, 4);
       });
       promiseLine(plot, g, c, highest);
     }
@@ -168,7 +175,7 @@
     if (promise === null || promise > highest) return;
     const x = plot.scaleX(promise);
     g.append(element("line", { class: "promise", x1: x, x2: x, y1: plot.area.top, y2: plot.area.bottom }));
-    g.append(element("text", { class: "promise-text", x: x + 5, y: plot.area.top + 12 }, `promised on average: ${percent(promise, 1)}`));
+    g.append(element("text", { class: "promise-text", x: x + 5, y: plot.area.top + 12 }, `guaranteed on average: ${percent(promise, 1)}`));
   }
 
   const choice = document.getElementById("group-choice");
@@ -198,7 +205,7 @@
     const plot = frame("plot-groups", {
       x: [0, 1.05 * Math.max(0.002, ...all.flatMap(([c]) => groupLines(c, choice.value).map((line) => line.upper)))],
       y: [levels.length, 0], height: 60 + band * levels.length, left,
-      yTicks: levels.map((line, k) => [k + 0.5, short(line.level)]), xLabel: "flip rate", label: "Flip rate by group",
+      yTicks: levels.map((line, k) => [k + 0.5, short(line.level)]), xLabel: "changed predictions", label: "Changed predictions by group",
     });
     all.forEach(([c, i], place) => {
       const g = group(plot.svg, i);
@@ -215,12 +222,12 @@
     const all = shown().filter(([c]) => c.reliability);
     if (!all.length) return document.getElementById("plot-reliability").replaceChildren();
     const top = 1.08 * Math.max(0.1, ...all.flatMap(([c]) => c.reliability.flatMap((b) => [b.predicted, b.observed])));
-    const plot = frame("plot-reliability", { x: [0, top], y: [0, top], height: 320, xLabel: "predicted flip probability", yLabel: "observed flips", label: "Predicted against observed flips" });
+    const plot = frame("plot-reliability", { x: [0, top], y: [0, top], height: 320, xLabel: "expected changes", yLabel: "observed changes", label: "Expected against observed changes" });
     plot.svg.append(element("line", { class: "ideal", x1: plot.scaleX(0), y1: plot.scaleY(0), x2: plot.scaleX(top), y2: plot.scaleY(top) }));
     for (const [c, i] of all) {
       const g = group(plot.svg, i);
       g.append(element("path", { class: "line", d: c.reliability.map((b, k) => `${k ? "L" : "M"}${plot.scaleX(b.predicted)} ${plot.scaleY(b.observed)}`).join(" ") }));
-      for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\npredicted ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} predictions`, 5);
+      for (const b of c.reliability) mark(g, plot.scaleX(b.predicted), plot.scaleY(b.observed), i, `${c.name}\nexpected ${percent(b.predicted)}\nobserved ${percent(b.observed)}\n${b.count} predictions`, 5);
     }
   }
 

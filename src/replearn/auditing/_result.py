@@ -1,0 +1,156 @@
+"""The result of an audit: numbers, findings, and the reports of both."""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import os
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from replearn.auditing import _report, _summary
+from replearn.auditing._check import Finding
+from replearn.auditing._findings import checked_codes, find
+from replearn.auditing._measurement import Measurement
+from replearn.records.checks import check_choice, check_fraction
+from replearn.records.files import write_atomically
+from replearn.records.json import pretty_json
+
+READERS = ("python", "command")
+
+
+class AuditResult(Measurement):
+    """The result of `audit`: the measured numbers, the findings, and reports of both.
+
+    See the fields of `Measurement`: ``design``, ``contenders`` (also ``result[name]``),
+    ``classes``, ``test``, ``delta``, ``rho`` and others.
+    """
+
+    def with_settings(
+        self,
+        *,
+        delta: float | None = None,
+        ignore: Sequence[str] | None = None,
+        about: Mapping[str, str] | None = None,
+        reader: str | None = None,
+    ) -> AuditResult:
+        """Return the same measurement, reported in another way; nothing is run again.
+
+        Parameters
+        ----------
+        delta : float, default=None
+            Each pair of confidence limits fails with probability at most delta (0.05 at first).
+        ignore : sequence of str, default=None
+            Codes of findings that are not looked for.
+        about : dict of str to str, default=None
+            What the head of reports says about the rows: ``file``, ``target``, ``model``.
+        reader : {"python", "command"}, default=None
+            Whether remedies name functions ("python" at first) or options of the command line.
+
+        Returns
+        -------
+        AuditResult
+            With other limits, findings and words.
+        """
+        return dataclasses.replace(
+            self,
+            delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
+            ignore=self.ignore if ignore is None else checked_codes(ignore),
+            about=self.about if about is None else dict(about),
+            reader=self.reader if reader is None else check_choice("reader", reader, READERS),
+        )
+
+    @cached_property
+    def findings(self) -> tuple[Finding, ...]:
+        """The outcome of every check, by code."""
+        return find(self)
+
+    @cached_property
+    def _values(self) -> dict[str, Any]:
+        return _summary.summarize(self, self.findings)
+
+    def to_dict(self, *, timings: bool = True, values: bool = True) -> dict[str, Any]:
+        """Return everything as JSON values; the schema is documented.
+
+        Parameters
+        ----------
+        timings : bool, default=True
+            Whether to include seconds; without them two equal audits give equal bytes.
+        values : bool, default=True
+            Whether to include the features of the least stable rows.
+
+        Returns
+        -------
+        dict
+            See the page on the schema.
+        """
+        items = copy.deepcopy(self._values)
+        if not timings:
+            del items["timings"]
+        if not values:
+            items["columns"] = []
+            for row in items["least_stable_rows"]:
+                row["cells"] = []
+        return items
+
+    def to_json(self, *, timings: bool = True, values: bool = True) -> str:
+        """Return everything as JSON text; parameters as in `to_dict`."""
+        return pretty_json(self.to_dict(timings=timings, values=values))
+
+    def to_markdown(self) -> str:
+        """Return a short report for a pull request or a wiki."""
+        return _report.to_markdown(self._values)
+
+    def to_html(self, *, values: bool = True) -> str:
+        """Return the report as one self-contained HTML page (needs jinja2).
+
+        Parameters
+        ----------
+        values : bool, default=True
+            Whether the features of the least stable rows are shown. False: only their places in
+            the file, for reports that are passed on.
+
+        Returns
+        -------
+        str
+            Opens from disk; nothing is loaded from a network.
+        """
+        return _report.to_html(self._values, values=values)
+
+    def save(self, path: str | os.PathLike[str], *, values: bool = True) -> None:
+        """Write the report; the ending .html, .json or .md says how.
+
+        Parameters
+        ----------
+        path : path
+            Where to.
+        values : bool, default=True
+            Whether to include the features of the least stable rows (Markdown never does).
+        """
+        writers = {
+            ".html": lambda: self.to_html(values=values),
+            ".json": lambda: self.to_json(values=values),
+            ".md": self.to_markdown,
+        }
+        ending = Path(path).suffix.lower()
+        if ending not in writers:
+            raise ValueError(f"path={str(path)!r} must end in {', '.join(writers)}.")
+        write_atomically(path, writers[ending]() + "\n")
+
+    def frame(self) -> Any:
+        """Return a pandas DataFrame with one line per contender."""
+        import pandas as pd
+
+        return pd.DataFrame(_summary.contender_lines(self._values))
+
+    def __repr__(self) -> str:
+        names = ", ".join(c.name for c in self.contenders)
+        return f"AuditResult({names}; {self.design.n_pairs} pairs, {self.design.n_test} test rows)"
+
+    def __str__(self) -> str:
+        return _report.to_text(self._values)
+
+    def _repr_html_(self) -> str:
+        return _report.to_notebook(self._values)

@@ -1,0 +1,181 @@
+"""Time budgets, interruptions, the choice of contenders and of rows."""
+
+import time
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+
+from replearn import PointwiseReplicableClassifier
+from replearn.auditing import _runs, audit
+from replearn.auditing._budget import Cost, through
+from replearn.auditing._contenders import KINDS, Setting, SmallBagging, make_contenders
+
+
+class Slow(GaussianNB):
+    """Takes some seconds for each fit and for each row."""
+
+    def __init__(self, each=0.0, row=0.0):
+        super().__init__()
+        self.each, self.row = each, row
+
+    def fit(self, X, y):
+        time.sleep(self.each + self.row * len(X))
+        return super().fit(X, y)
+
+
+@pytest.fixture(scope="module")
+def data():
+    return make_classification(1600, 6, n_informative=3, flip_y=0.2, random_state=0)
+
+
+@pytest.fixture(scope="module")
+def long():
+    return make_classification(20_000, 4, n_informative=3, n_redundant=0, random_state=0)
+
+
+def ours(base):
+    return PointwiseReplicableClassifier(base, n_blocks=20, plan={"n_partitions": 1}, verbose=-1)
+
+
+def run(models, data, budget=None, n_pairs=50, **design):
+    design = {"test_size": 200, "time_budget": budget} | design
+    options = {"n_pairs": n_pairs, "design": design, "subgroups": None, "verbose": -1}
+    return audit(models, *data, **options)
+
+
+def test_a_budget_keeps_whole_pairs_and_says_so(data):
+    contenders = {"a": Slow(0.05), "b": GaussianNB()}
+    start = time.monotonic()
+    found = run(contenders, data, 2.0)
+    assert time.monotonic() - start < 4
+    assert 2 <= found.design.n_pairs < 50
+    assert [len(c.predictions) for c in found.contenders] == 2 * [found.design.n_pairs]
+    told = f"How far it got: {found.design.n_pairs} of 50 pairs were run: the time budget ended"
+    assert told in " ".join(str(found).split())
+    assert told in found.to_markdown()
+    assert told in found.to_html(values=False)
+    assert found.to_dict()["cut_short"] == list(found.cut_short)
+    whole = run({"b": GaussianNB()}, data, 60.0, n_pairs=3)
+    assert whole.cut_short == ()
+
+
+def test_rows_are_given_up_before_pairs(long):
+    start = time.monotonic()
+    found = run({"slow": Slow(row=1e-4)}, long, 4.0, n_pairs=20)
+    assert time.monotonic() - start < 6
+    assert 1000 <= found.design.train_size < 9000
+    assert found.design.n_pairs >= 3
+    assert any("each training saw" in text for text in found.cut_short)
+    drawn = 2 * 20 * found.design.train_size
+    assert found.design.independent_pairs == (drawn <= found.design.n_pool)
+    asked = run({"slow": Slow(row=1e-5)}, long, 2.0, n_pairs=20, train_size=5000)
+    assert asked.design.train_size == 5000
+
+
+def test_the_dearest_contender_between_is_left_out(long):
+    contenders = {"first": GaussianNB(), "dear": Slow(1.0), "last": GaussianNB()}
+    found = run(contenders, long, 4.0, n_pairs=5)
+    assert [c.name for c in found.contenders] == ["first", "last"]
+    assert "left out for lack of time: dear" in found.cut_short
+
+
+def test_fits_end_between_blocks_and_between_models(data):
+    for slow in (ours(Slow(0.2)), SmallBagging(Slow(0.2), n_estimators=20)):
+        start = time.monotonic()
+        found = run({"quick": GaussianNB(), "slow": slow}, data, 1.5, n_pairs=4, train_size=300)
+        assert time.monotonic() - start < 3
+        assert [c.name for c in found.contenders] == ["quick"]
+        assert "left out for lack of time: slow" in found.cut_short
+
+
+def test_a_budget_that_is_too_small_is_refused_with_a_remedy(data):
+    with pytest.raises(ValueError, match=r"limits need 2\. Give a larger time_budget, fewer rows"):
+        run({"a": ours(Slow(0.01))}, data, 1e-9)
+    least = run({"a": GaussianNB(), "b": ours(Slow(0.01))}, data, 1e-9)
+    assert (least.design.n_pairs, [c.name for c in least.contenders]) == (2, ["a"])
+
+
+def test_a_continued_audit_keeps_the_sizes_of_the_first_call(long, tmp_path):
+    design = {"test_size": 200, "time_budget": 3.0}
+    options = {"n_pairs": 20, "subgroups": None, "resume": tmp_path, "verbose": -1}
+    contenders = {"slow": Slow(row=1e-4)}
+    first = audit(contenders, *long, design=design, **options)
+    again = audit(contenders, *long, design=design | {"time_budget": 2.0}, **options)
+    assert again.design.train_size == first.design.train_size < 9000
+    assert again.design.n_pairs > first.design.n_pairs
+
+
+def test_costs_are_extrapolated_by_a_power_law():
+    assert through([]).at(10) == np.inf
+    assert through([(100, 1.0), (400, 4.0)]).at(1600) == pytest.approx(16.0)
+    assert through([(100, 1.0), (400, 64.0)]).exponent == 1.3
+    assert through([(100, 1.0), (400, 1.0)]).exponent == 0.5
+    assert Cost(100, 1.0, 1.0).at(300) == pytest.approx(3.0)
+
+
+def interrupted_after(calls, monkeypatch):
+    real, done = _runs.run_pair, []
+
+    def run_pair(job):
+        if len(done) == calls:
+            raise KeyboardInterrupt
+        done.append(job)
+        return real(job)
+
+    monkeypatch.setattr(_runs, "run_pair", run_pair)
+
+
+def test_what_was_measured_before_an_interruption_is_reported(data, monkeypatch):
+    contenders = {"a": GaussianNB(), "b": Slow()}
+    whole = run(contenders, data, n_pairs=3)
+    interrupted_after(7, monkeypatch)
+    part = run(contenders, data, n_pairs=9, interrupt="report")
+    assert part.cut_short == ("3 of 9 pairs were run: it was interrupted",)
+    assert part.flip_rate("b") == whole.flip_rate("b")
+    interrupted_after(3, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        run(contenders, data, n_pairs=9, interrupt="report")
+    interrupted_after(7, monkeypatch)
+    with pytest.raises(KeyboardInterrupt):
+        run(contenders, data, n_pairs=9)
+
+
+def test_contenders_are_chosen_by_name(data):
+    found = run(GaussianNB(), data, n_pairs=2, contenders=["replicable", "baseline"])
+    assert [c.name for c in found.contenders] == ["baseline", "replicable"]
+    assert "of 16 partitions; with all of them fewer change" in found["replicable"].measured_as
+    assert found["replicable"].measured_as in found.to_dict()["verdict"]["headline"]
+    of_dict = run({"a": GaussianNB(), "b": GaussianNB()}, data, n_pairs=2, contenders=["b"])
+    assert [c.name for c in of_dict.contenders] == ["b"]
+    for names in (["bagging", "boosting"], [], "baseline"):
+        with pytest.raises(ValueError, match="contenders="):
+            run(GaussianNB(), data, n_pairs=2, contenders=names)
+
+
+def test_every_kind_of_contender_learns_and_predicts(data):
+    X, y = data
+    setting = Setting(rho=0.3, shared_key="k", n=600)
+    for name, kind in KINDS.items():
+        model = kind(GaussianNB(), setting).estimator.fit(X[:600], y[:600])
+        assert np.mean(model.predict(X[600:]) == y[600:]) > 0.6, name
+    full = KINDS["replicable-full"](GaussianNB(), setting)
+    usual = PointwiseReplicableClassifier(GaussianNB(), rho=0.3, shared_key="k").fit(X, y)
+    assert full.estimator.fit(X, y).certificate_ == usual.certificate_
+    mine = make_contenders(usual, setting, ["baseline", "replicable"])
+    assert mine[1].estimator is usual
+
+
+def test_fewer_rows_of_the_file(data):
+    X, y = data
+    found = run({"nb": GaussianNB()}, data, n_pairs=2, rows=500)
+    assert (found.design.n_rows, found.design.train_size) == (1600, 150)
+    assert found.cut_short == ("500 of 1,600 rows of the file were used, as asked",)
+    assert found.test.max() > 500  # drawn from the whole file
+    groups = np.repeat(np.arange(400), 4)
+    options = {"groups": groups, "n_pairs": 2, "subgroups": None}
+    together = audit({"nb": GaussianNB()}, X, y, design={"rows": 500, "test_size": 100}, **options)
+    assert together.design.train_size == 50
+    with pytest.raises(ValueError, match="rows=3"):
+        run({"nb": GaussianNB()}, data, rows=3)
