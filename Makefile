@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-statistical lint types imports check bench docs test-oldest test-newest release-check clean
+.PHONY: help demo test test-statistical lint types imports check bench docs test-integrations test-oldest test-newest release-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -56,6 +56,11 @@ test-newest: ## the same with the newest releases (PRE=--pre: also those to come
 	@.venv-newest/bin/python -m pip --disable-pip-version-check --quiet install --upgrade $(PRE) --editable '.[all]' $(TESTERS)
 	@OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
 
+test-integrations: ## MLflow, XGBoost, LightGBM, CatBoost, skrub: the real packages, in an environment of their own
+	@$(PYTHON) -m venv .venv-integrations
+	@.venv-integrations/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[all,mlflow]' $(TESTERS) xgboost lightgbm catboost skrub
+	@OMP_NUM_THREADS=1 .venv-integrations/bin/python -m pytest -q tests/integrations
+
 release-check: $(VENV)/.dev ## build wheel and sdist, install the wheel in a fresh environment, run the demo
 	@$(PIP) install build
 	@$(BIN)/python tools/release_check.py
@@ -88,4 +93,4 @@ docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
 	@echo "open docs/_build/html/index.html"
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-oldest .venv-newest .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .venv-oldest .venv-newest .venv-integrations .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -52,7 +52,8 @@ def test_every_dependency_is_imported():
 
 
 def test_every_import_is_a_dependency_or_in_an_extra():
-    assert modules_of(EXTRAS["all"]) == LIBRARY - REQUIRED
+    # Other people's platforms are heavy: an extra each, and not part of "all".
+    assert modules_of(EXTRAS["all"]) | modules_of(EXTRAS["mlflow"]) == LIBRARY - REQUIRED
 
 
 @pytest.mark.parametrize("extra", EXTRAS)
@@ -126,7 +127,10 @@ def test_the_oldest_versions_are_the_declared_lower_bounds():
     oldest = dict(line.split("==") for line in text.splitlines() if not line.startswith("#"))
     declared = {
         name.lower(): bound
-        for group in (PROJECT["project"]["dependencies"], *EXTRAS.values())
+        for group in (
+            PROJECT["project"]["dependencies"],
+            *(EXTRAS[e] for e in EXTRAS if e != "mlflow"),
+        )
         for name, bound in re.findall(r"^([\w-]+)>=([\d.]+)$", "\n".join(group), flags=re.M)
     }
     for name, bound in declared.items():

@@ -1,0 +1,137 @@
+"""MLflow: log a replicable model as its model file, and gate a registration by its flips.
+
+MLflow's scikit-learn flavour pickles the whole estimator, key included. Here the model is a
+`.replearn` file without pickle and without key; whoever loads it has the key in the environment
+variable ``REPLEARN_KEY``.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replearn.exceptions import CertificateError
+from replearn.persistence import load, save
+from replearn.randomness import SharedKey
+
+KEY_VARIABLE = "REPLEARN_KEY"
+_FILE = "model.replearn"
+
+
+def log_model(
+    model: Any,
+    name: str = "model",
+    *,
+    audit: Any = None,
+    trusted: Sequence[str] = (),
+    **options: Any,
+) -> Any:
+    """Log a fitted learner to the active MLflow run, as a pyfunc model around its model file.
+
+    Parameters
+    ----------
+    model : learner
+        A fitted learner of this library.
+    name : str, default="model"
+        Name of the logged model.
+    audit : AuditResult, default=None
+        Its report is logged as ``audit.html`` and ``audit.json``.
+    trusted : sequence of str, default=()
+        Types of base learners outside of scikit-learn that loading may build.
+    **options
+        Passed to ``mlflow.pyfunc.log_model``, for example ``registered_model_name``.
+
+    Returns
+    -------
+    ModelInfo
+        What MLflow returns. The certificate is logged as ``certificate.json``.
+
+    Notes
+    -----
+    The loaded model predicts a frame with the columns ``prediction`` and, where the learner
+    has it, ``flip_probability``. Loading needs the key: set ``REPLEARN_KEY``.
+    """
+    import mlflow
+
+    certificate = getattr(model, "certificate_", None)
+    if certificate is None:
+        raise CertificateError(f"{type(model).__name__} has no certificate_: fit it first.")
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / _FILE
+        save(model, path)
+        info = mlflow.pyfunc.log_model(
+            name=name,
+            loader_module=__name__,
+            data_path=str(path),
+            model_config={"trusted": list(trusted)},
+            **options,
+        )
+        mlflow.log_text(certificate.to_json(), "certificate.json")
+        for suffix in ("html", "json") if audit is not None else ():
+            audit.save(Path(folder) / f"audit.{suffix}")
+            mlflow.log_artifact(str(Path(folder) / f"audit.{suffix}"))
+    return info
+
+
+class KeyedModel:
+    """What a loaded pyfunc model calls: predictions with their flip probabilities."""
+
+    def __init__(self, model: Any) -> None:
+        self.model = model
+
+    def predict(self, model_input: Any, params: dict[str, Any] | None = None) -> Any:
+        """Return a frame of predictions; rows keep their index."""
+        import pandas as pd
+
+        columns = {"prediction": self.model.predict(model_input)}
+        if hasattr(self.model, "flip_probability"):
+            columns["flip_probability"] = self.model.flip_probability(model_input)
+        return pd.DataFrame(columns, index=getattr(model_input, "index", None))
+
+
+def _load_pyfunc(data_path: str, model_config: dict[str, Any] | None = None) -> KeyedModel:
+    """Called by MLflow when the model is loaded."""
+    key = os.environ.get(KEY_VARIABLE)
+    if key is None:
+        raise ValueError(
+            f"the environment variable {KEY_VARIABLE} is not set: it must hold the shared key that "
+            "the model was fitted with (its text, or what SharedKey.export has written)."
+        )
+    trusted = (model_config or {}).get("trusted", ())
+    return KeyedModel(load(data_path, shared_key=SharedKey(key), trusted=tuple(trusted)))
+
+
+def flip_metric(registered: Any, X: Any, *, name: str = "flip_rate") -> Any:
+    """Return a metric for ``mlflow.models.evaluate``: share of rows that change their prediction.
+
+    Parameters
+    ----------
+    registered : model
+        The model in use: a pyfunc model of `log_model`, or anything with ``predict``.
+    X : frame or array
+        The rows that will be evaluated, in the same order.
+    name : str, default="flip_rate"
+        Name of the metric, for ``validate_evaluation_results``.
+    """
+    from mlflow.models import make_metric
+
+    before = _labels(registered.predict(X))
+
+    def flip_rate(predictions: Any, targets: Any = None, metrics: Any = None) -> float:
+        after = _labels(predictions)
+        if len(after) not in (1, len(before)):  # MLflow tries a metric on the first row alone
+            raise ValueError(f"X has {len(before)} rows, but {len(after)} were evaluated.")
+        return float(np.mean(after != before[: len(after)]))
+
+    return make_metric(eval_fn=flip_rate, greater_is_better=False, name=name)
+
+
+def _labels(predictions: Any) -> Any:
+    """Labels alone, of a frame with flip probabilities too."""
+    columns = getattr(predictions, "columns", ())
+    return np.asarray(predictions["prediction"] if "prediction" in columns else predictions)

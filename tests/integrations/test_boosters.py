@@ -1,0 +1,91 @@
+"""Base learners of other packages: certified, alike in any row order, saved if trusted by name."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.pipeline import make_pipeline
+
+from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
+
+X, Y = make_classification(1500, n_informative=5, random_state=0)
+pytestmark = pytest.mark.filterwarnings("default")  # those of the packages themselves
+
+LEARNERS = {
+    "xgboost": ("XGBClassifier", {"n_estimators": 10, "max_depth": 3, "n_jobs": 1}),
+    "lightgbm": (
+        "LGBMClassifier",
+        {"n_estimators": 10, "num_leaves": 8, "min_child_samples": 5, "n_jobs": 1, "verbose": -1},
+    ),
+    "catboost": (
+        "CatBoostClassifier",
+        {
+            "iterations": 10,
+            "depth": 3,
+            "thread_count": 1,
+            "verbose": 0,
+            "allow_writing_files": False,
+        },
+    ),
+}
+TYPES = {
+    "xgboost": ["xgboost.core.Booster", "xgboost.sklearn.XGBClassifier"],
+    "lightgbm": [
+        "collections.OrderedDict",
+        "lightgbm.basic.Booster",
+        "lightgbm.sklearn.LGBMClassifier",
+    ],
+    "catboost": ["catboost.core.CatBoostClassifier"],
+}
+
+
+@pytest.fixture(scope="module", params=LEARNERS)
+def package(request):
+    pytest.importorskip(request.param)
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def base(package):
+    name, parameters = LEARNERS[package]
+    return getattr(pytest.importorskip(package), name)(**parameters)
+
+
+def fitted(base, rows):
+    learner = PointwiseReplicableClassifier(base, n_blocks=12, rho=0.3, max_fits=12, shared_key="a")
+    return learner.fit(X[rows], Y[rows])
+
+
+@pytest.fixture(scope="module")
+def model(base):
+    return fitted(base, np.arange(900))
+
+
+def test_certified_and_alike_in_any_order_of_rows(base, model):
+    other = fitted(base, np.arange(900)[::-1])
+    assert model.certificate_.certified
+    assert model.certificate_.comparable(other.certificate_)
+    np.testing.assert_array_equal(model.predict(X[900:]), other.predict(X[900:]))
+    assert np.mean(model.predict(X[900:]) == Y[900:]) > 0.75
+
+
+def test_saved_when_its_types_are_trusted_by_name(package, model, tmp_path):
+    path = tmp_path / "model.replearn"
+    save(model, path)
+    with pytest.raises(ModelFileError, match=TYPES[package][-1]):
+        load(path, shared_key="a")
+    again = load(path, shared_key="a", trusted=TYPES[package])
+    np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
+
+
+def test_skrub_encodes_inside():
+    skrub = pytest.importorskip("skrub")
+    pd = pytest.importorskip("pandas")
+    from sklearn.linear_model import LogisticRegression
+
+    table = pd.DataFrame(X[:, :5], columns=list("abcde"))
+    table["town"] = np.where(X[:, 5] > 0, "Ulm", "Oslo")
+    base = make_pipeline(skrub.TableVectorizer(), LogisticRegression())
+    learner = PointwiseReplicableClassifier(base, n_blocks=12, rho=0.3, max_fits=12, shared_key="a")
+    learner.fit(table[:900], Y[:900])
+    assert learner.certificate_.certified
+    assert np.mean(learner.predict(table[900:]) == Y[900:]) > 0.6

@@ -1,0 +1,119 @@
+"""MLflow: model files instead of pickles, a gate on flips, no autologging inside the blocks."""
+
+import json
+
+import numpy as np
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.linear_model import LogisticRegression
+
+from replearn import PointwiseReplicableClassifier, SharedKey
+
+mlflow = pytest.importorskip("mlflow")
+pytestmark = pytest.mark.filterwarnings("default")  # those of mlflow's own dependencies
+
+from replearn.integrations.mlflow import KEY_VARIABLE, flip_metric, log_model  # noqa: E402
+
+X, Y = make_classification(3000, n_informative=4, flip_y=0.1, random_state=0)
+KEY = SharedKey.generate()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def store(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("mlflow")
+    mlflow.set_tracking_uri(f"sqlite:///{folder}/runs.db")
+    mlflow.create_experiment("gate", artifact_location=str(folder / "artifacts"))
+    mlflow.set_experiment("gate")
+    return folder
+
+
+def fitted(rows):
+    learner = PointwiseReplicableClassifier(LogisticRegression(), n_blocks=18, shared_key=KEY)
+    return learner.fit(X[rows], Y[rows])
+
+
+def frame(rows):
+    pd = pytest.importorskip("pandas")
+    return pd.DataFrame(X[rows], columns=[f"x{i}" for i in range(X.shape[1])])
+
+
+@pytest.fixture(scope="module")
+def logged(store):
+    model = fitted(slice(0, 1200))
+    with mlflow.start_run() as run:
+        info = log_model(model, registered_model_name="credit")
+    return model, info, run.info.run_id
+
+
+def test_the_logged_model_predicts_with_flip_probabilities(logged, monkeypatch):
+    model, info, _ = logged
+    monkeypatch.setenv(KEY_VARIABLE, KEY.export())
+    answers = mlflow.pyfunc.load_model(info.model_uri).predict(X[2400:])
+    assert list(answers.columns) == ["prediction", "flip_probability"]
+    np.testing.assert_array_equal(answers["prediction"], model.predict(X[2400:]))
+    np.testing.assert_array_equal(answers["flip_probability"], model.flip_probability(X[2400:]))
+
+
+def test_no_file_of_the_logged_model_contains_the_key(logged, store):
+    text = KEY.export().encode()
+    files = [path for path in store.rglob("*") if path.is_file()]
+    assert any(path.name == "model.replearn" for path in files)
+    assert [path for path in files if text in path.read_bytes()] == []
+
+
+def test_without_key_the_variable_is_named(logged, monkeypatch):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    with pytest.raises(Exception, match=KEY_VARIABLE):
+        mlflow.pyfunc.load_model(logged[1].model_uri)
+
+
+def test_the_certificate_is_an_artifact(logged):
+    model, _, run = logged
+    text = mlflow.artifacts.load_text(f"runs:/{run}/certificate.json")
+    assert json.loads(text) == json.loads(model.certificate_.to_json())
+
+
+@pytest.mark.parametrize(("limit", "passes"), [(0.5, True), (0.0001, False)])
+def test_a_gate_on_flips(logged, monkeypatch, limit, passes):
+    from mlflow.models import MetricThreshold
+    from mlflow.models.evaluation.validation import ModelValidationFailedException
+
+    monkeypatch.setenv(KEY_VARIABLE, KEY.export())
+    registered = mlflow.pyfunc.load_model("models:/credit/1")
+    candidate = LogisticRegression().fit(X[1200:2400], Y[1200:2400])
+    rows = frame(slice(2400, 3000))
+    rows["label"] = Y[2400:]
+    rows["answer"] = candidate.predict(X[2400:])
+    with mlflow.start_run():
+        result = mlflow.models.evaluate(
+            data=rows,
+            targets="label",
+            predictions="answer",
+            model_type="classifier",
+            extra_metrics=[flip_metric(registered, X[2400:])],
+            evaluator_config={"log_explainer": False},
+        )
+    thresholds = {"flip_rate": MetricThreshold(threshold=limit, greater_is_better=False)}
+    expected = np.mean(candidate.predict(X[2400:]) != logged[0].predict(X[2400:]))
+    assert result.metrics["flip_rate"] == pytest.approx(expected)
+    if passes:
+        mlflow.validate_evaluation_results(thresholds, result)
+    else:
+        with pytest.raises(ModelValidationFailedException):
+            mlflow.validate_evaluation_results(thresholds, result)
+
+
+def test_blocks_are_not_autologged(store):
+    def logged_by(fit):
+        with mlflow.start_run() as run:
+            fit()
+        return mlflow.get_run(run.info.run_id).data
+
+    mlflow.sklearn.autolog(log_models=False)
+    try:
+        alone = logged_by(lambda: LogisticRegression().fit(X[:1200], Y[:1200]))
+        blocks = logged_by(lambda: fitted(slice(0, 1200)))
+    finally:
+        mlflow.sklearn.autolog(disable=True)
+    assert "C" in alone.params  # autologging was on
+    assert (blocks.params, blocks.metrics) == ({}, {})
