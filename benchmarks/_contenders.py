@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,11 +18,21 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 from sklearn.ensemble import BaggingClassifier
 
-from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, plan
+from replearn import (
+    NotCertifiedWarning,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    plan,
+)
 from replearn.bounds import halves_supremum
+from replearn.bounds.score import score_half_width
 from replearn.execution import Panel
 
 FEW = 5
+MANY = 24
+"""As many as a `ScoreReplicableClassifier` fits."""
+
+NOMINAL = (0.1, 0.2)
 LITERAL_BLOCKS = 32
 
 
@@ -45,19 +55,26 @@ class Outcome:
     rho: float | None = None
     limit: float | None = None
     blocks: str = ""
+    proba: NDArray[np.float64] | None = None
 
     def as_json(self) -> dict[str, Any]:
-        return {**vars(self), "scores": np.round(self.scores, 6).tolist()}
+        proba = None if self.proba is None else np.round(self.proba, 5).tolist()
+        return {**vars(self), "scores": np.round(self.scores, 6).tolist(), "proba": proba}
 
 
 def single_fit(base: Any, half: Half) -> dict[str, Outcome]:
     start = time.process_time()
-    answers = clone(base).fit(half.X, half.y).predict(half.X_test)
-    return {"single fit": Outcome(answers.astype(float), time.process_time() - start)}
+    proba = clone(base).fit(half.X, half.y).predict_proba(half.X_test)[:, 1]
+    answers = (proba > 0.5).astype(float)
+    return {"single fit": Outcome(answers, time.process_time() - start, proba=proba)}
 
 
 def bagging_few(base: Any, half: Half) -> dict[str, Outcome]:
     return _bagging(base, half, FEW, "bagging, 5")
+
+
+def bagging_24(base: Any, half: Half) -> dict[str, Outcome]:
+    return _bagging(base, half, MANY, "bagging, 24")
 
 
 def bagging_many(base: Any, half: Half) -> dict[str, Outcome]:
@@ -68,9 +85,30 @@ def bagging_many(base: Any, half: Half) -> dict[str, Outcome]:
 def _bagging(base: Any, half: Half, n_estimators: int, name: str) -> dict[str, Outcome]:
     start = time.process_time()
     model = BaggingClassifier(base, n_estimators=n_estimators, random_state=0)
-    answers = model.fit(half.X, half.y).predict(half.X_test)
-    seconds = time.process_time() - start
-    return {name: Outcome(answers.astype(float), seconds, blocks=str(n_estimators))}
+    proba = model.fit(half.X, half.y).predict_proba(half.X_test)[:, 1]
+    answers, seconds = (proba > 0.5).astype(float), time.process_time() - start
+    return {name: Outcome(answers, seconds, blocks=str(n_estimators), proba=proba)}
+
+
+def score_thresholds(base: Any, half: Half) -> dict[str, Outcome]:
+    """Thresholds in standard errors at two nominal rhos: one fit, only their width differs."""
+    model = ScoreReplicableClassifier(base, shared_key=half.key, verbose=-1)
+    start = time.process_time()
+    fitted = model.fit(half.X, half.y)._vote()
+    scores = fitted.votes(half.X_test)
+    proba = fitted.rule.share(scores)
+    seconds, design = time.process_time() - start, model.certificate_.inputs
+    blocks = f"{design['n_blocks']} x {design['n_partitions']}"
+    return {
+        f"score, rho {rho}": Outcome(
+            replace(fitted.rule, half_width=score_half_width(rho)).chance(scores),
+            seconds,
+            rho=rho,
+            blocks=blocks,
+            proba=proba,
+        )
+        for rho in NOMINAL
+    }
 
 
 def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
@@ -124,6 +162,8 @@ def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
 Contender = Callable[[Any, Half], dict[str, Outcome]]
 CONTENDERS: dict[str, Contender] = {
     "single": single_fit,
+    "score": score_thresholds,
+    "bagging24": bagging_24,
     "defaults": defaults_and_majority,
     "literal": literal_paper,
     "bagging5": bagging_few,
@@ -132,10 +172,14 @@ CONTENDERS: dict[str, Contender] = {
 ROWS = (
     "single fit",
     "bagging, 5",
+    "bagging, 24",
     "bagging, T",
     "block majority",
     "majority, all partitions",
     "literal paper",
     "our defaults",
+    "score, rho 0.1",
+    "score, rho 0.2",
 )
+SCORE = ("score, rho 0.1", "score, rho 0.2")
 OURS = ("literal paper", "our defaults")

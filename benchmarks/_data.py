@@ -88,6 +88,7 @@ def add_data_arguments(parser: ArgumentParser, sets: str) -> None:
     )
     parser.add_argument("--sets", default=sets, help="names of files, with commas")
     parser.add_argument("--test", type=int, default=3000, help="number of test rows")
+    parser.add_argument("--rows", type=int, default=None, help="largest number of rows per half")
     parser.add_argument("--test-draw", type=int, default=0, help="another draw of the test rows")
 
 

@@ -17,7 +17,7 @@ import warnings
 import numpy as np
 from _base_learners import MODELS, base_learner
 from _cells import Cells, add_report_arguments, markdown_table, write_report
-from _contenders import CONTENDERS, OURS, ROWS, Half
+from _contenders import CONTENDERS, OURS, ROWS, SCORE, Half
 from _data import (
     SETS,
     add_data_arguments,
@@ -25,9 +25,10 @@ from _data import (
     load,
     parse,
 )
-from _measures import against
+from _measures import against, probability_measures, tail
 
 ACCURACY_LOST = 0.01
+PROBABILITIES = ("auc", "log_loss", "brier")
 HEADER = (
     "contender",
     "accuracy",
@@ -40,16 +41,24 @@ HEADER = (
     "blocks",
     "rho",
     "limit for halves",
+    "AUC",
+    "log loss",
+    "Brier",
     "CPU s",
     "lost",
 )
 
 
-def run_pair(table, model, contender, pair):
+def rows_per_half(table, largest):
+    half = len(table.rest) // 2
+    return half if largest is None else min(half, largest)
+
+
+def run_pair(table, model, contender, pair, largest=None):
     """Let one contender learn from both halves; return its outcomes for both."""
     base = base_learner(model, table, seed=pair)
     outcomes = {}
-    for rows in disjoint_samples(table, 2, pair):
+    for rows in disjoint_samples(table, 2, pair, rows_per_half(table, largest)):
         half = Half(table.X[rows], table.y[rows], table.X[table.test], f"benchmark {pair}")
         for name, outcome in CONTENDERS[contender](base, half).items():
             outcomes.setdefault(name, []).append(outcome.as_json())
@@ -65,6 +74,7 @@ def summarise(pairs, single, y):
     any_half = pairs[0][0]
     return {
         **against(scores_of(pairs), scores_of(single), y),
+        **probability_measures(pairs, y),
         "seconds": np.mean([half["seconds"] for pair in pairs for half in pair]),
         **{key: any_half[key] for key in ("rho", "limit", "blocks")},
     }
@@ -104,6 +114,8 @@ def table_of(summary):
     lines = []
     for name, s in summary.items():
         ratio, lost = s["ratio"], []
+        if name == SCORE[0]:
+            lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
         if name in OURS:
             lost += ["flips"] if ratio > 1 else []
             lost += ["accuracy"] if s["gain"] < -ACCURACY_LOST else []
@@ -121,6 +133,7 @@ def table_of(summary):
                 s["blocks"],
                 "" if s["rho"] is None else f"{s['rho']:.3f}",
                 "" if s["limit"] is None else f"{s['limit']:.3f}",
+                *[f"{s[name]:.4f}" if name in s else "" for name in PROBABILITIES],
                 f"{s['seconds']:.1f}",
                 ", ".join(lost),
             ]
@@ -148,7 +161,75 @@ def overview(results, tables, models):
     return markdown_table(("flips / accuracy", *names), lines)
 
 
-def report(cells, tables, models, n_pairs):
+# -- what the score thresholds are judged by -------------------------------------------------------
+TARGETS = {"logreg": -0.003, "boosting": -0.015, "forest": 0.0, "tree": 0.0}
+"""Accuracy against the single fit, mean over the files with LARGE rows per half and more."""
+
+LARGE = 10_000
+BAGGING_FACTOR = 1.1
+TAIL_FACTOR = 1.5
+TAIL_PAIRS = 12
+
+
+def verdict_of(met, reason):
+    return "met" if met else f"LOST: {reason}"
+
+
+def judged(results, tables, models, largest):
+    """Compare nominal 0.1 with the targets: accuracy over files, flips beside bagging by file."""
+    lines = []
+    for model in models:
+        names = [t.name for t in tables if rows_per_half(t, largest) >= LARGE]
+        found = {n: results.get(f"{n}-{model}", {}) for n in names}
+        gains = {n: s[SCORE[0]]["gain"] for n, s in found.items() if SCORE[0] in s}
+        if not gains:
+            continue
+        mean = np.mean(list(gains.values()))
+        each = ", ".join(f"{name} {100 * gain:+.2f}" for name, gain in gains.items())
+        target = TARGETS[model]
+        verdict = verdict_of(mean >= target, f"{100 * (target - mean):.2f} points short")
+        lines.append([f"accuracy, {model}", f"{100 * mean:+.2f} ({each})", f"{100 * target:+.1f}"])
+        lines[-1].append(verdict)
+    for model in models:
+        for table in tables:
+            summary = results.get(f"{table.name}-{model}", {})
+            bagging = summary.get("bagging, 24", summary.get("bagging, 5"))
+            if bagging is None or SCORE[0] not in summary:
+                continue
+            ratio = summary[SCORE[0]]["flips"] / max(bagging["flips"], 1e-9)
+            verdict = verdict_of(ratio <= BAGGING_FACTOR, "thresholds lie where more scores are")
+            name = f"flips / bagging's, {table.name}, {model}"
+            lines.append([name, f"{ratio:.2f}", f"{BAGGING_FACTOR}", verdict])
+    return markdown_table(("judged at nominal rho 0.1", "measured", "wanted", "verdict"), lines)
+
+
+def tails(cells, tables, models):
+    """Per-row tails of cells with many pairs, which need no other contender."""
+    lines = []
+    for model in models:
+        for table in tables:
+            pairs = [cells.get(table.name, model, "score", pair) for pair in range(99)]
+            pairs = [pair for pair in pairs if pair is not None]
+            for name in SCORE if len(pairs) >= TAIL_PAIRS else ():
+                nominal = pairs[0][name][0]["rho"]
+                limit = TAIL_FACTOR * nominal
+                found = tail(scores_of([pair[name] for pair in pairs]), limit)
+                reason = f"{found['above']:.1%} of the rows are surely above {limit:g}"
+                lines.append(
+                    [
+                        f"{table.name}, {model}, {name}",
+                        found["pairs"],
+                        f"{found['row_99']:.3f}",
+                        f"{found['worst_percent']:.3f}",
+                        f"{found['above']:.1%}",
+                        verdict_of(found["above"] <= 0.01, reason),
+                    ]
+                )
+    header = ("tail", "pairs", "99 % row", "worst 1 %, on other pairs", "rows above", "verdict")
+    return markdown_table(header, lines)
+
+
+def report(cells, tables, models, n_pairs, largest=None):
     parts, results = [], {}
     for model in models:
         for table in tables:
@@ -157,7 +238,7 @@ def report(cells, tables, models, n_pairs):
                 continue
             results[f"{table.name}-{model}"] = summary
             parts.append(
-                f"**{table.name}, {model}**: {len(table.rest) // 2:,} rows per half, "
+                f"**{table.name}, {model}**: {rows_per_half(table, largest):,} rows per half, "
                 f"{len(table.test):,} test rows, {count_pairs([summary[ROWS[0]]['pairs']])}\n\n"
                 f"{table_of(summary)}"
             )
@@ -178,8 +259,8 @@ def main():
     tables = [load(options, name) for name in options.sets.split(",")]
     models = options.models.split(",")
     # What matters most comes first: cheap contenders of all sets before bagging with T full fits.
-    cheap = [c for c in options.contenders.split(",") if c != "baggingT"]
-    costly = [c for c in options.contenders.split(",") if c == "baggingT"]
+    cheap = [c for c in options.contenders.split(",") if not c.startswith("bagging")]
+    costly = [c for c in options.contenders.split(",") if c.startswith("bagging")]
     for group in () if options.only_report else (cheap, costly):
         for model in models:
             for table in tables:
@@ -187,10 +268,16 @@ def main():
                     for contender in group:
                         cells.compute(
                             (table.name, model, contender, pair),
-                            lambda t=table, m=model, c=contender, p=pair: run_pair(t, m, c, p),
+                            lambda t=table, m=model, c=contender, p=pair: run_pair(
+                                t, m, c, p, options.rows
+                            ),
                         )
-    short, text, results = report(cells, tables, models, options.pairs)
-    write_report(options, results, text, overview=short)
+    short, text, results = report(cells, tables, models, options.pairs, options.rows)
+    sections = {"overview": short} if any("our defaults" in s for s in results.values()) else {}
+    if any(SCORE[0] in summary for summary in results.values()):
+        verdicts = judged(results, tables, models, options.rows)
+        sections["score"] = f"{verdicts}\n\n{tails(cells, tables, models)}"
+    write_report(options, results, text, **sections)
 
 
 if __name__ == "__main__":

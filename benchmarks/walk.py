@@ -82,6 +82,8 @@ def trace(name):
     for module in pkgutil.walk_packages([str(HOUSE)], "replearn."):
         if not module.name.endswith("__main__"):
             importlib.import_module(module.name)
+    for public in replearn.__all__:  # made on first use: an import as well
+        getattr(replearn, public)
     given = pickle.loads(Path("given.pickle").read_bytes())
     codes = set()
 

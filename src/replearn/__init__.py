@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ReplicableSearchCV,
         ReplicableSelector,
         ReplicableThresholdClassifier,
+        ScoreReplicableClassifier,
         SemiReplicableClassifier,
     )
     from replearn.persistence import ModelFileError, load, save
@@ -46,6 +47,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
     "SemiReplicableClassifier",
     "SharedKey",
     "UnsupportedValueError",

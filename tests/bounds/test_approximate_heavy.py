@@ -31,6 +31,7 @@ from replearn.bounds.multiclass import (
     class_disagreement_bound,
     class_disagreement_tail,
     class_mean_and_spread,
+    class_weights,
 )
 
 
@@ -139,32 +140,30 @@ def test_every_part_counts():
 @pytest.mark.parametrize("n_classes", [3, 5])
 def test_class_votes_that_are_the_same_everywhere(n_classes):
     """All points share every vote: Z = 1 - agreement of two multinomial votes."""
-    n_blocks, n_pairs = 60, 4000
+    n_blocks, n_pairs, sharpness = 60, 4000, 4.0
     rng = np.random.default_rng(1)
     even = np.full(n_classes, 1 / n_classes)
-    p, q = rng.multinomial(n_blocks, even, (2, n_pairs)).astype(float)
+    p, q = class_weights(rng.multinomial(n_blocks, even, (2, n_pairs)) / n_blocks, sharpness)
     z = 1.0 - agreement_probability(p, q)
     for gamma in (0.2, 0.3, 0.4, 0.5):
-        tail = class_disagreement_tail(n_blocks, n_classes, gamma)
+        tail = class_disagreement_tail(n_blocks, n_classes, sharpness, gamma)
         assert (z > gamma).sum() <= stats.binom.isf(1e-8, n_pairs, tail)
     # the mean alone does not bound it
     assert (z > z.mean()).mean() > 0.3
-    mean, _ = class_mean_and_spread(n_blocks, n_classes)
-    assert mean == pytest.approx(multiclass_flip_bound(n_blocks, n_classes), rel=1e-9)
+    mean, _ = class_mean_and_spread(n_blocks, n_classes, sharpness)
+    assert mean == pytest.approx(multiclass_flip_bound(n_blocks, n_classes, sharpness), rel=1e-9)
 
 
 @settings(max_examples=30, deadline=None)
 @given(st.integers(2, 500), st.integers(3, 8), st.floats(1e-6, 0.999))
 def test_class_tail_and_bound_are_inverse(n_blocks, n_classes, rho):
-    gamma = class_disagreement_bound(n_blocks, n_classes, rho)
-    tail = class_disagreement_tail(n_blocks, n_classes, gamma)
+    gamma = class_disagreement_bound(n_blocks, n_classes, 4.0, rho)
+    tail = class_disagreement_tail(n_blocks, n_classes, 4.0, gamma)
     assert tail <= rho * (1 + 1e-9)
 
 
-def test_one_block_moves_the_tangent_by_its_step():
-    """phi below its tangent, and one vote moves the total variation by 1/T."""
-    mean, spread = class_mean_and_spread(50, 3)
-    tau = mean / (2 - mean)
-    slope = math.sqrt(spread * 50)
-    x = np.linspace(0, 1, 201)
-    assert (2 * x / (1 + x) <= mean + slope * (x - tau) + 1e-12).all()
+def test_the_spread_is_that_of_bounded_differences():
+    """One vote moves the range of the differences by 2/T; there are 2T blocks."""
+    _, spread = class_mean_and_spread(50, 3, 4.0)
+    step = 4.0 / 4.0 * 2.0 / 50
+    assert spread == pytest.approx(2 * 50 * step**2 / 2, rel=1e-9)

@@ -78,7 +78,7 @@ USAGE = {
     ),
     "option of no vote": (
         ("plan", "--n", "900", "--nu", "0.1"),
-        "plan('pointwise') does not take ['nu']; its options are n_blocks",
+        "plan('pointwise') does not take ['nu']; its options are ",
     ),
     "accuracy in part": (("plan", "--n", "900", "--alpha", "0.1"), "beta and d are both open"),
     "no mass": (("plan", "--n", "9", "--gamma", "0.1"), "gamma=0.1 belongs to the approximate"),

@@ -20,20 +20,20 @@ def test_list_names_every_experiment_and_its_theorem(call):
 
 def test_run_writes_data_figure_and_text(call, tmp_path):
     out_dir = tmp_path / "new" / "folder"
-    code, out, err = call("lab", "run", "coin-limit", "--size", "tiny", "--out", out_dir)
+    code, out, err = call("lab", "run", "one-coin", "--size", "tiny", "--out", out_dir)
     assert code == 0
-    assert "no rule of any kind" in out
+    assert "two runs are two fair coins" in out
     assert {path.name for path in out_dir.iterdir()} == {
-        f"coin-limit.{end}" for end in ("json", "md", "png")
+        f"one-coin.{end}" for end in ("json", "md", "png")
     }
     assert "written: " in err
-    code, out, _ = call("lab", "run", "coin-limit", "--size", "tiny", "--json", "--quiet")
-    assert json.loads(out)["data"] == json.loads((out_dir / "coin-limit.json").read_text())["data"]
+    code, out, _ = call("lab", "run", "one-coin", "--size", "tiny", "--json", "--quiet")
+    assert json.loads(out)["data"] == json.loads((out_dir / "one-coin.json").read_text())["data"]
 
 
 def test_without_matplotlib_numbers_and_text_are_written(call, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    code, _, err = call("lab", "run", "coin-gap", "--size", "tiny", "--out", tmp_path)
+    code, _, err = call("lab", "run", "one-coin", "--size", "tiny", "--out", tmp_path)
     assert code == 0
     assert {path.suffix for path in tmp_path.iterdir()} == {".json", ".md"}
     assert "replicable-learn[plot]" in err

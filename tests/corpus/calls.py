@@ -103,6 +103,23 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
     return facts | heavy_facts(model.heavy_)
 
 
+def score_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
+    """Everything that a learner with thresholds in standard errors can be asked about rows."""
+    model = rl.ScoreReplicableClassifier(base, shared_key=KEY, **settings).fit(table.X, table.y)
+    told = model.explain(table.new)
+    return {
+        "answers": model.predict(table.new),
+        "labels": model.classes_,
+        "probabilities": close(model.predict_proba(table.new)),
+        "standard error": close(np.array(model.standard_error_)),
+        "margins": close(told.margin),
+        "flip probabilities": close(told.flip_probability),
+        "trained models": len(model.estimators_),
+        "certified": model.certificate_.certified,
+        "rho": model.certificate_.rho,
+    }
+
+
 def heavy_facts(heavy: Any) -> Facts:
     if heavy is None:
         return {}

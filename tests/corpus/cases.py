@@ -15,6 +15,7 @@ from . import (
     cases_primitives,
     cases_randomness,
     cases_rules,
+    cases_score,
     cases_votes,
 )
 from .calls import WARNINGS, Facts
@@ -40,6 +41,7 @@ CASES: dict[str, Callable[[], Facts]] = {
     name: function
     for module in (
         cases_votes,
+        cases_score,
         cases_bases,
         cases_choice,
         cases_primitives,

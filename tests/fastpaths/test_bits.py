@@ -24,6 +24,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
+import replearn.fastpaths  # noqa: F401  (registers the plug-ins, in this process and in a fresh one)
 from replearn.execution import Panel, fit_blocks, fitting, make_blocks
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows, take_rows

@@ -27,7 +27,7 @@ def test_arcsine_widths(blocks, width):
 def test_smallest_numbers_of_blocks():
     assert plan(rho=0.1).n_blocks == 18
     assert plan(rho=0.1, law="optimal").n_blocks == 16
-    assert plan(rho=0.1, n_classes=3).n_blocks == pytest.approx(230, rel=0.02)
+    assert plan(rho=0.1, n_classes=3).n_blocks == 87
 
 
 # -- n passes, n - 1 fails -------------------------------------------------------------------------

@@ -29,7 +29,7 @@ def test_both_sides_meet(n):
     assert limit.lower <= limit.upper <= 1.0001 * limit.lower
     assert limit.upper <= flip_supremum(tightest_law(n)) * (1 + 1e-5)
     assert limit.lower <= flip_supremum(arcsine_law(n, 0.99)) <= 1.1 * limit.lower
-    assert 0.25 * limit.lower < information_limit(n) <= limit.lower
+    assert 0.2 * limit.lower < information_limit(n) <= limit.lower
 
 
 def test_the_lower_side_holds_in_rational_numbers():

@@ -9,9 +9,25 @@ from replearn.lab import all_experiments, find_experiment
 from replearn.lab.experiment import SIZES
 
 EXPERIMENTS = all_experiments()
+# Those that take most of a second even at their smallest run in the long suite.
+SLOW = {
+    "coin-gap",
+    "two-coins",
+    "pointwise-to-coin",
+    "realizable-to-coin",
+    "conjunctions",
+    "domain-size",
+    "impossible",
+    "promise",
+    "scaling-thresholds",
+}
+RUN = [
+    pytest.param(name, marks=pytest.mark.statistical if name in SLOW else ())
+    for name in EXPERIMENTS
+]
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", RUN)
 def test_runs_and_writes(name, tmp_path):
     result = EXPERIMENTS[name].run("tiny", key="test")
     written = {path.suffix: path for path in result.write(tmp_path)}
@@ -38,7 +54,7 @@ def test_is_described(name):
 
 
 def test_the_same_key_gives_the_same_files(tmp_path):
-    experiment = find_experiment("coin-gap")
+    experiment = find_experiment("one-coin")
     for folder in ("a", "b"):
         experiment.run("tiny", key=3).write(tmp_path / folder, "svg")
     for file in (tmp_path / "a").iterdir():

@@ -25,6 +25,7 @@ from replearn.testing.populations import FirstRowLearner
 
 N, T = 702, 18  # 39 rows per block: one too few for two leaves of 20
 BOOSTING = HistGradientBoostingClassifier(max_iter=3)
+UNSPLIT = DecisionTreeClassifier(min_impurity_decrease=9.0)  # its parameters do not say so
 
 
 def sample(n=N, share=0.5, *, noise=False, seed=0):
@@ -72,14 +73,32 @@ def fit_silently(model, *data, **params):
 # -- said --------------------------------------------------------------------------------------
 
 
-def test_boosting_in_blocks_that_it_cannot_split():
+def test_boosting_in_blocks_that_it_cannot_split_is_told_before_the_fit():
     X, y = sample()
     with pytest.warns(ConstantBlocksWarning) as caught:
         model = learner(BOOSTING).fit(X, y)
     message = str(caught[0].message)
     for words in (
-        "16 of the 16 models of HistGradientBoostingClassifier(max_iter=3) that were asked, each "
-        "trained on 39 rows, give",
+        "blocks of 39 rows",
+        "HistGradientBoostingClassifier with min_samples_leaf=20 answers a constant",
+        "fewer than 40 rows",
+        "n_blocks=17 (instead of 18) gives blocks of 40 rows and rho = 0.1026",
+        "80 rows per block are useful",
+    ):
+        assert words in message
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert len(np.unique(model.vote_share(X))) == 1  # it is as bad as the warning says
+
+
+def test_models_that_do_not_split():
+    X, y = sample()
+    with pytest.warns(ConstantBlocksWarning) as caught:
+        model = learner(UNSPLIT).fit(X, y)
+    message = str(caught[0].message)
+    for words in (
+        "16 of the 16 models of DecisionTreeClassifier(min_impurity_decrease=9.0) that were "
+        "asked, each trained on 39 rows, give",
         "to all 256 training rows",
         "although 50% of the labels differ",
         "or the features say nothing about the labels",
@@ -199,10 +218,10 @@ def test_a_search_none_of_whose_configurations_can_learn():
         (LogisticRegression(), sample(share=0.2, noise=True)),
         (DecisionTreeClassifier(), sample(noise=True)),
         (LinearSVC(), sample(noise=True)),
-        (BOOSTING, sample(share=0.01)),
+        (UNSPLIT, sample(share=0.01)),
         (LogisticRegression(), sample(share=0.01)),
-        (BOOSTING, (sample()[0], np.zeros(N))),
-        (BOOSTING, (np.ones((N, 3)), sample()[1])),
+        (UNSPLIT, (sample()[0], np.zeros(N))),
+        (UNSPLIT, (np.ones((N, 3)), sample()[1])),
         (DummyClassifier(), sample()),
         (FirstRowLearner(), sample()),
     ],
@@ -214,7 +233,7 @@ def test_a_search_none_of_whose_configurations_can_learn():
         "noise with few positives",
         "noise and a tree",
         "noise and lines",
-        "rare positives that boosting ignores",
+        "rare positives that a constant ignores",
         "rare positives",
         "one class",
         "equal rows",

@@ -8,7 +8,11 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import multiclass_flip_bound
 from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
-from replearn.bounds.multiclass import smallest_blocks_multiclass
+from replearn.bounds.multiclass import (
+    class_weights,
+    least_sharpness,
+    smallest_blocks_multiclass,
+)
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import plan
 
@@ -50,11 +54,41 @@ def fitted(T=30, p=(0.5, 0.3, 0.2), key=0, rng=None, **params):
 
 def test_plan_says_how_many_blocks_three_classes_need():
     made = plan(n=10_000, rho=0.1, n_classes=3, n_partitions=1)
-    assert made.n_blocks == smallest_blocks_multiclass(0.1, 3) == 230
     assert made.certified
+    assert made.n_blocks == 352
+    just = plan(n=2200, rho=0.1, n_classes=3)
+    assert just.certified
+    assert just.n_blocks == 88
     few = plan(n=1000, rho=0.1, n_classes=3)
     assert not few.certified
-    assert few.needed_blocks == 230
+    assert few.needed_blocks == smallest_blocks_multiclass(0.1, 3) == 87
+
+
+def test_plan_makes_the_rule_as_sharp_as_the_blocks_allow():
+    made = [plan(n=40 * T, rho=0.1, n_classes=3, n_blocks=T) for T in (100, 200, 400)]
+    assert [one.design.sharpness for one in made] == sorted(one.design.sharpness for one in made)
+    assert all(0.0999 < one.rho <= 0.1 for one in made)
+    short = plan(n=800, rho=0.1, n_classes=3, n_blocks=20)
+    assert not short.certified
+    assert short.design.sharpness == least_sharpness(3)
+    anything = plan(n=800, rho=1.0, n_classes=3, n_blocks=20).design.sharpness
+    assert class_weights([9 / 20, 8 / 20, 3 / 20], anything)[0] > 0.6
+
+
+def test_explanations_say_why_fewer_votes_can_win():
+    model = fitted(T=40, p=(0.6, 0.4, 0.0))
+    points = np.random.default_rng(8).standard_normal((200, 2))
+    told = model.explain(points)
+    outvoted = told.vote_share < told.most_voted_share
+    assert outvoted.any()
+    assert (told.key_chance > 0).all()
+    for sentence, few in zip(told.sentences(), outvoted, strict=True):
+        assert ("close as these" in sentence) == few
+        assert ("came next" in sentence) != few
+    clear = fitted(T=40, p=(1.0, 0.0, 0.0)).explain(points[:1])
+    assert clear.key_chance[0] == 1.0
+    assert np.isinf(clear.margin[0])
+    assert "no random number could change" in str(clear)
 
 
 @pytest.mark.parametrize("p", [(1 / 3, 1 / 3, 1 / 3), (0.5, 0.25, 0.125, 0.125)])
@@ -64,7 +98,7 @@ def test_flips_stay_below_the_certificate(p):
     for pair in range(n_pairs):
         a, b = (fitted(T, p, key=pair, rng=rng).predict(np.zeros((1, 2))) for _ in range(2))
         flips += int(a[0] != b[0])
-    bound = multiclass_flip_bound(T, len(p))
+    bound = multiclass_flip_bound(T, len(p), least_sharpness(len(p)))
     assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
     assert flips > 0
 
@@ -72,7 +106,7 @@ def test_flips_stay_below_the_certificate(p):
 def test_a_key_of_its_own_breaks_it():
     T, n_points, rng, p = 120, 300, np.random.default_rng(2), (1 / 3, 1 / 3, 1 / 3)
     points = rng.standard_normal((n_points, 2))  # given the models, keys decide point by point
-    most = binom.isf(FALSE_ALARM, n_points, multiclass_flip_bound(T, 3))
+    most = binom.isf(FALSE_ALARM, n_points, multiclass_flip_bound(T, 3, 3.0))
     a, same, other = (fitted(T, p, key=key, rng=rng).predict(points) for key in (0, 0, 1))
     assert (a != same).sum() <= most < (a != other).sum()
 
@@ -82,36 +116,36 @@ def test_classes_come_from_the_caller():
     assert model.classes_.tolist() == [0, 1, 2]
     assert model.certificate_.design.n_classes == 3
     assert model.predict_proba(np.zeros((2, 2))).shape == (2, 3)
-    assert 2 not in model.predict(np.random.default_rng(0).standard_normal((200, 2)))
+    assert model.predict_proba(np.zeros((1, 2)))[0, 2] == 0.0
 
 
-def test_answers_are_drawn_from_the_votes():
-    """Over many points, each with Gumbels of its own, the answers have the votes' shares."""
+def test_answers_are_drawn_with_the_chances_of_the_votes():
+    """Over many points, each with Gumbels of its own."""
     model = fitted(T=20)
     points = np.random.default_rng(3).standard_normal((3000, 2))
-    shares = model.predict_proba(points[:1])[0]
+    sharpness = model.certificate_.design.sharpness
     answers = model.predict(points)
-    for label, share in enumerate(shares):
+    for label, share in enumerate(class_weights(model.predict_proba(points[:1])[0], sharpness)):
         count = int((answers == label).sum())
         assert binom.ppf(1e-9, 3000, share) <= count <= binom.isf(1e-9, 3000, share)
 
 
 def test_flip_probability_is_calibrated_and_limited():
     """True flip probabilities by simulation of fresh votes under the same Gumbels."""
-    T, p, rng = 40, np.array([0.5, 0.3, 0.2]), np.random.default_rng(4)
+    T, p, rng, sharpness = 40, np.array([0.5, 0.3, 0.2]), np.random.default_rng(4), 6.0
     gumbels = rng.gumbel(size=(25, 3))
     fresh = rng.multinomial(T, p, 4000)
     estimates, truths, failures = [], [], 0
     for g in gumbels:
         seen = rng.multinomial(T, p, 40)
         noise = np.repeat(g[None], 40, axis=0)
-        now = class_answers(seen, noise)
-        answers = class_answers(fresh, g[None])
+        now = class_answers(class_weights(seen / T, sharpness), noise)
+        answers = class_answers(class_weights(fresh / T, sharpness), g[None])
         truth = np.array([(answers != a).mean() for a in now])
-        lower, upper = class_flip_limits(seen / T, T, noise, delta=0.05)
+        lower, upper = class_flip_limits(seen / T, T, noise, sharpness, delta=0.05)
         slack = 4 * np.sqrt(truth * (1 - truth) / 4000) + 1e-3
         failures += int(((truth < lower - slack) | (truth > upper + slack)).sum())
-        estimates.append(class_flip_estimate(seen / T, T, noise).mean())
+        estimates.append(class_flip_estimate(seen / T, T, noise, sharpness).mean())
         truths.append(truth.mean())
     assert failures <= binom.isf(FALSE_ALARM, 1000, 0.05)
     assert np.mean(estimates) == pytest.approx(np.mean(truths), abs=0.035)
@@ -119,8 +153,8 @@ def test_flip_probability_is_calibrated_and_limited():
 
 def test_limits_hold_for_averages_too():
     shares, g = np.array([[0.7, 0.2, 0.1]]), np.array([[0.0, 0.0, 0.0]])
-    exact = class_flip_limits(shares, 50, g)
-    averaged = class_flip_limits(shares, 50, g, counted=False)
+    exact = class_flip_limits(shares, 50, g, 4.0)
+    averaged = class_flip_limits(shares, 50, g, 4.0, counted=False)
     assert averaged[1] >= exact[1] - 1e-9
     assert (averaged[0] <= exact[0] + 1e-9).all()
 
@@ -141,7 +175,6 @@ def test_estimates_and_explanations_of_a_learner():
     assert (explained.answer == model.predict(points)).all()
     assert (explained.margin >= 0).all()
     assert (explained.answer != explained.runner_up).all()
-    assert "came next" in str(explained).splitlines()[0]
     assert explained.frame().columns[0] == "answer"
     kept = model.predict_or_abstain(points, 0.05)
     assert ((kept == None) == (flips > 0.05)).all()  # noqa: E711
@@ -168,14 +201,14 @@ def test_soft_votes_and_partitions_work():
 
 def test_bad_shares_are_named():
     with pytest.raises(ValueError, match="shapes"):
-        class_flip_estimate([[0.5, 0.5]], 10, [[0.0]])
+        class_flip_estimate([[0.5, 0.5]], 10, [[0.0]], 4.0)
     with pytest.raises(ValueError, match="sum"):
-        class_flip_limits([[0.9, 0.9]], 10, [[0.0, 0.0]])
+        class_flip_limits([[0.9, 0.9]], 10, [[0.0, 0.0]], 4.0)
 
 
 def test_not_certified_is_said():
     rng = np.random.default_rng(0)
-    with pytest.warns(NotCertifiedWarning, match="230 blocks"):
+    with pytest.warns(NotCertifiedWarning, match="87 blocks"):
         PointwiseReplicableClassifier(FirstLabel()).fit(
             rng.standard_normal((600, 2)), rng.integers(0, 3, 600)
         )
@@ -191,11 +224,12 @@ def test_several_partitions_count_for_what_they_are_worth():
     apart += mean - apart.mean(axis=1, keepdims=True)
     apart = np.maximum(apart, 0)
     one, few, many = (
-        float(class_flip_estimate(parts, 64, gumbels)[0]) for parts in (mean[None], alike, apart)
+        float(class_flip_estimate(parts, 64, gumbels, 4.0)[0])
+        for parts in (mean[None], alike, apart)
     )
     assert one == few > many
     with pytest.raises(ValueError, match="shape"):
-        class_flip_estimate(np.zeros((2, 0, 3)), 64, gumbels)
+        class_flip_estimate(np.zeros((2, 0, 3)), 64, gumbels, 4.0)
 
 
 @pytest.mark.statistical
@@ -219,15 +253,18 @@ def test_flip_estimates_of_several_partitions_are_right_on_average():
             parts.append(np.bincount(votes, minlength=3) / n_blocks)
         return np.array(parts)[None]
 
+    def answer_of(parts, gumbels):
+        return class_answers(class_weights(parts.mean(axis=1), 3.0), gumbels)[0]
+
     estimates, single, flips = [], [], []
     for _ in range(n_keys):
         gumbels = rng.gumbel(size=(1, 3))
         seen = shares()
-        now = class_answers(seen.mean(axis=1), gumbels)[0]
-        fresh = [class_answers(shares().mean(axis=1), gumbels)[0] for _ in range(20)]
+        now = answer_of(seen, gumbels)
+        fresh = [answer_of(shares(), gumbels) for _ in range(20)]
         flips.append(np.mean(np.array(fresh) != now))
-        estimates.append(class_flip_estimate(seen, n_blocks, gumbels)[0])
-        single.append(class_flip_estimate(seen.mean(axis=1), n_blocks, gumbels)[0])
+        estimates.append(class_flip_estimate(seen, n_blocks, gumbels, 3.0)[0])
+        single.append(class_flip_estimate(seen.mean(axis=1), n_blocks, gumbels, 3.0)[0])
     assert np.mean(estimates) < np.mean(single)
     # on the safe side, and within a third
     assert np.mean(flips) * 0.85 < np.mean(estimates) < np.mean(flips) * 1.35

@@ -39,6 +39,7 @@ from replearn.learners import (
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
+    ScoreReplicableClassifier,
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, describe, load, save
@@ -75,6 +76,9 @@ MODELS = {
     "approximate": lambda: ApproximatelyReplicableClassifier(
         GaussianNB(), n_blocks=6, plan={"n_partitions": 1}, gamma=0.9, rho=0.9, shared_key=KEY
     ).fit(X, Y),
+    "score": lambda: ScoreReplicableClassifier(GaussianNB(), threshold=(1, 2), shared_key=KEY).fit(
+        X, Y
+    ),
     "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),
     "semi": lambda: SemiReplicableClassifier(shared_key=KEY).fit(X, Y, X_shared=X[:40]),
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(

@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 from replearn.auditing._clock import stop_after
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
+from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
 from replearn.guarantees import Certificate
@@ -97,7 +98,7 @@ class PairOutcome:
 
     predictions: NDArray[np.int32]  # places in the list of classes
     law: NDArray[np.float64] | None = None  # two classes: probability of the second one
-    votes: NDArray[np.float64] | None = None  # more classes: vote shares
+    votes: NDArray[np.float64] | None = None  # more classes: chance of each answer over keys
     probabilities: NDArray[np.float64] | None = None
     thresholds: NDArray[np.float64] | None = None  # the rows' own, under the contender's key
     predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
@@ -244,7 +245,8 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
         outcome = _predict(model, classes, points)
         # Fewer classes in this sample than in the file: another rule, judged by its predictions.
         if len(model.classes_) == len(classes):
-            outcome["votes"] = outcome["probabilities"]
+            sharpness = model.certificate_.design.sharpness
+            outcome["votes"] = class_weights(outcome["probabilities"], sharpness)
             outcome["predicted_flips"] = model.flip_probability(points)
         return outcome
     explained = model.explain(points)

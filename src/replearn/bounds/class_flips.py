@@ -1,7 +1,8 @@
 """More than two classes: what one run tells about a fresh sample's answer at a point.
 
-The answer is ``argmax_c (log votes_c + gumbel_c)``. Given the point's Gumbels, class c beats class
-a iff its votes exceed ``exp(gumbel_a - gumbel_c)`` times those of a: a statement about two counts.
+The answer is ``argmax_c (log W_c + gumbel_c)``, W the `class_weights` of the vote shares. Given the
+point's Gumbels, class c can beat class a only if its share exceeds that of a by a gap that follows
+from ``gumbel_a - gumbel_c``: a statement about two counts.
 """
 
 from collections.abc import Callable
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
+from replearn.bounds.multiclass import class_weights
 from replearn.bounds.numeric import Floats
 from replearn.records.checks import check_count, check_fraction
 
@@ -21,7 +23,7 @@ _EXPONENTS = np.geomspace(1e-3, 30.0, 90)
 
 
 def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
-    """Return the class that each point's votes (or shares) and shared Gumbels name.
+    """Return the class that each point's weights and shared Gumbels name.
 
     >>> class_answers([[0.0, 3.0, 1.0]], [[9.0, 0.1, 0.2]]).tolist()
     [1]
@@ -32,34 +34,40 @@ def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
     return answers
 
 
-def class_flip_estimate(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
+def class_flip_estimate(
+    shares: ArrayLike, n_blocks: int, gumbels: ArrayLike, sharpness: float
+) -> Floats:
     """Estimate the probability that a fresh sample answers differently under the same key.
 
     Chance of all classes but the one that is named now; see `class_answer_chances`.
 
-    >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
+    >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]], 4.0).tolist()
     [0.0]
     """
     parts, noise = _checked_parts(shares, gumbels)
-    chances = class_answer_chances(parts, n_blocks, noise)
-    now = class_answers(parts.mean(axis=1), noise)
+    chances = class_answer_chances(parts, n_blocks, noise, sharpness)
+    now = class_answers(class_weights(parts.mean(axis=1), sharpness), noise)
     chances[np.arange(len(now)), now] = 0.0
     return np.asarray(chances.sum(axis=1), float)
 
 
-def class_answer_chances(shares: ArrayLike, n_blocks: int, gumbels: ArrayLike) -> Floats:
+def class_answer_chances(
+    shares: ArrayLike, n_blocks: int, gumbels: ArrayLike, sharpness: float
+) -> Floats:
     """Estimate how likely a fresh sample names each class under the same key.
 
     ``shares`` are vote shares of shape (points, [partitions,] classes). The same 1000 predictive
     vote vectors (Jeffreys' prior) serve every call: the estimate is a function of its arguments.
 
-    >>> class_answer_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]]).tolist()
+    >>> class_answer_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]], 4.0).tolist()
     [[1.0, 0.0, 0.0]]
     """
     parts, noise = _checked_parts(shares, gumbels)
     worth = _effective_votes(parts, check_count("n_blocks", n_blocks))
     with np.errstate(divide="ignore"):
-        return _chances(parts.mean(axis=1), worth, np.log, noise)
+        return _chances(
+            parts.mean(axis=1), worth, lambda fresh: np.log(class_weights(fresh, sharpness)), noise
+        )
 
 
 def label_answer_chances(
@@ -123,6 +131,7 @@ def class_flip_limits(
     shares: ArrayLike,
     n_blocks: int,
     gumbels: ArrayLike,
+    sharpness: float,
     *,
     delta: float = 0.05,
     counted: bool = True,
@@ -133,24 +142,31 @@ def class_flip_limits(
     counts of one partition over T and have exact binomial limits; others average partitions or
     scores.
 
-    >>> lower, upper = class_flip_limits([[0.9, 0.1, 0.0]], 64, [[1.0, 0.0, 0.0]])
+    >>> lower, upper = class_flip_limits([[0.9, 0.1, 0.0]], 64, [[1.0, 0.0, 0.0]], 4.0)
     >>> float(lower[0]), bool(upper[0] < 1e-6)
     (0.0, True)
     """
     check_fraction("delta", delta, one=False)
     mean, noise = _checked(shares, gumbels)
     low, high = _share_limits(mean, n_blocks, delta / mean.shape[1], counted)
-    now = class_answers(mean, noise)
+    now = class_answers(class_weights(mean, sharpness), noise)
     every = np.arange(len(mean))
-    ratio = noise - noise[every, now][:, np.newaxis]
+    lead = noise[every, now][:, np.newaxis] - noise
     others = np.ones_like(mean, dtype=bool)
     others[every, now] = False
     # theorem: fresh-sample-point (section "more than two classes")
-    beaten = _duel_bound(high, low[every, now][:, np.newaxis], ratio, n_blocks)
+    gap = _gap_to_win(lead) / sharpness
+    beaten = _duel_bound(high, low[every, now][:, np.newaxis], gap, n_blocks)
     upper = np.minimum(np.where(others, beaten, 0.0).sum(axis=1), 1.0)
-    kept = _duel_bound(high[every, now][:, np.newaxis], low, -ratio, n_blocks)
+    gap = _gap_to_win(-lead) / sharpness
+    kept = _duel_bound(high[every, now][:, np.newaxis], low, gap, n_blocks)
     lower = np.where(others, 1.0 - kept, 0.0).max(axis=1)
     return np.maximum(lower, 0.0), upper
+
+
+def _gap_to_win(lead: Floats) -> Floats:
+    """By how much the share must exceed the other's, times the sharpness, against this lead."""
+    return np.where(lead > 0.0, 2.0 * np.tanh(np.maximum(lead, 0.0) / 2.0), lead) - 1e-12
 
 
 def _share_limits(
@@ -163,23 +179,20 @@ def _share_limits(
     return low, kl_upper(mean, n_blocks, delta / 2.0)
 
 
-def _duel_bound(rises: Floats, falls: Floats, log_ratio: Floats, n_blocks: int) -> Floats:
-    """Bound P(r X >= Y), X and Y shares of T votes with chances at most / at least these.
+def _duel_bound(rises: Floats, falls: Floats, gap: Floats, n_blocks: int) -> Floats:
+    """Bound P(X - Y >= gap), X and Y shares of T votes with chances at most / at least these.
 
-    Chernoff: (1 + p (e^(t r) - 1) + q (e^-t - 1))^T, smallest over t; the chances are cut so that
-    they sum to at most 1, the larger first.
+    Chernoff: (1 + p (e^t - 1) + q (e^-t - 1))^T e^(-t T gap), smallest over t; the chances are cut
+    so that they sum to at most 1, the larger first.
     """
-    rises, falls = np.broadcast_arrays(rises, falls)
+    rises, falls, gap = np.broadcast_arrays(rises, falls, gap)
     rises = np.minimum(rises, 1.0 - falls)
-    ratio = np.exp(np.clip(log_ratio, -700.0, 700.0))
     best = np.ones(rises.shape)
     for t in _EXPONENTS:
-        # scaled by the larger of r and 1, so that no exponent overflows
-        step = t / np.maximum(ratio, 1.0)
-        growth = rises * np.expm1(step * ratio) + falls * np.expm1(-step)
-        logs = n_blocks * np.log1p(np.maximum(growth, -1.0 + 1e-300))
+        growth = rises * np.expm1(t) + falls * np.expm1(-t)
+        logs = n_blocks * (np.log1p(np.maximum(growth, -1.0 + 1e-300)) - t * gap)
         best = np.minimum(best, np.exp(np.minimum(logs, 0.0)))
-    return np.minimum(best * (1.0 + 1e-9), 1.0)
+    return np.where(gap > 1.0, 0.0, np.minimum(best * (1.0 + 1e-9), 1.0))
 
 
 def _checked_parts(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:

@@ -1,24 +1,19 @@
-"""More than two classes: correlated sampling from the votes with Gumbels keyed by the label.
+"""More than two classes: votes, sharpened, and a label drawn with Gumbels keyed by the label.
 
-Each run answers ``argmax_c (log p_c + Gumbel_c)`` with its own vote distribution p and the shared
-Gumbels of the point, so it answers c with probability p_c, and two runs mostly agree.
+`class_weights` turns vote shares into chances W. Each run answers ``argmax_c (log W_c + Gumbel_c)``
+with the shared Gumbels of the point, so it answers c with probability W_c, and two runs mostly
+agree: they differ with probability at most ``sharpness / 4`` times the range of the differences of
+their shares.
 """
 
-from functools import lru_cache
+import math
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds.approximate import deviation_bound, deviation_tail, point_mass_spread
 from replearn.bounds.laws import MOST_BLOCKS
-from replearn.bounds.numeric import Floats
-from replearn.bounds.suprema import (
-    MOST_BLOCKS_BY_CELLS,
-    distribution_functions,
-    mean_difference_limit,
-    not_all_equal,
-    windows,
-)
+from replearn.bounds.numeric import Floats, round_up
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import require_integer
@@ -74,30 +69,72 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
     return np.asarray(values / values.sum(axis=-1, keepdims=True))
 
 
-@lru_cache(maxsize=4096)
-def mean_difference(n_blocks: int, q: float) -> float:
-    """Return E|B1 - B2| / T for independent B1, B2 ~ Bin(T, q), rounded up.
+def class_weights(shares: ArrayLike, sharpness: float) -> Floats:
+    """Return the chance, over keys, that votes with these shares answer each class.
+
+    Weights ``exp(sharpness * share)``; a class with more weight x than all others together,
+    ``x = exp(y) : 1`` with y > 0, is answered with probability ``min(1, 1/2 + y/4)`` instead of
+    the smaller ``x / (1 + x)``. For two classes that is the threshold uniform on
+    ``+- 2 / sharpness`` around even votes.
+
+    Parameters
+    ----------
+    shares : array-like of shape (..., n_classes)
+        Vote shares (or mean scores) that sum to one in each row.
+    sharpness : float
+        How strongly the largest share is preferred; infinite for the most voted class.
+
+    Returns
+    -------
+    ndarray of shape (..., n_classes)
+
+    Examples
+    --------
+    >>> class_weights([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]], 4.5).round(3).tolist()
+    [[0.752, 0.176, 0.072], [1.0, 0.0, 0.0]]
+    """
+    given = np.asarray(shares, dtype=np.float64)
+    weights = np.exp(sharpness * (given - given.max(axis=-1, keepdims=True)))
+    top = np.argmax(given, axis=-1)[..., np.newaxis]
+    np.put_along_axis(weights, top, 0.0, axis=-1)
+    others = weights.sum(axis=-1, keepdims=True)  # the largest class has weight 1
+    # theorem: multiclass-vote
+    with np.errstate(divide="ignore"):
+        clear = np.minimum(0.5 - np.log(others) / 4.0, 1.0)
+    chance = np.where(others < 1.0, clear, 1.0 / (1.0 + others))
+    weights *= (1.0 - chance) / np.where(others > 0.0, others, 1.0)
+    np.put_along_axis(weights, top, chance, axis=-1)
+    return np.asarray(weights)
+
+
+def least_sharpness(n_classes: int) -> float:
+    """Return the sharpness from which on unanimous votes are never overruled.
+
+    >>> least_sharpness(2), round(least_sharpness(3), 4)
+    (2.0, 2.6931)
+    """
+    n_classes = check_count("n_classes", n_classes, least=2)
+    return 2.0 + math.log(n_classes - 1)
+
+
+def mean_range(n_blocks: int, n_classes: int) -> float:
+    """Bound the mean range of the differences between two runs' vote shares, rounded up.
 
     >>> from replearn.bounds.flips import central_binomial
-    >>> abs(mean_difference(32, 0.5) / central_binomial(32) - 1) < 1e-8
+    >>> abs(mean_range(64, 2) / (2 * central_binomial(64)) - 1) < 0.005
     True
     """
     n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
-    if not 0.0 <= q <= 1.0:
-        raise ValueError(f"q must be in [0, 1], got {q!r}")
-    chance = np.array([q])
-    limit = float(mean_difference_limit(n_blocks, chance)[0]) / n_blocks
-    if n_blocks > MOST_BLOCKS_BY_CELLS:
-        return limit
-    levels = not_all_equal(
-        distribution_functions(n_blocks, chance, windows(n_blocks, chance, chance)), 2
-    )
-    # counts outside the window have mass 1e-18 at most, and the masses are right to 5e-11
-    return min(limit, float(levels.sum()) / n_blocks * (1.0 + 1e-9) + 1e-12)
+    n_classes = check_count("n_classes", n_classes, least=2)
+    # theorem: multiclass-vote; Gamma(T + 1) / Gamma(T + 1/2) <= sqrt(T + 1/pi)
+    decay = math.sqrt(n_blocks + 1.0 / math.pi) / n_blocks
+    by_pairs = math.sqrt(2.0 * n_classes / math.pi) * decay
+    by_squares = 2.0 * math.sqrt((1.0 - 1.0 / n_classes) / n_blocks)
+    return round_up(min(by_pairs, by_squares))
 
 
 @theorem("multiclass-vote")
-def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
+def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> float:
     """Return how often at most two runs differ at a point, for several classes.
 
     Parameters
@@ -105,7 +142,9 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
     n_blocks : int
         Number of blocks T; hard or soft votes, one or several partitions.
     n_classes : int
-        Number of classes K, at least 2. For two classes a shared threshold is twice as good.
+        Number of classes K, at least 2.
+    sharpness : float
+        Scale of the shares against the shared Gumbels, see `class_weights`.
 
     Returns
     -------
@@ -113,49 +152,66 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int) -> float:
 
     Examples
     --------
-    >>> round(multiclass_flip_bound(128, 3), 4)
-    0.1316
+    >>> round(multiclass_flip_bound(250, 3, 4.5), 4)
+    0.0984
     """
-    n_classes = check_count("n_classes", n_classes, least=2)
+    check_positive("sharpness", sharpness)
     # theorem: multiclass-vote
-    tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-15)
-    return min(2.0 * tau / (1.0 + tau) * (1.0 + 1e-15), 1.0)
+    return min(round_up(sharpness / 4.0 * mean_range(n_blocks, n_classes)), 1.0)
+
+
+@theorem("accuracy-factor")
+def class_error_factor(n_classes: int, sharpness: float) -> float:
+    """Return C: the mean error over keys is at most this many times that of the learners.
+
+    Needs a sharpness of at least `least_sharpness`.
+
+    >>> class_error_factor(3, 4.5)
+    2.0
+    """
+    check_positive("sharpness", sharpness)
+    # theorem: accuracy-factor (section "more than two classes")
+    spread = math.log1p(
+        (check_count("n_classes", n_classes, least=2) - 2) * math.exp(-sharpness / 2)
+    )
+    return max(2.0, round_up(1.0 + spread / 2.0))
 
 
 def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
     """Return the smallest number of blocks that keeps flips within a budget, several classes.
 
-    >>> smallest_blocks_multiclass(0.1, 3)
-    230
+    At the least sharpness; more blocks allow a sharper rule.
+
+    >>> smallest_blocks_multiclass(0.1, 3), smallest_blocks_multiclass(0.1, 4)
+    (87, 154)
     """
     rho = check_fraction("rho", rho)
-    check_count("n_classes", n_classes, least=2)
+    sharpness = least_sharpness(n_classes)
     return require_integer(
-        lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes) <= rho,
+        lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes, sharpness) <= rho,
         f"rho={rho:g} with {n_classes} classes needs more than {MOST_BLOCKS} blocks: raise it",
         limit=MOST_BLOCKS,
     )
 
 
 @theorem("approximate-direct")
-def class_mean_and_spread(n_blocks: int, n_classes: int) -> tuple[float, float]:
+def class_mean_and_spread(n_blocks: int, n_classes: int, sharpness: float) -> tuple[float, float]:
     """Mean and spread of the expected disagreement of class votes; see `vote_mean_and_spread`.
 
-    >>> mean, spread = class_mean_and_spread(230, 3)
-    >>> round(mean, 4), round(spread, 4)
-    (0.0999, 0.0142)
+    >>> mean, spread = class_mean_and_spread(250, 3, 4.5)
+    >>> round(mean, 4), round(spread, 5)
+    (0.0984, 0.02025)
     """
-    tau = n_classes / 2.0 * mean_difference(n_blocks, 1.0 / n_classes) * (1.0 + 1e-12)
     # theorem: approximate-direct (section "more than two classes")
-    # 2 tv / (1 + tv) is concave: it lies below its tangent at tau.
-    slope = 2.0 / (1.0 + tau) ** 2
-    return 2.0 * tau / (1.0 + tau), slope**2 / n_blocks
+    mean = round_up(sharpness / 4.0 * mean_range(n_blocks, n_classes))
+    return mean, round_up(sharpness**2 / (4.0 * n_blocks))
 
 
 @theorem("approximate-direct")
 def class_disagreement_tail(
     n_blocks: int,
     n_classes: int,
+    sharpness: float,
     gamma: float,
     *,
     max_point_mass: float = 0.0,
@@ -164,11 +220,11 @@ def class_disagreement_tail(
 
     As `disagreement_tail`, for hard or soft votes and one or several partitions.
 
-    >>> round(class_disagreement_tail(1000, 3, 0.2), 5)
-    0.00187
+    >>> round(class_disagreement_tail(1000, 3, 4.0, 0.2), 5)
+    0.00223
     """
     check_positive("gamma", gamma)
-    mean, spread = class_mean_and_spread(n_blocks, n_classes)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes, sharpness)
     return deviation_tail(mean, spread + point_mass_spread(max_point_mass), gamma)
 
 
@@ -176,14 +232,15 @@ def class_disagreement_tail(
 def class_disagreement_bound(
     n_blocks: int,
     n_classes: int,
+    sharpness: float,
     rho: float,
     *,
     max_point_mass: float = 0.0,
 ) -> float:
     """Mass on which two models with several classes differ, except with probability ``rho``.
 
-    >>> round(class_disagreement_bound(1000, 3, 0.1), 4)
-    0.1405
+    >>> round(class_disagreement_bound(1000, 3, 4.0, 0.1), 4)
+    0.1397
     """
-    mean, spread = class_mean_and_spread(n_blocks, n_classes)
+    mean, spread = class_mean_and_spread(n_blocks, n_classes, sharpness)
     return deviation_bound(mean, spread + point_mass_spread(max_point_mass), rho)

@@ -31,6 +31,9 @@ NAMED: dict[str, tuple[str, str, dict[str, Any], bool]] = {
 }
 """Base learners by name: module, class, parameters, and whether it is made of trees."""
 
+ROWS_PER_LEAF_ROW = 8
+"""Blocks are at least so many times as large as a leaf of boosted trees."""
+
 _ENCODING = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
     "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
@@ -269,8 +272,10 @@ def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDA
     return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
 
 
-def base_model(name: str, columns: Mapping[str, str]) -> Any:
+def base_model(name: str, columns: Mapping[str, str], rows_per_block: int | None = None) -> Any:
     """Return the base learner by name, with everything that learns from data inside.
+
+    Boosting in blocks gets leaves that suit their size, a parameter that all labs of a plan share.
 
     Examples
     --------
@@ -284,12 +289,23 @@ def base_model(name: str, columns: Mapping[str, str]) -> Any:
 
     if name in NAMED:
         module, kind, params, for_trees = NAMED[name]
+        if name == "hgb" and rows_per_block is not None:
+            params = {"min_samples_leaf": leaf_for(rows_per_block)}
         model = getattr(importlib.import_module(module), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
     model = _imported(name)
     if isinstance(model, Pipeline) or is_replicable(model):
         return model
     return make_pipeline(TableEncoder(dict(columns)), model)
+
+
+def leaf_for(rows_per_block: int) -> int:
+    """Rows of a leaf for boosting in small blocks: scikit-learn's 20 from 160 rows on.
+
+    >>> leaf_for(25), leaf_for(80), leaf_for(1000)
+    (3, 10, 20)
+    """
+    return max(2, min(20, rows_per_block // ROWS_PER_LEAF_ROW))
 
 
 def takes_columns_itself(model: Any) -> bool:

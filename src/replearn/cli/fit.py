@@ -18,6 +18,7 @@ from replearn.cli._inputs import (
     takes_columns_itself,
 )
 from replearn.guarantees import Plan
+from replearn.guarantees import plan as make_plan
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
     sample = read_sample(args)
     sample.tell(quiet=args.quiet)
     say_all(_about_columns(args), quiet=args.quiet)
-    base = base_model(args.model, sample.columns)
+    base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
@@ -91,6 +92,17 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
     if args.rho is not None or args.max_fits is not None:
         raise ValueError("--plan fixes rho and the number of fits; leave --rho and --max-fits out.")
     return Plan.load(args.plan)
+
+
+def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sample) -> int | None:
+    """Rows of a block as the plan has them: from n and the options, never from the data."""
+    if shared is not None:
+        return shared.block_size if shared.unit == "rows" else None
+    if sample.groups is not None:
+        return None
+    options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
+    n_classes = max(2, len(set(sample.y.tolist())))
+    return make_plan(n=len(sample.y), n_classes=n_classes, **options).block_size
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:

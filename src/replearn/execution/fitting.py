@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import copy
 import time
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 
@@ -64,6 +64,7 @@ class Block:
     name: str  # in errors
     keep: Callable[[Any], None] | None = None  # called with the fitted model, where it was fitted
     faster: Sequence[Callable[[Any, Any, NDArray[Any]], bool]] = ()  # functions of plug-ins
+    params: dict[str, NDArray[Any]] = field(default_factory=dict)  # further arguments of fit
 
 
 def fit_blocks(
@@ -74,6 +75,7 @@ def fit_blocks(
     keys: Sequence[SharedKey],
     *,
     names: Sequence[str] | None = None,
+    params: Mapping[str, NDArray[Any]] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> list[Any]:
@@ -93,6 +95,8 @@ def fit_blocks(
         One per block, usually ``key.child("seed", partition, block)``.
     names : sequence of str, optional
         How errors name the blocks; "block 0", "block 1", ... by default.
+    params : mapping of str to ndarray, optional
+        Further arguments of the base learner's ``fit``, one value per row: sample weights.
     n_jobs : int, optional
         Number of joblib workers. The result does not depend on it.
     verbose : int, default=0
@@ -123,12 +127,13 @@ def fit_blocks(
             "give one key and one name per block"
         )
     estimator = clone(estimator)  # without what an earlier fit may have left in it
-    y, store = np.asarray(y), active_store()
+    # Checkpoints are told apart by rows and labels alone: with more than these there are none.
+    y, store = np.asarray(y), None if params else active_store()
     shelf = None if store is None else store.open(estimator, X, y, blocks, keys)
     done = {} if shelf is None else shelf.done()
     parts = zip(range(len(blocks)), blocks, keys, names, strict=True)
     left = [part for part in parts if part[0] not in done]
-    work = _cut(estimator, X, y, left, shelf)
+    work = _cut(estimator, X, y, left, shelf, params or {})
     progress = Progress(len(left), verbose=verbose)
     models: list[Any] = []
     try:
@@ -156,7 +161,7 @@ def fit_one_block(estimator: Any, block: Block) -> Any:
             for fit in block.faster:
                 if fit(model, block.X, block.y):
                     return model
-        return model.fit(block.X, block.y)
+        return model.fit(block.X, block.y, **block.params)
     except Exception as error:
         _name_block(error, estimator, block.name)
         raise
@@ -191,13 +196,18 @@ def _cut(
     y: NDArray[Any],
     left: list[tuple[int, NDArray[np.intp], SharedKey, str]],
     shelf: Shelf | None,
+    params: Mapping[str, NDArray[Any]],
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
     places = random_state_names(estimator)
-    faster = fit_functions(estimator)  # chosen here: workers have switches of their own
+    faster = (
+        [] if params else fit_functions(estimator)
+    )  # chosen here: workers have switches of their own
     for number, rows, key, name in left:
         keep = None if shelf is None else shelf.keeper(number)
-        yield Block(take_rows(X, rows), y[rows], keyed_seeds(places, key), name, keep, faster)
+        told = {item: values[rows] for item, values in params.items()}
+        seeds = keyed_seeds(places, key)
+        yield Block(take_rows(X, rows), y[rows], seeds, name, keep, faster, told)
 
 
 def _run(

@@ -60,7 +60,11 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
 def _bounds_of_votes(design: Design) -> tuple[dict[str, Any], tuple[Bound, Bound, Bound]]:
     """Return the bounds of votes for two classes or for more, and what they are given."""
     if design.law is None:
-        classes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        classes = {
+            "n_blocks": design.n_blocks,
+            "n_classes": design.n_classes,
+            "sharpness": design.sharpness,
+        }
         return classes, (
             class_mean_and_spread,
             class_disagreement_bound,

@@ -97,6 +97,11 @@ _TEXTS = {
         "(0 for continuous data). Fitting counts the equal rows of the sample, which refute it "
         "where it is clearly too small."
     ),
+    "standard-error": (
+        "The standard error that was estimated for a score of this size is the standard deviation "
+        "of the point's score over fresh samples. It was pooled over many rows of the sample; a "
+        "single point's may be larger, and then it flips more often in proportion."
+    ),
     "base-learner": (
         "The base learner minimises the training error over a class of the stated VC dimension."
     ),

@@ -14,7 +14,7 @@ from replearn.guarantees.design import NOTIONS, Design, Label
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
-from replearn.guarantees.tasks import derive
+from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
     Reader,
     check_format,
@@ -138,6 +138,14 @@ class Certificate(Record):
         return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     @property
+    def verdict(self) -> str:
+        """Return "certified", "estimated" or "not certified"."""
+        if self.certified:
+            return "certified"
+        estimated = guarantee(self.task).estimates and not self.failed_conditions
+        return "estimated" if estimated else "not certified"
+
+    @property
     def n(self) -> int | None:
         """Rows (or groups) of each sample, where the promise counts them."""
         return self.inputs.get("n")
@@ -234,7 +242,7 @@ class Certificate(Record):
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": [dict(vars(item)) for item in self.assumptions],
-            **self._numbers(),
+            **{name: getattr(self, name) for name in LETTERS},
             "certified": self.certified,
             "reason": self.reason,
             "identity": self.identity.to_dict(),

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.points import compare_points
 from replearn.guarantees.probe import Probe, compare_probes
+from replearn.guarantees.tasks import guarantee
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
@@ -144,7 +145,8 @@ def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
 
 def _promise_items(certificate: "Certificate") -> dict[str, Any]:
     identity = certificate.identity
-    items = dict(certificate.inputs)
+    estimated = guarantee(certificate.task).estimates
+    items = {name: item for name, item in certificate.inputs.items() if name not in estimated}
     design = certificate.design
     if design is not None:
         hoped = items.pop("request")
@@ -162,7 +164,8 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
 
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:
-    items: dict[str, Any] = {}
+    estimated = guarantee(certificate.task).estimates
+    items: dict[str, Any] = {name: certificate.inputs.get(name) for name in estimated}
     if certificate.design is not None:
         request = certificate.design.request
         items |= {f"{name} asked for": getattr(request, name) for name in _HOPES}

@@ -38,11 +38,9 @@ class Record:
         """Write a JSON file, whole or not at all."""
         write_atomically(path, self.to_json() + "\n")
 
-    def _numbers(self) -> dict[str, float | None]:
-        return {name: getattr(self, name) for name in LETTERS}
-
     def __repr__(self) -> str:
-        known = [f"{k}={rounded_up(v)}" for k, v in self._numbers().items() if v is not None]
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
         rows = [] if self.n is None else [f"n={self.n}"]
         items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
         return f"{type(self).__name__}({', '.join(items)})"
@@ -57,7 +55,8 @@ class Record:
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
     identity, design = certificate.identity, certificate.design
-    verdict = "certified" if certificate.certified else f"NOT certified: {certificate.reason}"
+    named = certificate.verdict.replace("not", "NOT")
+    verdict = named if certificate.certified else f"{named}: {certificate.reason}"
     rows = [("verdict", verdict), ("task", certificate.task)]
     rows += number_rows(certificate)
     rows += input_rows(certificate.inputs) if design is None else design_rows(design)
@@ -144,7 +143,11 @@ def design_rows(design: Design) -> list[tuple[str, str]]:
         ("n", f"{design.n} {design.unit}{used}"),
         ("blocks", f"{design.n_blocks} of {design.block_size} {design.unit}"),
         ("partitions", str(design.n_partitions)),
-        ("law", "none" if law is None else f"{law.name}{width} [{law.digest[:16]}]"),
+        (
+            ("sharpness", f"{design.sharpness:.4g}")
+            if law is None
+            else ("law", f"{law.name}{width} [{law.digest[:16]}]")
+        ),
         ("vote", design.vote),
         *_heavy_rows(design),
         ("encoding", f"{design.encoding}, decimals {design.decimals}"),
@@ -163,7 +166,9 @@ def explain(certificate: "Certificate") -> str:
     """Return a certificate in plain words."""
     first, *others = certificate.promises
     parts = [first]
-    if not certificate.certified:
+    if certificate.verdict == "estimated":
+        parts.append(f"This is an estimate, not a certificate: {certificate.reason}.")
+    elif not certificate.certified:
         parts.append(f"This is not what was asked for: {certificate.reason}.")
     if certificate.design is not None:
         parts.append(_mechanism(certificate.design))
@@ -175,11 +180,15 @@ def explain(certificate: "Certificate") -> str:
         values = step.value if isinstance(step.value, tuple) else (step.value,)
         text = ", ".join("none" if value is None else f"{value:.6g}" for value in values)
         parts.append(f"- {step.name} = {text}: {theorem(step.theorem).statement}")
-    parts.append(
-        "This is a statement about the worst case. How often answers change on your own data is "
-        "a measurement, and usually a smaller number."
-    )
+    if certificate.verdict != "estimated":
+        parts.append(_WORST_CASE)
     return "\n".join(parts)
+
+
+_WORST_CASE = (
+    "This is a statement about the worst case. How often answers change on your own data is "
+    "a measurement, and usually a smaller number."
+)
 
 
 def _mechanism(design: Design) -> str:
@@ -195,7 +204,11 @@ def _mechanism(design: Design) -> str:
             "of their labels decide against another one."
         )
     if design.law is None:
-        return f"{cut} The label is drawn from the vote shares with random numbers all runs share."
+        return (
+            f"{cut} Each point has a random number for every label that all runs share through "
+            "the key. They decide between the labels whose vote shares are close; a label that is "
+            "far enough ahead is always the answer."
+        )
     return (
         f"{cut} Each point has a random threshold that all runs share through the key; the vote "
         "share is compared with it. Two runs differ only if the threshold happens to fall between "

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import MembershipLaw, ThresholdLaw
+from replearn.bounds.multiclass import least_sharpness
 from replearn.exceptions import CertificateError
 from replearn.records.json import Reader, read_flat
 
@@ -142,6 +143,8 @@ class Design:
         Bound on the sum of squared masses of single points (0 for continuous data).
     heavy : HeavyStage or None
         Treatment of heavy points, when there is one.
+    sharpness : float or None
+        More than two classes: scale of the vote shares against the shared Gumbels.
     """
 
     request: Request
@@ -157,6 +160,7 @@ class Design:
     encoding: str = ""
     max_point_mass: float = 0.0
     heavy: HeavyStage | None = None
+    sharpness: float | None = None
 
     @property
     def task(self) -> str:
@@ -193,6 +197,8 @@ class Design:
         values["law"] = None if self.law is None else self.law.to_dict()
         values["classes"] = None if self.classes is None else list(self.classes)
         values["heavy"] = None if self.heavy is None else dict(vars(self.heavy))
+        if self.sharpness is None:  # two classes: no item of theirs
+            del values["sharpness"]
         values["block_size"] = self.block_size
         values["n_used"] = self.n_used
         return values
@@ -200,6 +206,8 @@ class Design:
     @classmethod
     def from_dict(cls, items: Any) -> "Design":
         """Read a design from JSON values; anything unexpected is refused."""
+        if isinstance(items, dict):  # an item of more than two classes only
+            items = {"sharpness": None, **items}
         reader = Reader(items, "design")
         design = reader.read(
             cls,
@@ -235,6 +243,17 @@ class Design:
             (self.n_classes < 2, f"n_classes must be at least 2, got {self.n_classes}"),
             (binary and self.law is None, "two classes need a threshold law"),
             (not binary and self.law is not None, "more than two classes have no threshold law"),
+            (binary and self.sharpness is not None, "sharpness is for more than two classes"),
+            (
+                not binary and self.sharpness is None,
+                f"{self.n_classes} classes need a sharpness; older plans had none and drew the "
+                "label from the vote shares: make the plan again",
+            ),
+            (
+                self.sharpness is not None
+                and self.sharpness < least_sharpness(max(2, self.n_classes)) * (1 - 1e-12),
+                f"sharpness {self.sharpness} lets unanimous votes be overruled",
+            ),
             (
                 binary and law_blocks != self.n_blocks,
                 f"the law is for {law_blocks} blocks, n_blocks is {self.n_blocks}",

@@ -61,6 +61,9 @@ class Guarantee:
         Other targets with their defaults.
     promise : str
         The promise of a plan, with the targets in braces.
+    estimates : tuple of str
+        Inputs that each run estimates from its data: they differ from run to run, and the verdict
+        is "estimated", never "certified".
     """
 
     task: str
@@ -71,6 +74,7 @@ class Guarantee:
     required: tuple[str, ...] = ()
     optional: Mapping[str, Number | str | None] = field(default_factory=dict)
     promise: str = ""
+    estimates: tuple[str, ...] = ()
 
 
 def above_budget(name: str, reached: float, asked: float | None) -> tuple[str, ...]:

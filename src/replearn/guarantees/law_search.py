@@ -19,7 +19,7 @@ from replearn.bounds import (
     smallest_width,
 )
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound
-from replearn.bounds.multiclass import smallest_blocks_multiclass
+from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
 from replearn.guarantees.design import Design
 from replearn.guarantees.stage_plan import label_flip
@@ -31,6 +31,8 @@ from replearn.records.search import bisect, smallest_integer
 GOLDEN = (math.sqrt(5) - 1) / 2
 STEPS_TO_BEST_WIDTH = 14
 STEPS_TO_NARROWEST = 24
+STEPS_TO_SHARPEST = 40
+SHARPEST = 8
 SOFT_WIDTHS = range(50, 100)
 LARGEST_OPTIMAL = 2_000
 MOST_BLOCKS = 1_000_000
@@ -55,9 +57,13 @@ class Promise:
             return request.rho
         return request.gamma if request.rho is not None else None
 
-    def bound(self, n_blocks: int, law: ThresholdLaw | None) -> float:
+    def bound(
+        self, n_blocks: int, law: ThresholdLaw | None, sharpness: float | None = None
+    ) -> float:
         """Return the number that is compared with the target."""
         wish = self.wish
+        if sharpness is None and not wish.binary:
+            sharpness = least_sharpness(wish.n_classes)
         design = Design(
             request=wish.request,
             n=n_blocks if self.n is None else max(self.n, n_blocks),
@@ -67,6 +73,7 @@ class Promise:
             n_classes=wish.n_classes,
             max_point_mass=wish.max_point_mass,
             heavy=wish.heavy,
+            sharpness=sharpness,
         )
         rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or wish.request.rho is None else gamma
@@ -76,6 +83,28 @@ class Promise:
         return self.target is None or self.bound(n_blocks, law) <= self.target
 
     # -- laws ------------------------------------------------------------------------------------
+    def sharpness_for(self, n_blocks: int) -> float | None:
+        """Return the largest sharpness that meets the target with so many blocks, rounded down.
+
+        The least when none does, or when there is no target. None for two classes.
+        """
+        if self.wish.binary:
+            return None
+        target, least = self.target, least_sharpness(self.wish.n_classes)
+        if target is None or not self.meets(n_blocks, None):
+            return least
+        # one vote more is then enough for the most voted class to be the answer
+        largest = max(SHARPEST * n_blocks, least)
+        if self.bound(n_blocks, None, largest) <= target:
+            return largest
+        found = bisect(
+            lambda sharpness: self.bound(n_blocks, None, sharpness) <= target * MARGIN,
+            least,
+            largest,
+            halvings=STEPS_TO_SHARPEST,
+        )
+        return max(least, math.floor(found * 1e4) / 1e4)
+
     @property
     def _simple(self) -> bool:
         """Whether the searches in bounds apply: pointwise, no heavy stage."""

@@ -233,7 +233,7 @@ class Plan(Record):
             "steps": [step.to_dict() for step in self.steps],
             "promises": list(self.promises),
             "assumptions": list(self._conclusion.assumptions),
-            **self._numbers(),
+            **{name: getattr(self, name) for name in LETTERS},
             "certified": self.certified,
             "reason": self._conclusion.reason,
             "details": self.details,

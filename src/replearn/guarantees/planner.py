@@ -80,7 +80,7 @@ def plan(
     >>> plan("search", n_hypotheses=20, train_size=50, rho=0.2, alpha=0.2).n
     190332
     >>> plan("thresholds", n=10_000).reason
-    '22072424 rows are needed, there are 10000'
+    '885934 rows are needed, there are 10000'
     """
     targets = {"rho": rho, "gamma": gamma, "alpha": alpha, "beta": beta}
     name = _task_name(task)

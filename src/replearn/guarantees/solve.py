@@ -25,6 +25,12 @@ to foresee. On Adult logistic regression loses 0.05 points from 75 to 96 blocks 
 to 120, forests 0.2 from 75 to 100; trees and small files gain accuracy with every block, boosting
 loses beyond 32."""
 
+CLASS_BLOCKS = 4 * DEFAULT_BLOCKS
+"""The same for more than two classes: sharper draws are worth more than larger blocks.
+
+20,000 rows, rho = 0.1, logistic regression and trees: accuracy grows up to about 350 blocks on all
+of five files with three and four classes, by up to 5 points from 160 blocks, and hardly beyond."""
+
 MAX_FITS = 8 * DEFAULT_BLOCKS
 """Base learners trained by default, over all partitions: 8 partitions at rho = 0.1, 2 at 0.05.
 
@@ -151,6 +157,7 @@ def design_for(wish: Wish, n: int) -> Design:
         n_partitions=_partitions(wish, n_blocks),
         encoding=str(ENCODING_VERSION),
         heavy=wish.heavy,
+        sharpness=promise.sharpness_for(n_blocks),
         **{name: getattr(wish, name) for name in shared},
     )
 
@@ -165,8 +172,9 @@ def choose_blocks(wish: Wish, n: int, promise: Promise) -> int:
     unasked = min(affordable, MAX_BLOCKS_UNASKED)
     if promise.target is None:
         return unasked
-    if wish.binary and wish.request.notion == "pointwise":
-        preferred = min(affordable, preferred_blocks(n, promise.target, budget))
+    if wish.request.notion == "pointwise":
+        usual = DEFAULT_BLOCKS if wish.binary else CLASS_BLOCKS
+        preferred = min(affordable, preferred_blocks(n, promise.target, budget, usual))
         if promise.some_law_meets(preferred):
             return preferred
     smallest = promise.smallest_blocks()
@@ -230,7 +238,7 @@ def _between(passing: float, failing: float) -> float:
 
 
 # -- defaults: pure functions of sizes and budgets, never of data; constants from measurement ------
-def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
+def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFAULT_BLOCKS) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 
     Examples
@@ -240,7 +248,7 @@ def preferred_blocks(n: int, rho: float, max_fits: int | None) -> int:
     >>> preferred_blocks(3_000, 0.1, None), preferred_blocks(30_000, 0.1, 40)
     (88, 40)
     """
-    wanted = max(DEFAULT_BLOCKS, math.ceil(DEFAULT_BLOCKS * (0.1 / rho) ** 2 * (1 - 1e-12)))
+    wanted = max(usual, math.ceil(usual * (0.1 / rho) ** 2 * (1 - 1e-12)))
     budget = MAX_FITS if max_fits is None else max_fits
     return max(1, min(wanted, budget, n // MIN_BLOCK))
 

@@ -9,6 +9,7 @@ from replearn.guarantees import (
     finite_randomness,
     heavy,
     realizable,
+    score,
     search,
     selection,
     semi,
@@ -29,6 +30,7 @@ CHOICES = tuple(
     entry
     for family in (
         selection, search, thresholds, realizable, semi, finite_randomness, heavy, coins,
+        score,
     )
     for entry in family.GUARANTEES
 )  # fmt: skip

@@ -52,6 +52,13 @@ _ENTRIES = (
         "ours",
     ),
     Theorem(
+        "score-thresholds",
+        "Scores with a known standard error and a shared threshold uniform within c standard "
+        "errors flip with probability at most 1 / (sqrt(pi) c) if they are normal, and at most "
+        "1 / (sqrt(3) c) whatever their distribution.",
+        "ours",
+    ),
+    Theorem(
         "several-partitions",
         "Averaging the law's value over several keyed partitions of the same rows keeps the flip "
         "bound of one partition.",
@@ -83,8 +90,8 @@ _ENTRIES = (
     ),
     Theorem(
         "multiclass-vote",
-        "Labels drawn from two vote distributions by correlated sampling differ with probability "
-        "at most 2 tau / (1 + tau).",
+        "With several classes two runs that share their random numbers differ with probability at "
+        "most sharpness / 4 times the mean range of the differences of their vote shares.",
         "ours",
     ),
     Theorem(

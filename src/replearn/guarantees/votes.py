@@ -14,6 +14,7 @@ from replearn.bounds.flips import (
     soft_flip_bound,
     training_row_bound,
 )
+from replearn.bounds.multiclass import class_error_factor
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
 from replearn.guarantees.approximate import approximate_promise
@@ -55,9 +56,9 @@ def vote_step(law: ThresholdLaw) -> float:
 
 
 @theorem("training-rows")
-def class_step(n_blocks: int) -> float:
+def class_step(n_blocks: int, sharpness: float) -> float:
     """Flip probability of class votes when one block changes its mind."""
-    return 2.0 / (n_blocks + 1.0) * (1.0 + 1e-15)
+    return min(1.0, sharpness / (2.0 * n_blocks) * (1.0 + 1e-15))
 
 
 @theorem("training-rows")
@@ -187,8 +188,12 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
 def pair_flip(ledger: Ledger, design: Design) -> float:
     """Flip probability of one fixed point between two runs."""
     if design.law is None:
-        items = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
-        flip: float = ledger.add(multiclass_flip_bound, **items)
+        flip: float = ledger.add(
+            multiclass_flip_bound,
+            n_blocks=design.n_blocks,
+            n_classes=design.n_classes,
+            sharpness=design.sharpness,
+        )
     else:
         bound = flip_supremum if design.vote == "hard" else soft_flip_bound
         flip = ledger.add(bound, law=design.law)
@@ -201,7 +206,8 @@ def pair_flip(ledger: Ledger, design: Design) -> float:
 def _row_step(ledger: Ledger, design: Design) -> float:
     """Flip probability when one row of one sample changes."""
     if design.law is None:
-        step: float = ledger.add(class_step, n_blocks=design.n_blocks)
+        items = {"n_blocks": design.n_blocks, "sharpness": design.sharpness}
+        step: float = ledger.add(class_step, **items)
     else:
         step = ledger.add(vote_step, law=design.law)
     if design.heavy is None:
@@ -232,7 +238,7 @@ def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
 def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     """Return whether the accuracy asked for is reached, and the statement that holds."""
     request = design.request
-    factor = 1.0 if design.law is None else ledger.add(error_factor, law=design.law)
+    factor = _error_factor(ledger, design)
     if not request.asks_accuracy:
         if design.heavy is not None and design.heavy.alpha is not None:
             return stage_accuracy(ledger, design, design.heavy, factor)
@@ -258,14 +264,25 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     return True, _excess_statement(design, factor)
 
 
+def _error_factor(ledger: Ledger, design: Design) -> float:
+    """How many times the mean error of the block models the error can be, averaged over keys."""
+    if design.law is not None:
+        factor: float = ledger.add(error_factor, law=design.law)
+        return factor
+    items = {"n_classes": design.n_classes, "sharpness": design.sharpness}
+    factor = ledger.add(class_error_factor, **items)
+    return factor
+
+
 def _mean_error_statement(design: Design, factor: float) -> str:
-    if design.law is None or factor <= 1.0:
+    noise = "random numbers" if design.law is None or factor <= 1.0 else "thresholds"
+    if factor <= 1.0:
         return (
-            "Averaged over the shared random numbers the error is at most the mean error of the "
+            f"Averaged over the shared {noise} the error is at most the mean error of the "
             "block models."
         )
     return (
-        f"Averaged over the shared thresholds the error is at most {rounded_up(factor)} times the "
+        f"Averaged over the shared {noise} the error is at most {rounded_up(factor)} times the "
         f"mean {design.error_name} of the block models (worst case; usually it is smaller than "
         "their error)."
     )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import special
 
 from replearn.bounds import (
     binomial_limits,
@@ -83,6 +84,11 @@ class ManyLabels(_Labelled):
     def scores(self) -> Floats:
         """Share over band plus Gumbel, of each label."""
         return self.shares / self.band + self.noise
+
+    @property
+    def key_chances(self) -> Floats:
+        """Chance over all keys that these labels answer each class."""
+        return np.asarray(special.softmax(self.shares / self.band, axis=1))
 
     @property
     def flip_bound(self) -> float:

@@ -14,12 +14,18 @@ def panel(figure: Any, x: str, y: str, *, title: str = "", log: str = "", place:
     axes.set_ylabel(y)
     if title:
         axes.set_title(title, fontsize=10)
-    if "x" in log:
-        axes.set_xscale("log")
-    if "y" in log:
-        axes.set_yscale("log")
+    for name in log:
+        axes.set(**{f"{name}scale": "log"})
+        # Labels between powers of ten overlap in a small figure.
+        getattr(axes, f"{name}axis").set_minor_formatter("")
     axes.grid(alpha=0.25, linewidth=0.6)
     return axes
+
+
+def ticks(axes: Any, values: Any) -> None:
+    """Put the ticks of a logarithmic x axis at these values."""
+    axes.set_xticks(list(values), [f"{value:g}" for value in values], fontsize=8)
+    axes.set_xticks([], minor=True)
 
 
 def legend(axes: Any, **options: Any) -> None:

@@ -162,7 +162,7 @@ class Result:
         self.experiment.draw(self.numbers, figure)
         return figure
 
-    def write(self, folder: str | Path, form: str = "png") -> list[Path]:
+    def write(self, folder: str | Path, form: str = "png", *, page: bool = True) -> list[Path]:
         """Write NAME.json, NAME.md and the figure into a folder.
 
         Parameters
@@ -171,6 +171,8 @@ class Result:
             Is made if it does not exist.
         form : {"png", "svg"}, default="png"
             Format of the figure.
+        page : bool, default=True
+            Whether to write NAME.md.
 
         Returns
         -------
@@ -180,11 +182,11 @@ class Result:
         check_choice("form", form, FORMATS)
         target = Path(folder)
         target.mkdir(parents=True, exist_ok=True)
-        data, page, image = (
+        data, text, image = (
             target / f"{self.experiment.name}.{end}" for end in ("json", "md", form)
         )
         write_atomically(data, pretty_json(self.to_dict()) + "\n")
-        written = [data, page]
+        written = [data, text] if page else [data]
         try:
             figure = self.figure()
         except ImportError:
@@ -194,7 +196,8 @@ class Result:
             shared = data.stat().st_mode & 0o777
             write_bytes_atomically(image, _image_bytes(figure, form), mode=shared)
             written.append(image)
-        write_atomically(page, self._page(image_line))
+        if page:
+            write_atomically(text, self._page(image_line))
         return written
 
     def _page(self, image_line: str) -> str:

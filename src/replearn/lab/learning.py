@@ -115,3 +115,18 @@ class OnePointLearner(ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict 1 everywhere but at the chosen point."""
         return (np.asarray(X)[:, 0] != self.negative_).astype(np.intp)
+
+
+class MedianCut(ClassifierMixin, BaseEstimator):
+    """Predict 1 above the median of the rows with label 1 (first feature)."""
+
+    def fit(self, X: Any, y: Any) -> MedianCut:
+        """Compute the cut."""
+        self.classes_ = np.array([0, 1])
+        ones = np.asarray(X)[np.asarray(y) == 1, 0]
+        self.cut_ = float(np.median(ones)) if len(ones) else np.inf
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict class labels."""
+        return (np.asarray(X)[:, 0] > self.cut_).astype(np.intp)

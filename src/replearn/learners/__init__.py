@@ -7,6 +7,7 @@ from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
+from replearn.learners.score import ScoreReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
@@ -20,6 +21,7 @@ __all__ = [
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
     "SemiReplicableClassifier",
     "encode_probe",
     "trusted",

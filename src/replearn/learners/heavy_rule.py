@@ -30,7 +30,7 @@ class HeavyRule:
         if isinstance(labels, TwoLabels):
             own: tuple[Any, ...] = (labels.shares[:, 1], labels.law_values, labels.noise)
         else:
-            own = (labels.shares, labels.scores)
+            own = (labels.shares, labels.scores, labels.key_chances)
         pairs = zip(self.rule.evidence(votes, noise), own, strict=True)
         return tuple(self.view.replace(voted, labelled) for voted, labelled in pairs)
 

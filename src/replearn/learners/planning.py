@@ -5,16 +5,23 @@ A plan depends on the parameters and the number of rows only, never on the data.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from inspect import signature
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity, Plan
+from replearn.guarantees import plan as make_plan
+from replearn.guarantees.steps import rounded_up
+from replearn.guarantees.wish import MIN_BLOCK
+from replearn.learners.block_needs import rows_needed
 from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import (
+    base_learner,
     check_classes,
     check_groups,
     check_labels,
@@ -32,6 +39,9 @@ FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
 FROM_SAMPLE = ("n", "n_classes", "unit")
 """Arguments of `plan` that follow from the sample."""
 
+SIZES_OF_BLOCKS = ("n_blocks", "block_size", "min_block")
+"""Arguments of `plan` that say how large blocks are; without them the base learner does."""
+
 MOST_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
 
@@ -42,6 +52,7 @@ class Sample(NamedTuple):
     X: Any
     codes: NDArray[np.intp]
     groups: NDArray[Any] | None = None
+    params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
 
     @property
     def n(self) -> int:
@@ -56,13 +67,20 @@ class Sample(NamedTuple):
     @property
     def points(self) -> Points:
         """The rows as points, each beside its group where there are groups."""
-        points = as_points(self.X)
+        points = self.with_params(as_points(self.X))
         return points if self.groups is None else points.beside(as_points(self.groups))
+
+    def with_params(self, points: Points) -> Points:
+        """Return points beside the arguments of fit: a row of another weight is another row."""
+        for values in self.params.values():
+            points = points.beside(as_points(values))
+        return points
 
     def take(self, rows: NDArray[np.intp]) -> Sample:
         """Return some of the rows, in this order."""
         groups = None if self.groups is None else self.groups[rows]
-        return Sample(take_rows(self.X, rows), self.codes[rows], groups)
+        params = {name: values[rows] for name, values in self.params.items()}
+        return Sample(take_rows(self.X, rows), self.codes[rows], groups, params)
 
 
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
@@ -163,12 +181,55 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
             "one row per group."
         )
     sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
-    plan = learner.plan if followed else learner._plan_for(asked, **sizes)
+    plan = learner.plan if followed else _plan_for_base(learner, asked, sizes)
     if plan.n_partitions > MOST_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
     if not followed and not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
     return plan
+
+
+def _plan_for_base(learner: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
+    """Make the plan; where blocks are left open, with blocks from which the base learner learns.
+
+    It depends on the learner's parameters and the number of rows, never on the data. Where useful
+    blocks are too few for what was asked, blocks that are just large enough may do.
+    """
+    need = rows_needed(base_learner(learner.estimator)) if sizes["unit"] == "rows" else None
+    given = [name for name in SIZES_OF_BLOCKS if asked.get(name) is not None]
+    usual: Plan = learner._plan_for(asked, **sizes)
+    if need is None or given or usual.block_size >= need.useful:
+        return usual
+    for rows in (need.useful, need.least):
+        made: Plan = learner._plan_for(asked | {"min_block": max(rows, MIN_BLOCK)}, **sizes)
+        if made.certified:
+            return made
+    return made
+
+
+def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
+    """Say before the fit that blocks are too small for the base learner as it is set."""
+    need = rows_needed(base) if plan.unit == "rows" else None
+    if need is None or plan.block_size >= need.least:
+        return False
+    n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
+    message = (
+        f"blocks of {plan.block_size} rows are too few: {need.reason} answers a constant if it is "
+        f"trained on fewer than {need.least} rows, whatever the features are. "
+    )
+    if n_blocks > 0:
+        sizes = {"n": plan.n, "n_classes": plan.n_classes, "n_blocks": n_blocks}
+        rho = make_plan(rho=plan.vote_design.request.rho, **sizes).rho
+        message += (
+            f"n_blocks={n_blocks} (instead of {plan.n_blocks}) gives blocks of {need.least} rows"
+            + ("" if rho is None else f" and rho = {rounded_up(rho)}")
+            + "; "
+        )
+    warn_user(
+        f"{message}{need.useful} rows per block are useful. Or change the learner's parameter.",
+        ConstantBlocksWarning,
+    )
+    return True
 
 
 def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
@@ -203,7 +264,7 @@ def key_of_blocks(key: SharedKey, sample: Sample, plan: Plan) -> SharedKey:
 
 
 # -- the rows that count ---------------------------------------------------------------------------
-def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+def planned_rows(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     """Forget the order of the file, and leave out by key what a lab has beyond the plan's n.
 
     Labs with different surplus choose independently, labs with the same surplus alike; in both
@@ -222,13 +283,13 @@ def planned_rows(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
     return sample.take(np.flatnonzero(kept[group_of_row]))
 
 
-def _without_file_order(key: SharedKey, sample: Sample, plan: Plan) -> Sample:
+def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     """Forget the order of the file where rows that count as equal are not interchangeable.
 
     Equal rows are told apart by which came first. Rounded alike they still train differently, and
     in different groups they go into different blocks.
     """
-    if plan.decimals is None and sample.groups is None:
+    if plan.decimals is None and sample.groups is None and not sample.params:
         return sample
     return sample.take(key.child("file").order(sample.points, sample.codes))
 

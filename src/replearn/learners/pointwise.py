@@ -41,6 +41,7 @@ from replearn.learners.planning import (
     plan_in_force,
     planned_rows,
     refuse_planned,
+    warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.schema import describe_points
@@ -237,9 +238,11 @@ class PointwiseReplicableClassifier(VotePredictions):
             seeds = [own.child("seed", *place) for place in places]
             names = [f"block {t} of partition {j}" for j, t in places]
             work = (sample.X, sample.codes, blocks, seeds)
+            warned = warn_if_blocks_cannot_learn(plan, base)
             models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
             first = blocks[: plan.n_blocks]
-            warn_if_constant(models, base, sample, first, plan.block_size, plan.unit)
+            if not warned:
+                warn_if_constant(models, base, sample, first, plan.block_size, plan.unit)
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)

@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_NO_COLUMNS = ("classes", "decision_threshold")
+
 
 class InWords:
     """A dataclass with one row per point in its columns, and a sentence for each row."""
@@ -21,7 +23,7 @@ class InWords:
 
     def columns(self: Any) -> dict[str, NDArray[Any]]:
         """Return the columns by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name != "classes"}
+        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NO_COLUMNS}
 
     def frame(self) -> Any:
         """Return a pandas DataFrame."""
@@ -74,8 +76,10 @@ class Explanation(InWords):
 class ClassExplanation(InWords):
     """One row per point: the answer, the runner-up, and the distance between them.
 
-    ``margin`` is log share (for a heavy point: share over band) plus shared Gumbel of the answer,
-    minus that of the runner-up; ``stage`` and ``vote_share`` as in `Explanation`, for the answer.
+    ``key_chance`` is the chance, over all keys, that these votes give this answer: 1 if it is far
+    enough ahead. ``margin`` is the log chance plus shared Gumbel of the answer minus that of the
+    runner-up (infinite if no key could answer that); ``stage`` and ``vote_share`` as in
+    `Explanation`, for the answer.
     """
 
     answer: NDArray[Any]
@@ -84,19 +88,112 @@ class ClassExplanation(InWords):
     runner_up: NDArray[Any]
     runner_up_share: NDArray[np.float64]
     margin: NDArray[np.float64]
+    key_chance: NDArray[np.float64]
+    most_voted: NDArray[Any]
+    most_voted_share: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one or two sentences."""
+        for row in range(len(self)):
+            heavy = self.stage[row] == "heavy"
+            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+            yield (
+                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}"
+                f"{self._why(row)}; a fresh training sample would answer differently with "
+                f"probability {_probability_in_words(self.flip_probability[row])}."
+            )
+
+    def _why(self, row: int) -> str:
+        """Say what decided: the votes alone, or random numbers between close shares."""
+        rival = f"{self.runner_up[row]!s} ({self.runner_up_share[row]:.1%})"
+        if self.key_chance[row] >= 1.0:
+            return f", so far ahead of {rival} that no random number could change the answer"
+        chance = f"{max(self.key_chance[row], 0.001):.1%} of all keys"
+        if self.most_voted_share[row] > self.vote_share[row]:
+            return (
+                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares as "
+                "close as these change from one training sample to the next, so the choice "
+                "between them is left to random numbers that belong to this point and are the "
+                f"same in every run; they favoured {self.answer[row]!s} (as do {chance}) by a "
+                f"margin of {self.margin[row]:.3f}"
+            )
+        return (
+            f", more than for any other; {rival} came next, and the point's shared random numbers "
+            f"kept to the votes (as do {chance}; margin {self.margin[row]:.3f})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreExplanation(InWords):
+    """One row per point: its score with a standard error, its threshold, and the distance.
+
+    ``score`` is the mean predicted probability of ``classes[1]``, which is the answer iff
+    ``margin = score - threshold`` is positive. ``standard_error`` is the curve's, or the row's own
+    where that is larger.
+    """
+
+    answer: NDArray[Any]
+    score: NDArray[np.float64]
+    standard_error: NDArray[np.float64]
+    threshold: NDArray[np.float64]
+    margin: NDArray[np.float64]
+    flip_probability: NDArray[np.float64]
+    classes: tuple[Any, Any]
+    decision_threshold: float
+
+    def sentences(self) -> Iterator[str]:
+        """Explain each point in one sentence."""
+        for row in range(len(self)):
+            above = self.margin[row] > 0
+            unlike = above != (self.score[row] > self.decision_threshold)
+            why = (
+                f", on the other side of it than the decision threshold "
+                f"{self.decision_threshold:.1%}: the score is too near to it to decide alone"
+                if unlike
+                else ""
+            )
+            yield (
+                f"Answer {self.answer[row]!s}: {self.classes[1]!s} has a mean predicted "
+                f"probability of {self.score[row]:.1%} (standard error "
+                f"{self.standard_error[row]:.1%}), {'above' if above else 'not above'} this "
+                f"point's threshold {self.threshold[row]:.1%}{why}; a fresh training sample would "
+                f"answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreClassExplanation(InWords):
+    """One row per point: the answer, the runner-up, and the distance between them.
+
+    ``lead`` is what the point's shared offsets add to the answer against the runner-up, and
+    ``margin`` is the distance of their scores with it.
+    """
+
+    answer: NDArray[Any]
+    score: NDArray[np.float64]
+    runner_up: NDArray[Any]
+    runner_up_score: NDArray[np.float64]
+    lead: NDArray[np.float64]
+    margin: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         for row in range(len(self)):
-            heavy = self.stage[row] == "heavy"
-            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+            behind = self.score[row] < self.runner_up_score[row]
+            why = (
+                "; the scores are too near to each other to decide alone, and this point's shared "
+                f"offsets add {self.lead[row]:.1%} to the answer"
+                if behind
+                else ""
+            )
             yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}; with "
-                f"this point's shared random numbers {self.runner_up[row]!s} "
-                f"({self.runner_up_share[row]:.1%}) came next (margin {self.margin[row]:.3f}); a "
-                "fresh training sample would answer differently with probability about "
-                f"{self.flip_probability[row]:.2g}."
+                f"Answer {self.answer[row]!s}: mean predicted probability {self.score[row]:.1%}; "
+                f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) came next{why}; a "
+                "fresh training sample would answer differently with probability "
+                f"{_probability_in_words(self.flip_probability[row])}."
             )
 
 

@@ -1,8 +1,9 @@
 """The vote: block models, key and design of one fit, and the rule that turns votes into answers.
 
 Two classes: a point is answered 1 iff its own keyed threshold lies below the law's value of its
-vote share (`ThresholdRule`). More classes: the class with the largest log share plus shared Gumbel
-(`GumbelRule`). Both have the same methods, and so has a rule beside a heavy stage (`HeavyRule`).
+vote share (`ThresholdRule`). More classes: a draw with shared Gumbels between the classes whose
+shares are close (`GumbelRule`). Both have the same methods, and so has a rule beside a heavy stage
+(`HeavyRule`).
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from replearn.bounds.class_flips import (
 from replearn.bounds.foreseen import average_flip_estimate, joint_variance
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.laws import LAW_BITS
+from replearn.bounds.multiclass import class_weights
 from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
@@ -58,7 +60,8 @@ class FittedVote:
         if len(self.classes) <= 2:
             assert self.design.law is not None
             return ThresholdRule(self.design, self.design.law, self.joint_variance)
-        return GumbelRule(self.design, self.classes)
+        assert self.design.sharpness is not None
+        return GumbelRule(self.design, self.design.sharpness, self.classes)
 
     def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
         """Return the rule for these points: heavy ones are answered by their own labels.
@@ -188,9 +191,10 @@ class ThresholdRule:
 
 @dataclass(frozen=True, eq=False)
 class GumbelRule:
-    """More classes: the class with the largest log share plus shared Gumbel of the point."""
+    """More classes: the largest log chance plus shared Gumbel; far ahead, the most voted class."""
 
     design: Design
+    sharpness: float
     classes: NDArray[Any]
 
     def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> Floats:
@@ -205,7 +209,11 @@ class GumbelRule:
     def answers(self, votes: Floats, noise: Floats) -> NDArray[np.intp]:
         """Return the code of each answer."""
         # theorem: multiclass-vote
-        return class_answers(self.proba(votes), noise)
+        return class_answers(self.key_chances(votes), noise)
+
+    def key_chances(self, votes: Floats) -> Floats:
+        """Chance over all keys that these votes answer each class."""
+        return class_weights(self.proba(votes), self.sharpness)
 
     def proba(self, votes: Floats) -> Floats:
         """Mean share of each class."""
@@ -213,29 +221,37 @@ class GumbelRule:
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
     def evidence(self, votes: Floats, noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: shares, and log shares plus Gumbels."""
-        shares = self.proba(votes)
+        """Return what an answer rests on: shares, log chances plus Gumbels, and the chances."""
+        chances = self.key_chances(votes)
         with np.errstate(divide="ignore"):
-            return shares, np.log(shares) + noise
+            return self.proba(votes), np.log(chances) + noise, chances
 
     def flips(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
-        return class_flip_estimate(votes, self.design.n_blocks, noise)
+        return class_flip_estimate(votes, self.design.n_blocks, noise, self.sharpness)
 
     def chances(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, classes)."""
-        return class_answer_chances(votes, self.design.n_blocks, noise)
+        return class_answer_chances(votes, self.design.n_blocks, noise, self.sharpness)
 
     def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
         counted = self.design.n_partitions == 1 and self.design.vote == "hard"
-        shares, n_blocks = self.proba(votes), self.design.n_blocks
-        return class_flip_limits(shares, n_blocks, noise, delta=delta, counted=counted)
+        return class_flip_limits(
+            self.proba(votes),
+            self.design.n_blocks,
+            noise,
+            self.sharpness,
+            delta=delta,
+            counted=counted,
+        )
 
     def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
         """Say why each point got its answer."""
-        shares, scores = evidence
-        every, second = np.arange(len(scores)), np.argsort(-scores, axis=1, kind="stable")[:, 1]
+        shares, scores, chances = evidence
+        every, most = np.arange(len(scores)), shares.argmax(axis=1)
+        # among labels that no key can answer, the one with more votes comes next
+        second = np.lexsort((-shares, -scores), axis=1)[:, 1]
         return ClassExplanation(
             answer=classes[codes],
             stage=stage,
@@ -243,6 +259,9 @@ class GumbelRule:
             runner_up=classes[second],
             runner_up_share=shares[every, second],
             margin=scores[every, codes] - scores[every, second],
+            key_chance=chances[every, codes],
+            most_voted=classes[most],
+            most_voted_share=shares[every, most],
             flip_probability=flips,
         )
 

@@ -141,6 +141,11 @@ def _derive(model: Any, key: SharedKey) -> None:
     """Rebuild what follows from the state."""
     if isinstance(model, learners.PointwiseReplicableClassifier):
         _derive_votes(model, key)
+    elif isinstance(model, learners.ScoreReplicableClassifier):
+        design = model.certificate_.inputs
+        _check_count(model.estimators_, design["n_blocks"], design["n_partitions"])
+        labels = np.arange(design["n_classes"])
+        model._panel = Panel(model.estimators_, labels, len(model.estimators_))
     elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)
         model._panel = Panel(model.estimators_, np.arange(2))

@@ -13,6 +13,21 @@ MODULES = (
     "one_coin",
     "two_coins",
     "keys",
+    "pointwise_to_coin",
+    "realizable_to_coin",
+    "approximate_to_coin",
+    "marginals",
+    "conjunctions",
+    "public_data",
+    "domain_size",
+    "impossible",
+    "promise",
+    "frontier",
+    "scaling_rho",
+    "scaling_dimension",
+    "scaling_thresholds",
+    "scaling_semi",
+    "scaling_heavy",
 )
 
 

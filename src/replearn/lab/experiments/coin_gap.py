@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn.lab.coin_limit import acceptance, coin_limit, flips
-from replearn.lab.drawing import COLORS, legend, panel
+from replearn.lab.drawing import COLORS, legend, panel, ticks
 from replearn.lab.experiment import Bench, Experiment, Numbers
 
 PARTS = np.linspace(0.02, 1.0, 50)
@@ -78,6 +78,7 @@ def draw(data: Numbers, figure: Any) -> None:
         if ours:
             axes.plot(*zip(*ours, strict=True), "o", ms=4, color=color, label="arcsine law")
         axes.plot(n, [row["random_bias"] for row in rows], ":", color=color, label="random bias")
+    ticks(axes, sorted({row["n"] for row in data["rows"]}))
     legend(axes)
 
 
@@ -111,7 +112,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"alpha": 0.4, "betas": [0.1], "throws": [20, 60]},
+        "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
         "small": {
             "alpha": 0.3,
             "betas": [0.01, 0.05, 0.1],

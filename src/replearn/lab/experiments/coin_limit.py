@@ -41,6 +41,7 @@ def measure(bench: Bench, *, throws: list[int], exactly: int) -> Numbers:
 
 def draw(data: Numbers, figure: Any) -> None:
     """Draw flips against throws, and the adversary of the longest game."""
+    figure.set_size_inches(8.0, 3.8)
     rows = data["rows"]
     n = [row["n"] for row in rows]
     axes = panel(figure, "throws n", "worst flip probability", log="xy", place=(1, 2, 1))
@@ -103,7 +104,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"throws": [1, 2, 4, 9, 16], "exactly": 9},
+        "tiny": {"throws": [1, 4, 9], "exactly": 4},
         "small": {"throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150], "exactly": 64},
         "full": {
             "throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150, 250, 400, 600],

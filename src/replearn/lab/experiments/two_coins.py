@@ -10,7 +10,7 @@ from replearn.lab.deterministic import LIKELY, OUTCOMES, RULES, rule_of_counts
 from replearn.lab.drawing import COLORS, panel
 from replearn.lab.experiment import Bench, Experiment, Numbers
 
-PLACES = 61
+PLACES = 81
 
 
 def measure(bench: Bench, *, n: int) -> Numbers:
@@ -38,11 +38,15 @@ def measure(bench: Bench, *, n: int) -> Numbers:
                 "chances": [float(meeting.chances[place]) for place in meeting.pair],
                 "both_likely": min(meeting.chances[place] for place in meeting.pair) >= LIKELY,
                 "opposite": float(meeting.opposite),
-                # one number per bias pair: which answers are likely there, as bits
-                "regions": (likely @ (1 << np.arange(4))).tolist(),
+                # one hexadecimal digit per pair of biases: which answers are likely there, as bits
+                "regions": _digits(likely @ (1 << np.arange(4))),
             }
         )
     return {"n": n, "rows": rows}
+
+
+def _digits(regions: Any) -> list[str]:
+    return ["".join(f"{value:x}" for value in row) for row in regions.tolist()]
 
 
 def draw(data: Numbers, figure: Any) -> None:
@@ -53,7 +57,7 @@ def draw(data: Numbers, figure: Any) -> None:
         axes = panel(
             figure, "bias of coin 1", "", title=row["rule"], place=(1, len(rows), place + 1)
         )
-        regions = np.array(row["regions"]).T
+        regions = np.array([[int(digit, 16) for digit in line] for line in row["regions"]]).T
         for answer, color in zip(
             range(4), ("#e08a3c", "#4a7fc1", "#5aa469", "#e8d15a"), strict=True
         ):

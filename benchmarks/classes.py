@@ -1,0 +1,126 @@
+"""Several classes: what the certified rule loses against a single fit and the most voted class.
+
+    python benchmarks/classes.py --data DIR [--rows 20000] [--pairs 2]
+
+Files with three and four classes are made from the others: weeks worked (fertility1980), marital
+status and schooling (Adult). Two disjoint samples per pair share one key. "Drawn from the shares"
+is the older rule with the blocks it needed, 230 and 345.
+"""
+
+import os
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import argparse
+import warnings
+
+import numpy as np
+import pandas as pd
+from _cells import markdown_table
+from _data import add_data_arguments, parse
+from sklearn.base import clone
+from sklearn.compose import make_column_transformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import PointwiseReplicableClassifier
+
+OLD_BLOCKS = {3: 230, 4: 345}
+HEADER = (
+    "file, learner",
+    "single fit",
+    "flips",
+    "most voted",
+    "this rule",
+    "flips ",
+    "blocks",
+    "drawn from the shares",
+    "loss now / before",
+)
+
+
+def files(folder):
+    """Yield name, features and codes of three or four classes."""
+    women = pd.read_csv(folder / "fertility1980.csv.gz")
+    weeks = women.pop("work").to_numpy()
+    yield "weeks worked, 3", women, np.digitize(weeks, [1, 52])
+    yield "weeks worked, 4", women, np.digitize(weeks, [1, 26, 52])
+    adult = pd.read_csv(folder / "adult.csv.gz").dropna().reset_index(drop=True)
+    adult = adult.drop(columns=[c for c in adult if c.startswith("fnlwgt")])
+    status = adult[next(c for c in adult if c.startswith("marital"))].astype(str)
+    rest = adult.drop(columns=[c for c in adult if c.startswith(("marital", "relationship"))])
+    married = status.str.startswith("Married").to_numpy()
+    yield "marital status, 3", rest, np.where(married, 0, np.where(status == "Never-married", 1, 2))
+    years = next(c for c in adult if c.startswith("education") and "num" in c)
+    school = adult[years].to_numpy()
+    rest = adult.drop(columns=[c for c in adult if c.startswith("education")])
+    yield "schooling, 4", rest, np.digitize(school, [9, 10, 13])
+
+
+def learners(frame):
+    texts = [c for c in frame if not pd.api.types.is_numeric_dtype(frame[c])]
+    numbers = [c for c in frame if c not in texts]
+    encoder = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore"), texts), (StandardScaler(), numbers)
+    )
+    yield "logistic regression", make_pipeline(encoder, LogisticRegression(max_iter=200))
+    yield "tree of depth 6", make_pipeline(encoder, DecisionTreeClassifier(max_depth=6))
+
+
+def measure(base, frame, y, options):
+    """Return the means over pairs of accuracies and flips, and the number of blocks."""
+    found = []
+    for pair in range(options.pairs):
+        order = np.random.default_rng([2026, pair]).permutation(len(y))
+        test, rest = order[: options.test], order[options.test :]
+        n = min(options.rows, len(rest) // 2)
+        X, truth = frame.iloc[test], y[test]
+        answers, rows = {"single": [], "rule": []}, []
+        for sample in (rest[:n], rest[n : 2 * n]):
+            A, b = frame.iloc[sample], y[sample]
+            single = clone(base).fit(A, b)
+            model = PointwiseReplicableClassifier(base, shared_key=f"classes {pair}").fit(A, b)
+            old = PointwiseReplicableClassifier(
+                base,
+                n_blocks=OLD_BLOCKS[len(np.unique(y))],
+                plan={"n_partitions": 1},
+                shared_key=f"classes {pair}",
+            ).fit(A, b)
+            answers["single"].append(single.predict(X))
+            answers["rule"].append(model.predict(X))
+            most = model.predict_proba(X).argmax(axis=1)
+            drawn = old.predict_proba(X)[np.arange(len(truth)), truth].mean()
+            rows.append([(most == truth).mean(), drawn])
+        line = []
+        for name in ("single", "rule"):
+            one, two = answers[name]
+            line += [np.mean([(one == truth).mean(), (two == truth).mean()]), (one != two).mean()]
+        found.append([*line, *np.mean(rows, axis=0)])
+    return np.mean(found, axis=0), model.certificate_.design.n_blocks
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    add_data_arguments(parser, "")
+    parser.add_argument("--rows", type=int, default=20_000, help="rows of each sample")
+    parser.add_argument("--pairs", type=int, default=2)
+    options = parse(parser)
+    rows = []
+    for name, frame, y in files(options.data):
+        for learner, base in learners(frame):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (single, flips, rule, ours, most, drawn), blocks = measure(base, frame, y, options)
+            loss = (single - rule) / max(single - drawn, 1e-9)
+            numbers = [f"{100 * x:.1f}" for x in (single, flips, most, rule, ours)]
+            rows.append(
+                [f"{name}, {learner}", *numbers, blocks, f"{100 * drawn:.1f}", f"{loss:.2f}"]
+            )
+            print(rows[-1], flush=True)
+    print(markdown_table(HEADER, rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,95 @@
+"""Labelled rows of the semi-replicable learner against the dimension."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from replearn.bounds.selection import (
+    selection_agreement,
+    selection_scale,
+    smallest_sample_selection,
+)
+from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.measuring import smallest_size
+from replearn.lab.power_law import draw_lines, line, said
+
+BETA = 0.05
+
+
+def measure(
+    bench: Bench, *, dimensions: list[int], alpha: float, rho: float, pairs: int
+) -> Numbers:
+    """Find the rows at which two runs choose different sign vectors with probability rho."""
+    measured, certified = [], []
+    for d in dimensions:
+        bench.say(f"d = {d}")
+        signs = np.array(list(product((-1.0, 1.0), repeat=d)))
+
+        def flips(m: int, signs: Any = signs, d: int = d) -> float:
+            scale = selection_scale(len(signs), alpha, BETA, m)
+            if scale is None:
+                return 1.0
+            rng = bench.rng("rows", d, m)
+            agreed = []
+            for _ in range(pairs):
+                seen = rng.multinomial(m, np.full(d, 1.0 / d), 2)
+                sums = 2.0 * rng.binomial(seen, 0.5) - seen
+                one, two = 0.5 - sums @ signs.T / (2.0 * m)
+                agreed.append(selection_agreement(scale, one, two))
+            return 1.0 - float(np.mean(agreed))
+
+        measured.append(smallest_size(flips, rho, 64))
+        certified.append(smallest_sample_selection(rho, alpha, BETA, 2**d)[0])
+    return {
+        "alpha": alpha,
+        "rho": rho,
+        "pairs": pairs,
+        "lines": [
+            line("labelled rows, measured", dimensions, measured, "paper: 2 up to logarithms"),
+            line("labelled rows, certified", dimensions, certified, "expected 2 for large d"),
+        ],
+    }
+
+
+def draw(data: Numbers, figure: Any) -> None:
+    """Draw rows against d."""
+    draw_lines(figure, "points of the shattered set, d", data["lines"])
+
+
+def read(data: Numbers) -> str:
+    """Say the exponents."""
+    measured, certified = data["lines"]
+    slope = measured["exponent"]
+    place = "lies between 1 and 2" if 1.0 <= slope[0] <= 2.0 else "does NOT lie between 1 and 2"
+    return (
+        f"All labels are fair coins on d shattered points, the shared pool holds all of them, so "
+        f"there are 2^d candidates. Rows at which two runs choose different ones with probability "
+        f"{data['rho']} at alpha = {data['alpha']}, as a power of d: {said(data['lines'])}. The "
+        f"measured exponent {place} on this range of d; the paper's bound is d^2 up to "
+        f"logarithms, and ln(2^d/beta) grows less than linearly for small d. What is certified "
+        f"is {certified['sizes'][0] / measured['sizes'][0]:.1f} to "
+        f"{certified['sizes'][-1] / measured['sizes'][-1]:.1f} times what is measured."
+    )
+
+
+EXPERIMENT = Experiment(
+    name="scaling-semi",
+    labels=(
+        "thm:semi-supervised-repl-ub",
+        "thm:semi-supervised-repl-lb",
+        "thm:sign-one-way-marginals-lb",
+        "table:results",
+    ),
+    summary="labelled rows of the semi-replicable learner against the dimension",
+    measure=measure,
+    draw=draw,
+    read=read,
+    sizes={
+        "tiny": {"dimensions": [2, 4], "alpha": 0.3, "rho": 0.3, "pairs": 3},
+        "small": {"dimensions": [2, 3, 4, 6, 8, 10], "alpha": 0.1, "rho": 0.1, "pairs": 25},
+        "full": {"dimensions": [2, 3, 4, 6, 8, 10, 12], "alpha": 0.1, "rho": 0.1, "pairs": 100},
+    },
+)

@@ -1,0 +1,40 @@
+"""What the experiments on sample sizes share: a table of sizes, its exponents, one figure."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from replearn.lab.drawing import COLORS, legend, panel, ticks
+from replearn.lab.experiment import Numbers
+from replearn.lab.measuring import exponent
+
+
+def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -> Numbers:
+    """Return one line of sizes against a parameter, with its measured exponent."""
+    return {
+        "name": name,
+        "x": list(x),
+        "sizes": [float(size) for size in sizes],
+        "exponent": exponent(x, sizes),
+        "expected": expected,
+    }
+
+
+def draw_lines(figure: Any, parameter: str, lines: list[Numbers], *, place: Any = 111) -> None:
+    """Draw sizes against the parameter on logarithmic scales, exponents in the legend."""
+    axes = panel(figure, parameter, "needed", log="xy", place=place)
+    ticks(axes, lines[0]["x"])
+    for one, color in zip(lines, COLORS, strict=False):
+        label = f"{one['name']}: {one['exponent'][0]:.2f}"
+        axes.plot(one["x"], one["sizes"], "o-", ms=4, lw=1.2, color=color, label=label)
+    legend(axes)
+
+
+def said(lines: list[Numbers]) -> str:
+    """Write each line's exponent with its limits and what the paper says."""
+    return "; ".join(
+        f"{one['name']}: {one['exponent'][0]:.3f} ({one['exponent'][1]:.3f} to "
+        f"{one['exponent'][2]:.3f}), {one['expected']}"
+        for one in lines
+    )

@@ -1,0 +1,342 @@
+"""Few large blocks and thresholds in standard errors: the practical mode, with an estimate.
+
+The certified rule (`PointwiseReplicableClassifier`) needs many small blocks. Here a handful of
+large blocks is trained in a few keyed partitions; a point's score is the mean predicted
+probability, and its keyed threshold is uniform within c standard errors of the decision threshold.
+How often two runs differ follows from the standard error, which is estimated: the certificate says
+so.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from replearn.bounds.score import score_half_width
+from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.guarantees import Certificate, Identity
+from replearn.learners.diagnostics import block_condition, warn_if_constant
+from replearn.learners.fit_params import PassesFitParams
+from replearn.learners.inputs import (
+    all_or_nothing,
+    base_learner,
+    bind_learner,
+    check_base,
+    check_features,
+    checked_fit,
+    float_precision,
+    in_words,
+    with_base_tags,
+)
+from replearn.learners.marks import sample_conditions
+from replearn.learners.planning import Sample, check_sample, planned_rows
+from replearn.learners.predictions import VotePredictions
+from replearn.learners.schema import describe_points
+from replearn.learners.score_curve import (
+    ErrorCurve,
+    block_variances,
+    check_curve,
+    fit_curve,
+    leading_pairs,
+    own_blocks,
+)
+from replearn.learners.score_design import FEWEST_BLOCKS, Cut, cut_for, decision_threshold
+from replearn.learners.score_rule import FittedScore
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+CALIBRATION_ROWS = 4000
+"""Rows of the sample from which the standard error is estimated."""
+
+
+class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
+    """Keep the answers of a strong learner, with few large blocks and an estimated promise.
+
+    Two runs that share the key, on two samples of one population, give a fixed point different
+    predictions with probability about ``rho``, if the standard error of its score is the one
+    estimated. This costs less accuracy than `PointwiseReplicableClassifier` and is not certified.
+
+    Parameters
+    ----------
+    estimator : classifier, default=None
+        The base learner, with ``predict_proba``; ``LogisticRegression(max_iter=1000)`` if None.
+        Everything learned from data belongs inside it, as a pipeline.
+    rho : float, default=0.1
+        Nominal probability that two runs predict differently for a point near its threshold.
+    threshold : float, "prevalence" or pair of float, default=0.5
+        Probability of ``classes_[1]`` from which it is the answer: a number in (0, 1), the share
+        of ``classes_[1]`` in the sample, or the costs of a false positive and of a false negative,
+        ``(1, 5)``. Two classes only.
+    n_blocks : int, default=None
+        Blocks of one partition, at least 3; None: from the number of rows.
+    n_partitions : int, default=None
+        Keyed ways to cut the rows; None: as many as 24 fits allow.
+    standard_error : float, pair of float or None, default=None
+        The curve of standard errors, if it was fixed beforehand: another run's
+        ``standard_error_``, or its level alone. None: estimated in ``fit``.
+    classes : array-like, default=None
+        The labels. None: those in ``y``.
+    sample_size : int, default=None
+        Rows that every run fits on; what a run has beyond that is left out by key. None: all.
+    decimals : int, default=None
+        Round the features that key the thresholds.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness of the learner; the same in runs that shall agree.
+    n_jobs : int, default=None
+        Number of joblib workers. Predictions do not depend on it.
+    verbose : int, default=0
+        Progress: 0 reports progress only for long fits, 1 always, negative never.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What holds if the standard error is right, and the worst case; its verdict is "estimated".
+    standard_error_ : tuple of float
+        Level at the threshold, and power of ``s (1 - s)``, of the curve of standard errors.
+    threshold_ : float
+        The decision threshold in force.
+    estimators_ : list of classifier
+        The fitted base learners, partition by partition.
+    classes_ : ndarray
+        The labels.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had them.
+
+    See Also
+    --------
+    PointwiseReplicableClassifier : The strict mode, certified for any learner and population.
+
+    Notes
+    -----
+    ``sample_weight`` and other arguments of ``fit`` go to the base learner: plain, or by
+    scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
+    ``predict`` is not its argmax, because each point has its own threshold. A point whose
+    standard error is twice the curve's flips up to twice as often: `flip_probability` uses its own
+    where it is larger.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import ScoreReplicableClassifier
+    >>> X, y = make_classification(8000, random_state=0)
+    >>> lab_a = ScoreReplicableClassifier(shared_key="trial-2026").fit(X[:4000], y[:4000])
+    >>> lab_b = ScoreReplicableClassifier(shared_key="trial-2026").fit(X[4000:], y[4000:])
+    >>> lab_a.certificate_.verdict, bool(lab_a.certificate_.comparable(lab_b.certificate_))
+    ('estimated', True)
+    >>> float((lab_a.predict(X[:500]) != lab_b.predict(X[:500])).mean()) < 0.05
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit"]), None],
+        "rho": [Interval(Real, 0, 1, closed="right")],
+        "threshold": [Interval(Real, 0, 1, closed="neither"), StrOptions({"prevalence"}), tuple],
+        "n_blocks": [Interval(Integral, FEWEST_BLOCKS, None, closed="left"), None],
+        "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
+        "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
+        "classes": ["array-like", None],
+        "sample_size": [Interval(Integral, 1, None, closed="left"), None],
+        "decimals": [Integral, None],
+        "shared_key": [str, bytes, Integral, SharedKey],
+        "n_jobs": [Integral, None],
+        "verbose": [Integral, "boolean"],
+    }
+
+    def __init__(  # noqa: PLR0913
+        self,
+        estimator=None,
+        *,
+        rho=0.1,
+        threshold=0.5,
+        n_blocks=None,
+        n_partitions=None,
+        standard_error=None,
+        classes=None,
+        sample_size=None,
+        decimals=None,
+        shared_key=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator, self.rho, self.threshold = estimator, rho, threshold
+        self.n_blocks, self.n_partitions = n_blocks, n_partitions
+        self.standard_error, self.classes = standard_error, classes
+        self.sample_size, self.decimals = sample_size, decimals
+        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+
+    @checked_fit
+    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, **fit_params: Any):
+        """Fit the base learner on every block, and estimate the standard error of the scores.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The sample.
+        y : array-like of shape (n,)
+            Labels of any kind.
+        groups : array-like of shape (n,), default=None
+            Rows of one group (one patient) stay in one block.
+        **fit_params
+            Arguments of the base learner's ``fit``, one value per row: ``sample_weight``.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        with all_or_nothing(self):
+            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
+            check_base(base, "soft")
+            key, bound = SharedKey(self.shared_key), bind_learner(base)
+            given, classes = check_sample(X, y, groups, self.classes)
+            given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
+            failed = sample_conditions(X)
+
+            # Cut: a handful of disjoint blocks, by key and content of the rows, in a few ways.
+            cut = cut_for(given, self)
+            sample, ways = planned_rows(key, given, cut), range(cut.n_partitions)
+            points = sample.with_params(as_points(sample.X, decimals=self.decimals))
+            # theorem: content-keyed-partition
+            cuts = (key, points, sample.codes, cut.n_blocks, cut.block_size)
+            blocks = make_blocks(*cuts, partition=ways, groups=sample.groups)
+
+            # Train: one base learner on each block, with a seed of its own.
+            places = [(j, t) for j in ways for t in range(cut.n_blocks)]
+            seeds = [key.child("seed", *place) for place in places]
+            names = [f"block {t} of partition {j}" for j, t in places]
+            work = (sample.X, sample.codes, blocks, seeds)
+            told = {"names": names, "n_jobs": self.n_jobs, "verbose": self.verbose}
+            models = fit_blocks(base, *work, params=sample.params, **told)
+            first = blocks[: cut.n_blocks]
+            warn_if_constant(models, base, sample, first, cut.block_size, sample.unit)
+
+            # Standardise: how much scores vary, from rows and the blocks that do not know them.
+            n_classes = max(2, len(classes))
+            self._panel = Panel(models, np.arange(n_classes), len(models))
+            self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
+            curve = self._curve(sample, blocks, cut, uncertainty)
+            self.standard_error_ = (curve.level, curve.power)
+
+            if not sample.params:
+                failed += block_condition(base, *work, models, names, self.n_jobs)
+            described = {"base": base, "decimals": self.decimals, "rows": np.concatenate(first)}
+            schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
+            self.certificate_ = Certificate.issue(
+                "score",
+                self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
+                Identity(
+                    key.fingerprint,
+                    in_words(base),
+                    bound.digest,
+                    tuple(classes),
+                    given.n,
+                    versions=bound.versions,
+                    unbound=bound.unbound,
+                    failed_conditions=failed,
+                    **schema,
+                ),
+            )
+            self.classes_, self.estimators_ = classes, models
+            self._dtype = float_precision(X)
+        return self
+
+    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+        """Predict class labels.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the thresholds instead of the features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Labels.
+        """
+        fitted, X = self._vote(), check_features(self, X, reset=False)
+        # theorem: score-thresholds (1 iff the standardised score exceeds the point's threshold)
+        codes = fitted.rule.answers(*fitted.votes_and_noise(X, points))
+        return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
+
+    @available_if(lambda self: False)
+    def flip_limits(self, X: Any) -> Any:
+        """Not available: no limits follow from an estimated standard error."""
+
+    @available_if(lambda self: False)
+    def flip_rate(self, X: Any) -> Any:
+        """Not available: no limits follow from an estimated standard error."""
+
+    def _curve(
+        self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
+    ) -> ErrorCurve:
+        """Return the curve of standard errors, with that of the threshold on top."""
+        if self.standard_error is not None:
+            return check_curve(self.standard_error, self.threshold_)
+        per_block = -(-CALIBRATION_ROWS // cut.n_blocks)
+        rows = np.concatenate([block[:per_block] for block in blocks[: cut.n_blocks]])
+        scores = self._panel.soft_scores(take_rows(sample.X, rows), n_jobs=self.n_jobs)
+        own = own_blocks(blocks, rows, cut.n_partitions, len(sample.codes))
+        if scores.ndim == 3:
+            return fit_curve(leading_pairs(scores, own, cut.n_partitions), 0.5, flat=True)
+        curve = fit_curve(block_variances(scores, own, cut.n_partitions), self.threshold_)
+        # theorem: score-thresholds, section "A threshold from the data": both vary.
+        return replace(curve, level=curve.level + uncertainty)
+
+    def _inputs(
+        self, cut: Cut, unit: str, n_classes: int, params: list[str], curve: ErrorCurve
+    ) -> dict[str, Any]:
+        """Return the items that all runs of the promise share, and what this one estimated."""
+        given = self.standard_error
+        threshold = self.threshold if self.threshold == "prevalence" else self.threshold_
+        width = score_half_width(float(self.rho))
+        return {
+            **cut._asdict(),
+            "block_size": cut.block_size,
+            "unit": unit,
+            "n_classes": n_classes,
+            "rho": float(self.rho),
+            "threshold": threshold,
+            "fit_params": params,
+            "fixed_error": None if given is None else list(self.standard_error_),
+            "standard_error": curve.level,
+            "least_error": curve.least_error(width),
+        }
+
+    def _vote(self) -> FittedScore:
+        """Return models, curve and key of the last fit."""
+        check_is_fitted(self)
+        key = SharedKey(self.shared_key)
+        if key.fingerprint != self.certificate_.identity.key_fingerprint:
+            raise ValueError(
+                "shared_key was changed after fit: the blocks were cut and trained by another key. "
+                "Fit again."
+            )
+        inputs = self.certificate_.inputs
+        return FittedScore(
+            self._panel,
+            inputs["n_partitions"],
+            ErrorCurve(*self.standard_error_, self.threshold_),
+            self.certificate_.value("score_half_width"),
+            key.child("score"),
+            inputs["n_classes"],
+            inputs["decimals"],
+            self._dtype,
+            self.n_jobs,
+        )
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self):
+        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))

@@ -1,0 +1,227 @@
+"""The standard error of a score: estimated row by row, pooled into a curve with two numbers.
+
+A row's own estimate from a few blocks is too noisy for two labs: scales that differ by a fifth add
+up to 0.08 to a flip probability (`mismatch_flip_bound`). Pooled over many rows the scales of two
+labs differ by a few percent.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+KERNEL = 0.8
+"""Rows count by how near their score is to the threshold, on the logit scale."""
+
+LEAST_PRODUCT = 1e-3
+"""s (1 - s) below which the curve is flat: scores next to 0 or 1 are never in question."""
+
+LEAST_ERROR = 1e-9
+"""Scores that do not vary at all have thresholds that do not either."""
+
+_GRID = np.linspace(0.0, 1.0, 4097)
+_STEPS = 50
+
+
+@dataclass(frozen=True)
+class ErrorCurve:
+    """Standard error of a score s: ``level * (s (1 - s) / (t (1 - t))) ** power``.
+
+    Parameters
+    ----------
+    level : float
+        Standard error at the threshold.
+    power : float
+        0: the same everywhere. 1/2: as of shares. 1: as of a logistic curve.
+    threshold : float
+        The decision threshold t.
+
+    Examples
+    --------
+    >>> curve = ErrorCurve(0.03, 0.0, 0.5)
+    >>> curve.standardised(np.array([0.44, 0.5])).round(6).tolist()
+    [-2.0, 0.0]
+    >>> curve.scores(np.array([-2.0, 0.0])).round(6).tolist()
+    [0.44, 0.5]
+    """
+
+    level: float
+    power: float
+    threshold: float
+
+    def errors(self, scores: Floats) -> Floats:
+        """Return the standard errors of scores."""
+        t = self.threshold
+        product = np.maximum(scores * (1.0 - scores), LEAST_PRODUCT)
+        relative = product / max(t * (1.0 - t), LEAST_PRODUCT)
+        return np.asarray(np.maximum(self.level * relative**self.power, LEAST_ERROR))
+
+    @cached_property
+    def _standardised_grid(self) -> Floats:
+        rates = 1.0 / self.errors(_GRID)
+        heights = np.cumsum((rates[1:] + rates[:-1]) / 2.0) * _GRID[1]
+        heights = np.concatenate([[0.0], heights])
+        return np.asarray(heights - np.interp(self.threshold, _GRID, heights))
+
+    def standardised(self, scores: Floats) -> Floats:
+        """Distance of scores from the threshold, in standard errors along the way."""
+        return np.interp(scores, _GRID, self._standardised_grid)
+
+    def scores(self, standardised: Floats) -> Floats:
+        """Return the scores at some distances, within [0, 1]."""
+        return np.interp(standardised, self._standardised_grid, _GRID)
+
+    def least_error(self, half_width: float) -> float:
+        """Smallest standard error at which thresholds are drawn."""
+        ends = self.scores(np.array([-half_width, half_width]))
+        return float(self.errors(np.append(ends, self.threshold)).min())
+
+
+class RowErrors(NamedTuple):
+    """What is known of rows: mean score, its variance (unbiased, may be below 0), one block's."""
+
+    scores: Floats
+    variances: Floats
+    singles: Floats
+    degrees: float
+
+    @classmethod
+    def exact(cls, scores: Floats, variances: Floats) -> RowErrors:
+        """Return rows whose variances are known."""
+        return cls(scores, variances, variances, np.inf)
+
+
+def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> ErrorCurve:
+    """Pool the standard errors of rows into a curve: their mean among rows of about that score.
+
+    A flip probability is proportional to the standard error, so that the mean over rows is what
+    makes the mean flip probability right. Shape and mean square come from the unbiased variances,
+    by the equations of gamma regression with a logarithmic link, in which they enter linearly;
+    how far the mean is below the root mean square, from the variances of single blocks, which
+    are positive. Rows count by their nearness to the threshold.
+
+    >>> s = np.linspace(0.1, 0.9, 81)
+    >>> curve = fit_curve(RowErrors.exact(s, 0.04 * (s * (1 - s)) ** 2), 0.5)
+    >>> round(curve.level, 4), round(curve.power, 4)
+    (0.05, 1.0)
+    """
+    scores, variances = rows.scores, rows.variances
+    t = min(max(threshold, LEAST_PRODUCT), 1.0 - LEAST_PRODUCT)
+    product = np.maximum(scores * (1.0 - scores), LEAST_PRODUCT)
+    clipped = np.clip(scores, LEAST_PRODUCT, 1.0 - LEAST_PRODUCT)
+    distance = np.log(clipped / (1.0 - clipped)) - np.log(t / (1.0 - t))
+    weights = np.exp(-0.5 * (distance / KERNEL) ** 2) + 1e-12
+    weights /= weights.sum()
+    place = np.log(product / (t * (1.0 - t)))
+    centred = place - (weights * place).sum()
+    spread = float((weights * centred**2).sum())
+    power = 0.0 if flat else 1.0  # of the variance: twice the power of the standard error
+    level = 0.0
+    for _ in range(1 if flat or spread == 0.0 else _STEPS):
+        shape = np.exp(power * place)
+        level = float((weights * variances / shape).sum())
+        if level <= 0.0 or flat or spread == 0.0:
+            break
+        residual = weights * (variances / (level * shape) - 1.0)
+        power = float(np.clip(power + (residual * centred).sum() / spread, 0.0, 2.0))
+    level *= _evenness(rows.singles / np.exp(power * place), rows.degrees, weights)
+    return ErrorCurve(max(level, LEAST_ERROR**2) ** 0.5, power / 2.0, threshold)
+
+
+def _evenness(variances: Floats, degrees: float, weights: Floats) -> float:
+    """Square of the mean standard deviation, as a part of the mean variance.
+
+    >>> round(_evenness(np.array([1.0, 9.0]), np.inf, np.array([0.5, 0.5])), 3)
+    0.8
+    """
+    mean_square = float((weights * variances).sum())
+    if mean_square <= 0.0:
+        return 1.0
+    mean = float((weights * np.sqrt(variances)).sum())
+    return min(1.0, mean**2 / mean_square * _root_bias(degrees))
+
+
+def _root_bias(degrees: float) -> float:
+    """Return by how much the square of a mean sample deviation is too small."""
+    return 1.0 if not np.isfinite(degrees) else 1.0 / (1.0 - 1.0 / (4.0 * degrees)) ** 2
+
+
+def block_variances(scores: Floats, own: NDArray[np.intp], n_partitions: int) -> RowErrors:
+    """Return mean and estimated variance of the score of rows, by the blocks that do not know them.
+
+    ``scores`` are (rows, partitions * blocks); ``own`` is, for each row and partition, the block
+    that was trained on the row (-1: none). Within a partition blocks are independent, so that
+    their spread is an unbiased estimate of the variance of one; what partitions have in common
+    follows from how little their means vary.
+
+    >>> s = np.array([[0.1, 0.3, 0.5, 0.5, 0.3, 0.1]])
+    >>> rows = block_variances(s, np.array([[-1, -1]]), 2)
+    >>> rows.scores.round(2).tolist(), rows.variances.round(5).tolist()
+    ([0.3], [0.01333])
+    """
+    blocks = scores.reshape(len(scores), n_partitions, -1)
+    n_blocks = blocks.shape[2]
+    counts = np.arange(n_blocks) != own[:, :, np.newaxis]
+    number = counts.sum(axis=2)
+    means = np.where(counts, blocks, 0.0).sum(axis=2) / number
+    squares = np.where(counts, (blocks - means[:, :, np.newaxis]) ** 2, 0.0).sum(axis=2)
+    single = (squares / (number - 1)).mean(axis=1)
+    mean = means.mean(axis=1)
+    # Partitions share rows: about half of their degrees of freedom count.
+    degrees = float((number - 1).mean()) * (1 + n_partitions) / 2
+    if n_partitions == 1:
+        return RowErrors(mean, single / n_blocks, single, degrees)
+    between = ((means - mean[:, np.newaxis]) ** 2).sum(axis=1) / (n_partitions - 1)
+    # Var(mean) = [Var(one) + (J - 1) Cov] / J, and between = Var(mean of `number`) - Cov.
+    # theorem: score-thresholds, section "Several partitions"
+    common = single * (1.0 / number).mean(axis=1) - between
+    total = single / (n_blocks * n_partitions) + (1.0 - 1.0 / n_partitions) * common
+    return RowErrors(mean, total, single, degrees)
+
+
+def own_blocks(
+    blocks: list[NDArray[np.intp]], rows: NDArray[np.intp], n_partitions: int, n_rows: int
+) -> NDArray[np.intp]:
+    """Return the block that contains each row, for each partition; -1: none."""
+    n_blocks = len(blocks) // n_partitions
+    own = np.full((len(rows), n_partitions), -1, dtype=np.intp)
+    for partition in range(n_partitions):
+        of_row = np.full(n_rows, -1, dtype=np.intp)
+        for block in range(n_blocks):
+            of_row[blocks[partition * n_blocks + block]] = block
+        own[:, partition] = of_row[rows]
+    return own
+
+
+def check_curve(given: Any, threshold: float) -> ErrorCurve:
+    """Return a curve from what a user gives: a level, or a pair of level and power."""
+    try:
+        level, power = (float(given), 0.0) if np.ndim(given) == 0 else map(float, given)
+    except (TypeError, ValueError):
+        level = power = float("nan")
+    if not (0.0 < level < 1.0 and 0.0 <= power <= 1.0):
+        raise ValueError(
+            f"standard_error={given!r} must be a number in (0, 1), or a pair of such a number and "
+            "a power in [0, 1], as another run's standard_error_."
+        )
+    return ErrorCurve(level, power, threshold)
+
+
+def leading_pairs(scores: Floats, own: NDArray[np.intp], n_partitions: int) -> RowErrors:
+    """Return `block_variances` of the difference of the two leading classes, moved into [0, 1].
+
+    ``scores`` are (rows, models, classes); which classes lead is said by models that do not know
+    the row.
+    """
+    n_blocks = scores.shape[1] // n_partitions
+    strange = (np.arange(n_blocks) != own[:, :, np.newaxis]).reshape(len(scores), -1)
+    leaders = np.argsort((scores * strange[:, :, np.newaxis]).sum(axis=1), axis=1)[:, -2:]
+    every = np.arange(len(scores))
+    difference = scores[every, :, leaders[:, 1]] - scores[every, :, leaders[:, 0]]
+    return block_variances((1.0 + difference) / 2.0, own, n_partitions)

@@ -1,0 +1,242 @@
+"""From the scores of a few block models to answers, with thresholds in standard errors.
+
+Two classes: a point is answered 1 iff its mean score, standardised by the shared curve, exceeds its
+own keyed threshold, uniform within c standard errors (`ScoreRule`). More classes: each class gets
+an offset, the height of a corner of a simplex seen from the point's own keyed direction, and the
+largest sum of score and offset wins (`SphereRule`); the difference of two offsets is uniform as
+well, up to four classes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import ndtr, ndtri
+
+from replearn.bounds.score import sphere_peak
+from replearn.execution import Panel
+from replearn.learners.inputs import check_points, warn_if_precision_changed
+from replearn.learners.results import ScoreClassExplanation, ScoreExplanation
+from replearn.learners.score_curve import ErrorCurve, block_variances
+from replearn.randomness import Points, SharedKey, as_points
+from replearn.tables import n_rows
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedScore:
+    """The models of one fit with curve, width and key: from points to scores and shared noise."""
+
+    panel: Panel
+    n_partitions: int
+    curve: ErrorCurve
+    half_width: float
+    key: SharedKey
+    n_classes: int
+    decimals: int | None
+    precision: np.dtype[Any] | None
+    n_jobs: int | None
+
+    @property
+    def rule(self) -> ScoreRule | SphereRule:
+        """The rule for this number of classes."""
+        kind = ScoreRule if self.n_classes <= 2 else SphereRule
+        return kind(self.curve, self.half_width, self.n_partitions, self.n_classes)
+
+    def rule_for(self, X: Any) -> ScoreRule | SphereRule:
+        """Return the rule for these points, which is the same for all."""
+        return self.rule
+
+    def votes(self, X: Any) -> Floats:
+        """Score of each model, (n, models) or (n, models, classes)."""
+        return self.panel.soft_scores(X, n_jobs=self.n_jobs)
+
+    def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
+        """Return the scores, and the points' shared random numbers."""
+        if ids is not None:
+            points = check_points(ids, n_rows(X))
+        else:
+            if self.decimals is None:
+                warn_if_precision_changed(X, self.precision)
+            points = as_points(X, decimals=self.decimals)
+        return self.votes(X), self.rule.noise(self.key, points)
+
+
+def mean_score(scores: Floats) -> Floats:
+    """Mean over the models, added one by one: a row's sum must not depend on the batch.
+
+    >>> mean_score(np.array([[0.25, 0.75], [1.0, 0.5]])).tolist()
+    [0.5, 0.75]
+    """
+    total = np.zeros_like(scores[:, 0])
+    for model in range(scores.shape[1]):
+        total += scores[:, model]
+    return np.asarray(total / scores.shape[1])
+
+
+def spread(scores: Floats, n_partitions: int) -> Floats:
+    """Standard error of each mean score by the row's own blocks; noisy, 0 where it is unknown."""
+    outside = np.full((len(scores), n_partitions), -1)
+    rows = block_variances(scores, outside, n_partitions)
+    return np.sqrt(np.maximum(rows.variances, 0.0))
+
+
+@dataclass(frozen=True, eq=False)
+class ScoreRule:
+    """Two classes: answer 1 iff the standardised score exceeds the point's threshold."""
+
+    curve: ErrorCurve
+    half_width: float
+    n_partitions: int
+    n_classes: int
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's threshold in standard errors, uniform within the half-width."""
+        return self.half_width * (2.0 * key.uniforms(points) - 1.0)
+
+    def answers(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each answer."""
+        # theorem: score-thresholds
+        return (self.curve.standardised(mean_score(scores)) > noise).astype(np.intp)
+
+    def chance(self, scores: Floats) -> Floats:
+        """Probability over thresholds that the answer is 1."""
+        distance = self.curve.standardised(mean_score(scores)) / self.half_width
+        return np.clip((1.0 + distance) / 2.0, 0.0, 1.0)
+
+    def proba(self, scores: Floats) -> Floats:
+        """Mean predicted probability of each class."""
+        score = mean_score(scores)
+        return np.column_stack([1.0 - score, score])
+
+    def share(self, scores: Floats) -> Floats:
+        """Mean predicted probability of class 1."""
+        return mean_score(scores)
+
+    def evidence(self, scores: Floats, noise: Floats) -> tuple[Floats, ...]:
+        """Return what an answer rests on: standard error, score, the point's threshold."""
+        score = mean_score(scores)
+        errors = np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
+        return errors, score, self.curve.scores(noise)
+
+    def flips(self, scores: Floats, noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample answers differently, under this key.
+
+        The difference of two scores has twice the variance of one, and a row's own standard error
+        counts where it is above the curve.
+        """
+        errors, score, _ = self.evidence(scores, noise)
+        distance = self.curve.standardised(score) - noise
+        scale = np.sqrt(2.0) * errors / self.curve.errors(score)
+        return ndtr(-np.abs(distance) / scale)
+
+    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
+        """Say why each point got its answer."""
+        errors, score, threshold = evidence
+        return ScoreExplanation(
+            answer=classes[np.minimum(codes, len(classes) - 1)],
+            score=score,
+            standard_error=errors,
+            threshold=threshold,
+            margin=score - threshold,
+            flip_probability=flips,
+            classes=(classes[0], classes[-1]),
+            decision_threshold=self.curve.threshold,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SphereRule:
+    """More classes: the largest score plus the point's shared offset of the class."""
+
+    curve: ErrorCurve
+    half_width: float
+    n_partitions: int
+    n_classes: int
+
+    @property
+    def dimension(self) -> int:
+        """Dimension of the sphere's space: three have room for four corners."""
+        return max(3, self.n_classes - 1)
+
+    @property
+    def reach(self) -> float:
+        """How far behind a class can be and still win: the largest difference of offsets."""
+        # The curve is that of (1 + difference) / 2. theorem: score-thresholds
+        error = 2.0 * self.curve.level
+        return 2.0 * sphere_peak(self.dimension) * self.half_width * error
+
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's offsets, one for each class."""
+        axes = [key.child("axis", axis).uniforms(points) for axis in range(self.dimension)]
+        # 0 has no quantile.
+        direction = ndtri(np.maximum(np.column_stack(axes), 2.0**-54))
+        direction /= np.sqrt((direction**2).sum(axis=1, keepdims=True))
+        corners = simplex(self.n_classes, self.dimension)
+        offsets = np.zeros((len(direction), self.n_classes))
+        for axis in range(self.dimension):  # sums that do not depend on the batch
+            offsets += direction[:, axis, np.newaxis] * corners[:, axis]
+        return self.reach * offsets
+
+    def answers(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each answer."""
+        # theorem: score-thresholds, section "Several classes"
+        return np.argmax(mean_score(scores) + noise, axis=1)
+
+    def proba(self, scores: Floats) -> Floats:
+        """Mean predicted probability of each class."""
+        return mean_score(scores)
+
+    def evidence(self, scores: Floats, noise: Floats) -> tuple[Floats, ...]:
+        """Return what an answer rests on: mean scores, and scores of models, with offsets."""
+        return mean_score(scores), noise, scores
+
+    def flips(self, scores: Floats, noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample answers differently, under this key."""
+        heights = mean_score(scores) + noise
+        every, winner = np.arange(len(heights)), np.argmax(heights, axis=1)
+        stays = np.ones(len(heights))
+        for rival in range(self.n_classes):
+            lead = heights[every, winner] - heights[:, rival]
+            difference = scores[every, :, winner] - scores[:, :, rival]
+            errors = np.maximum(2.0 * self.curve.level, spread(difference, self.n_partitions))
+            overtaken = ndtr(-lead / (np.sqrt(2.0) * errors))
+            stays *= np.where(winner == rival, 1.0, 1.0 - overtaken)
+        return 1.0 - stays
+
+    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
+        """Say why each point got its answer."""
+        score, offsets, _ = evidence
+        every, heights = np.arange(len(score)), score + offsets
+        heights_of_others = heights.copy()
+        heights_of_others[every, codes] = -np.inf
+        second = np.argmax(heights_of_others, axis=1)
+        return ScoreClassExplanation(
+            answer=classes[codes],
+            score=score[every, codes],
+            runner_up=classes[second],
+            runner_up_score=score[every, second],
+            lead=offsets[every, codes] - offsets[every, second],
+            margin=heights[every, codes] - heights[every, second],
+            flip_probability=flips,
+        )
+
+
+def simplex(n_corners: int, dimension: int) -> Floats:
+    """Corners of a regular simplex with edges of length 1, (corners, dimension).
+
+    >>> corners = simplex(4, 3)
+    >>> np.linalg.norm(corners[0] - corners[1:], axis=1).round(12).tolist()
+    [1.0, 1.0, 1.0]
+    """
+    corners = np.zeros((n_corners, dimension))
+    for corner in range(1, n_corners):
+        # The next corner stands above the middle of those before it.
+        corners[corner] = corners[:corner].mean(axis=0)
+        radius = ((corners[0] - corners[corner]) ** 2).sum()
+        corners[corner, corner - 1] = np.sqrt(1.0 - radius)
+    return corners

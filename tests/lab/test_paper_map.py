@@ -1,0 +1,61 @@
+"""The map of the paper is complete, and everything it names exists."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+
+from replearn.lab import all_experiments
+from replearn.lab.paper_map import NOT_EXECUTABLE, page, paper_labels, paper_map
+
+ROOT = Path(__file__).parents[2]
+MAP = paper_map()
+
+
+def resolve(dotted):
+    parts = dotted.split(".")
+    for cut in range(len(parts), 0, -1):
+        try:
+            value = importlib.import_module(".".join(parts[:cut]))
+        except ModuleNotFoundError:
+            continue
+        for name in parts[cut:]:
+            value = getattr(value, name)
+        return value
+    raise ModuleNotFoundError(dotted)
+
+
+def test_every_label_has_a_line_and_no_line_is_invented():
+    labels = [one.label for one in MAP]
+    assert sorted(labels) == sorted(paper_labels())
+    assert len(set(labels)) == len(labels) > 90
+
+
+@pytest.mark.parametrize("one", MAP, ids=lambda one: one.label)
+def test_what_is_named_exists(one):
+    for name in one.objects:
+        assert resolve(name) is not None
+    assert set(one.experiments) <= set(all_experiments())
+    assert [path for path in one.tests if not (ROOT / path).exists()] == []
+    if one.tests:
+        assert one.objects or one.experiments
+    else:
+        reason = one.reason.removeprefix(NOT_EXECUTABLE)
+        assert len(reason.split(":", 1)[1].split()) >= 5, "say why"
+
+
+def test_experiments_name_labels_of_the_paper():
+    known = set(paper_labels())
+    for name, experiment in all_experiments().items():
+        assert set(experiment.labels) <= known, name
+
+
+def test_every_experiment_is_on_the_map():
+    named = {name for one in MAP for name in one.experiments}
+    assert set(all_experiments()) - named == set()
+
+
+def test_the_page_is_the_table():
+    assert (ROOT / "docs" / "paper-map.md").read_text("utf-8") == page(), (
+        "run python -m replearn.lab.paper_map"
+    )
