@@ -102,6 +102,14 @@ OTHERS = {
     "thresholds": {"n": 900_000, "sharpness": 40.0, "n_directions": 2, "feature": 0, **TARGETS},
     "realizable": {"n": 30_000, "d": 2, "max_error_limit": 0.05, **TARGETS},
     "realizable, no class": {"n": 30_000, "d": None, "max_error_limit": 0.05, **TARGETS},
+    "regression": {
+        "n": 4000, "n_blocks": 200, "resolution": 3.0, "rho": 0.2, "y_range": [0.0, 10.0],
+    },
+    "semi-private": {
+        "n": 400_000, "n_keys": 4, "n_parts": 40, "n_shared": 3000, "d": 1, "n_hypotheses": 9,
+        "sharpness": 30.0, "epsilon": 4.0, "delta": 1e-6, "alpha": 0.4, "beta": 0.2,
+        "public_classes": True,
+    },
     "semi": {"n": 4000, "n_shared": 3000, "d": 1, "n_hypotheses": 9, "sharpness": 30.0, **CHOSEN},
     "finite randomness": {
         "n": 10**6, "n_test": 9000, "n_blocks": 40_000, "n_candidates": 3, "sharpness": 8.0,

@@ -243,7 +243,9 @@ def test_planned_rows_of_primitives_are_certified_and_one_less_is_not(task, targ
 
 def test_every_task_that_can_be_planned_is_here():
     plannable = {task for task, entry in GUARANTEES.items() if entry.needed}
-    assert {task for task, _ in (*PLANS, *MEANS)} == plannable
+    # no labels, and fresh noise: tests/learners/test_regressor.py, test_semi_private.py
+    apart = {"regression", "semi-private"}
+    assert {task for task, _ in (*PLANS, *MEANS)} | apart == plannable
 
 
 def tampered(made, *path, value):

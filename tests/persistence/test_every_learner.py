@@ -35,11 +35,13 @@ from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
     PointwiseReplicableClassifier,
+    PointwiseReplicableRegressor,
     RealizableReplicableClassifier,
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
     ScoreReplicableClassifier,
+    SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
 from replearn.persistence import ModelFileError, describe, load, save
@@ -84,6 +86,12 @@ MODELS = {
     "semi with a class": lambda: SemiReplicableClassifier(Boxes(2), shared_key=KEY).fit(
         X, Y, X_shared=X[:8]
     ),
+    "regressor": lambda: PointwiseReplicableRegressor(
+        resolution=0.5, y_range=(-4, 4), n_blocks=15, shared_key=KEY
+    ).fit(X, X[:, 0] + X[:, 1]),
+    "semi-private": lambda: SemiPrivateClassifier(
+        n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
+    ).fit(X, Y, X_public=X[:40]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),

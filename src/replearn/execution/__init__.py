@@ -14,7 +14,7 @@ from replearn.execution.runtime import (
     one_thread,
     side_by_side,
 )
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel
+from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel, model_predictions
 
 __all__ = [
     "FEWEST_ROWS_PER_TASK",
@@ -26,6 +26,7 @@ __all__ = [
     "fit_blocks",
     "keyed_seeds",
     "make_blocks",
+    "model_predictions",
     "one_thread",
     "plain_loop",
     "random_state_names",

@@ -184,6 +184,22 @@ class Panel:
         return self._voters[state]
 
 
+def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
+    """Yield each model's predictions as numbers; models are asked as the plain loop asks them.
+
+    >>> from replearn.execution import ConstantVote
+    >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))
+    array([2.5, 2.5])
+    """
+    chunks = list(LoopVoter([]).chunks(X))
+    with one_thread():
+        for model in models:
+            answers = np.empty(n_rows(X))
+            for rows, chunk in chunks:
+                answers[rows] = np.asarray(model.predict(chunk), float)[: rows.stop - rows.start]
+            yield answers
+
+
 def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[Member]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}

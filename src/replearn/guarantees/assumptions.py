@@ -97,6 +97,15 @@ _TEXTS = {
         "(0 for continuous data). Fitting counts the equal rows of the sample, which refute it "
         "where it is clearly too small."
     ),
+    "one-row-apart": (
+        "Privacy is about samples of the same size that differ in one row. The number of rows, the "
+        "public rows, the list of classes and the shared key are not secret, and an error message "
+        "about unusable rows (missing values, a third label) is not covered."
+    ),
+    "secret-noise": (
+        "The noise and the order of the cut come from the operating system's random numbers, never "
+        "from the shared key. Every fit on the same rows spends epsilon and delta once more."
+    ),
     "standard-error": (
         "The standard error that was estimated for a score of this size is the standard deviation "
         "of the point's score over fresh samples. It was pooled over many rows of the sample; a "

@@ -7,10 +7,17 @@ from typing import Any
 from replearn.guarantees.guarantee import Guarantee, Needed, Number
 from replearn.guarantees.steps import Conclusion
 from replearn.guarantees.tasks import guarantee
-from replearn.records.checks import check_count, check_fraction, check_number, if_given
+from replearn.records.checks import (
+    check_count,
+    check_fraction,
+    check_number,
+    check_positive,
+    if_given,
+)
 
-_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift")
+_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta")
 _MEANS = ("p0", "q0")
+_POSITIVE = ("epsilon", "resolution", "y_span")
 
 
 def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
@@ -43,6 +50,8 @@ def _checked(name: str, value: Any) -> Number | None:
         return if_given(check_fraction, name, value, zero=name == "drift")
     if name in _MEANS:
         return check_number(name, value)
+    if name in _POSITIVE:
+        return check_positive(name, value)
     return if_given(check_count, name, value, least=2 if name == "cv" else 1)
 
 

@@ -61,8 +61,10 @@ def plan(
         ``min_block`` (rows per block below which fewer blocks are used).
         Options of other tasks: ``n_hypotheses`` ("selection", "finite class", "search"),
         ``train_size`` or ``drift`` and ``cv`` ("search"), ``n_directions`` ("thresholds"),
-        ``n_shared`` ("semi"), ``n_candidates`` and ``block_size`` ("finite randomness"), ``nu``
-        ("heavy"), ``p0`` and ``q0`` ("coins").
+        ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),
+        ``y_span``, ``resolution`` and ``block_size`` ("regression"),
+        ``n_candidates`` and ``block_size`` ("finite randomness"), ``nu`` ("heavy"),
+        ``p0`` and ``q0`` ("coins").
 
     Returns
     -------

@@ -73,19 +73,8 @@ def _derive(
 
 
 def _needed(rho: float, alpha: float, beta: float, d: int, n_shared: int | None) -> Needed:
-    if n_shared is None:  # the pool has more than d rows, so there are 2^d candidates or more
-        _refuse_too_many(d, alpha, d * math.log(2))
-    pool = _pool(alpha / 2, d, beta / 2) if n_shared is None else n_shared
-    rest = alpha - cover_distance(pool, d, beta / 2)
-    if rest <= 0:
-        raise ValueError(
-            f"n_shared={n_shared} is too small for alpha={alpha:g}, d={d}: leave it out, and the "
-            "plan says how many rows to share."
-        )
-    # theorem: semi-replicable (Sauer's bound: the true number of candidates is known from the pool)
-    logarithm = log_growth(d, pool)
-    _refuse_too_many(d, alpha, logarithm)
-    n_candidates = math.ceil(math.exp(logarithm))
+    pool, rest = pool_and_rest(alpha, beta, d, n_shared)
+    n_candidates = listed_candidates(d, alpha, pool)
     n, sharpness = smallest_sample_selection(rho, rest, beta / 2, n_candidates)
     logs = math.log(max(d * math.log(1 / beta) / (rho * beta * alpha), math.e)) ** 2
     rate = (d / (rho * alpha)) ** 2 * logs * math.log(1 / rho) ** 3
@@ -95,6 +84,30 @@ def _needed(rho: float, alpha: float, beta: float, d: int, n_shared: int | None)
         "sharpness": sharpness,
     }
     return Needed(n, details, rate=rate)
+
+
+def pool_and_rest(
+    alpha: float, beta: float, d: int, n_shared: int | None, *, share: float = 0.5
+) -> tuple[int, float]:
+    """Return the rows of the pool and what it leaves of alpha, with half of beta spent."""
+    if n_shared is None:  # the pool has more than d rows, so there are 2^d candidates or more
+        _refuse_too_many(d, alpha, d * math.log(2))
+    pool = _pool(share * alpha, d, beta / 2) if n_shared is None else n_shared
+    rest = alpha - cover_distance(pool, d, beta / 2)
+    if rest <= 0:
+        raise ValueError(
+            f"n_shared={n_shared} is too small for alpha={alpha:g}, d={d}: leave it out, and the "
+            "plan says how many rows to share."
+        )
+    return pool, rest
+
+
+def listed_candidates(d: int, alpha: float, pool: int) -> int:
+    """Return how many candidates a pool gives at most; more than can be listed are refused."""
+    # theorem: semi-replicable (Sauer's bound: the true number of candidates is known from the pool)
+    logarithm = log_growth(d, pool)
+    _refuse_too_many(d, alpha, logarithm)
+    return math.ceil(math.exp(logarithm))
 
 
 def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
@@ -108,7 +121,7 @@ def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
 def _pool(distance: float, d: int, beta: float) -> int:
     rows = smallest_integer(lambda u: cover_distance(u, d, beta) <= distance, limit=_MOST_ROWS)
     if rows is None:
-        raise ValueError(f"alpha={2 * distance:g} needs a pool of more than {_MOST_ROWS} rows.")
+        raise ValueError(f"a distance of {distance:g} needs a pool of more than {_MOST_ROWS} rows.")
     return rows
 
 

@@ -8,7 +8,9 @@ from replearn.guarantees import (
     coins,
     finite_randomness,
     heavy,
+    privacy,
     realizable,
+    regression,
     score,
     search,
     selection,
@@ -29,8 +31,8 @@ VOTING = (
 CHOICES = tuple(
     entry
     for family in (
-        selection, search, thresholds, realizable, semi, finite_randomness, heavy, coins,
-        score,
+        selection, search, thresholds, realizable, semi, privacy, regression, finite_randomness,
+        heavy, coins, score,
     )
     for entry in family.GUARANTEES
 )  # fmt: skip

@@ -40,6 +40,25 @@ class Theorem:
 
 _ENTRIES = (
     Theorem(
+        "rounded-regression",
+        "Two means of T predictions in a range of length W are rounded to different values of one "
+        "shared random grid of spacing h with probability at most f(T) W/h.",
+        "ours",
+    ),
+    Theorem(
+        "private-selection",
+        "Counts with discrete Laplace noise of scale 2/epsilon, released from a threshold on, are "
+        "(epsilon, delta)-differentially private; delta is the chance that a count of one gets "
+        "there.",
+        "thm:private-selection",
+    ),
+    Theorem(
+        "semi-private",
+        "A frequent answer of replicable runs on disjoint parts, selected privately, is as "
+        "accurate as the runs and private in every row.",
+        "lem:semi-private-reduction",
+    ),
+    Theorem(
         "pointwise-threshold",
         "Two vote shares from T independent blocks fall on different sides of one shared random "
         "threshold with probability at most sup_q H(q).",

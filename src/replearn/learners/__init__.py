@@ -7,21 +7,25 @@ from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
+from replearn.learners.regressor import PointwiseReplicableRegressor
 from replearn.learners.score import ScoreReplicableClassifier
 from replearn.learners.search import ReplicableSearchCV
 from replearn.learners.selector import ReplicableSelector
 from replearn.learners.semi import SemiReplicableClassifier
+from replearn.learners.semi_private import SemiPrivateClassifier
 from replearn.learners.threshold import ReplicableThresholdClassifier
 
 __all__ = [
     "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
     "PointwiseReplicableClassifier",
+    "PointwiseReplicableRegressor",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",
     "ReplicableThresholdClassifier",
     "ScoreReplicableClassifier",
+    "SemiPrivateClassifier",
     "SemiReplicableClassifier",
     "encode_probe",
     "trusted",

@@ -149,6 +149,8 @@ def _derive(model: Any, key: SharedKey) -> None:
     elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)
         model._panel = Panel(model.estimators_, np.arange(2))
+    elif isinstance(model, learners.PointwiseReplicableRegressor):
+        _check_count(model.estimators_, model.certificate_.inputs["n_blocks"], 1)
     elif isinstance(model, learners.ReplicableSelector):
         model.selected_ = model.candidates[model.selected_name_]
         model.selection_ = replace(model.selection_, candidate=model.selected_)

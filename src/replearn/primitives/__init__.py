@@ -19,6 +19,7 @@ from replearn.primitives.correlated import (
     sample_correlated_stream,
 )
 from replearn.primitives.finite_class import OrderedChoice, learn_finite_class
+from replearn.primitives.private_selection import PrivateSelection, select_privately
 from replearn.primitives.quantiles import (
     Cuts,
     QuantileGrid,
@@ -40,6 +41,7 @@ __all__ = [
     "CorrelatedDraw",
     "Cuts",
     "OrderedChoice",
+    "PrivateSelection",
     "QuantileGrid",
     "Selection",
     "Signs",
@@ -60,5 +62,6 @@ __all__ = [
     "sample_key",
     "sample_order",
     "select_hypothesis",
+    "select_privately",
     "smallest_throws",
 ]

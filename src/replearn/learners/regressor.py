@@ -1,0 +1,324 @@
+"""Pointwise replicable regression: the mean of block predictions, rounded to a shared grid."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.linear_model import Ridge
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
+
+from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
+from replearn.compat import HasMethods, Interval
+from replearn.execution import fit_blocks, make_blocks, model_predictions
+from replearn.learners.binding import certify_choice
+from replearn.learners.inputs import (
+    all_or_nothing,
+    bind_learner,
+    check_features,
+    checked_fit,
+    with_base_tags,
+)
+from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
+from replearn.randomness import SharedKey, as_points
+from replearn.tables import take_rows
+
+# Rows that a block has at least, where the number of blocks is left to the learner, and how many
+# blocks it takes where no range of y says how many are needed.
+_FEWEST_ROWS, _BLOCKS = 20, 64
+
+
+class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
+    """Make any regressor predict the same value when it is retrained on a fresh sample.
+
+    The predictions of models trained on disjoint blocks are averaged, and the mean is rounded to a
+    grid of spacing ``resolution`` whose offset is a shared random number of the point. Two runs
+    predict the identical value unless a line of that grid falls between their means.
+
+    Parameters
+    ----------
+    estimator : regressor, default=None
+        The base learner, trained once per block; ``Ridge()`` if None. Everything learned from data
+        belongs inside it, as a pipeline.
+    rho : float, default=0.1
+        Probability that two runs predict different values for one point.
+    resolution : float, default=1.0
+        Spacing of the grid, in units of y. Predictions are within half of it of the mean of the
+        blocks; a coarser grid flips less.
+    y_range : (float, float), default=None
+        Smallest and largest prediction; block predictions beyond are cut off. With it the promise
+        holds for every population (`certificate_`), without it flips are only estimated. The
+        range must be known before the data.
+    n_blocks : int, default=None
+        Number of blocks; None: as many as ``rho`` needs in ``y_range``, 64 without a range, if
+        there are 20 rows for each.
+    sample_size : int, default=None
+        Rows that every run fits on, as a plan fixes them; None: all rows.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
+    n_jobs : int, default=None
+        Number of joblib workers for fitting. Predictions do not depend on it.
+    verbose : int, default=0
+        Progress: 0 reports progress only for long fits, 1 always, negative never.
+
+    Attributes
+    ----------
+    certificate_ : Certificate
+        What is promised.
+    estimators_ : list of regressor
+        The fitted base learners.
+    n_features_in_ : int
+        Number of features.
+    feature_names_in_ : ndarray of str
+        Names of the features, when ``X`` had them.
+
+    Notes
+    -----
+    The median of the blocks is not offered: where half of the block models answer low and half
+    high it jumps between them however many blocks there are, and no bound can hold.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.learners import PointwiseReplicableRegressor
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.random((20_000, 3))
+    >>> y = 10 * X[:, 0] + rng.normal(size=len(X))
+    >>> settings = {"resolution": 3.0, "y_range": (-5.0, 15.0), "shared_key": "k"}
+    >>> lab_a = PointwiseReplicableRegressor(rho=0.25, **settings).fit(X[::2], y[::2])
+    >>> lab_b = PointwiseReplicableRegressor(rho=0.25, **settings).fit(X[1::2], y[1::2])
+    >>> lab_a.certificate_.certified
+    True
+    >>> float((lab_a.predict(X[:500]) != lab_b.predict(X[:500])).mean()) < 0.05
+    True
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "estimator": [HasMethods(["fit"]), None],
+        "rho": [FRACTION],
+        "resolution": [Interval(Real, 0, None, closed="neither")],
+        "y_range": [Sequence, np.ndarray, None],
+        "n_blocks": [COUNT, None],
+        **{k: FollowsPlan._parameter_constraints[k] for k in ("sample_size", "shared_key")},
+        "n_jobs": [Integral, None],
+        "verbose": [Integral, "boolean"],
+    }
+
+    def __init__(
+        self,
+        estimator=None,
+        *,
+        rho=0.1,
+        resolution=1.0,
+        y_range=None,
+        n_blocks=None,
+        sample_size=None,
+        shared_key=0,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.estimator, self.rho, self.resolution = estimator, rho, resolution
+        self.y_range, self.n_blocks, self.sample_size = y_range, n_blocks, sample_size
+        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+
+    @checked_fit
+    def fit(self, X: Any, y: ArrayLike):
+        """Fit the base learner on every block.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, n_features)
+            The sample.
+        y : array-like of shape (n,)
+            Numbers.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        with all_or_nothing(self):
+            X, base, key = (
+                check_features(self, X, reset=True),
+                self._base(),
+                SharedKey(self.shared_key),
+            )
+            values, bound, ends = check_numbers(X, y), bind_learner(base), self._ends()
+            kept = self._planned_rows(X, values)
+            if kept is not None:
+                X, values = take_rows(X, kept), values[kept]
+            n_blocks = self._n_blocks(len(values), ends)
+            # theorem: content-keyed-partition
+            cut = (key, as_points(X), values, n_blocks, len(values) // n_blocks)
+            blocks = make_blocks(*cut)
+            seeds = [key.child("seed", 0, block) for block in range(n_blocks)]
+            work = {"n_jobs": self.n_jobs, "verbose": self.verbose}
+            models = fit_blocks(base, X, values, blocks, seeds, **work)
+            self.certificate_ = certify_choice(
+                "regression",
+                key,
+                X,
+                np.zeros(len(values)),
+                bounds={"learner": bound},
+                n=sum(map(len, blocks)),
+                n_blocks=n_blocks,
+                resolution=float(self.resolution),
+                rho=float(self.rho),
+                y_range=None if ends is None else list(ends),
+            )
+            self.estimators_ = models
+        warn_if_not_certified(self.certificate_)
+        return self
+
+    def predict(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
+        """Predict numbers: middles of cells of each point's own grid.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the grids instead of the features.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Predictions.
+        """
+        X = self._checked(X)
+        means, _ = self._moments(X)
+        cells, offsets = self._cells(X, points, means)
+        # theorem: rounded-regression
+        return (cells + offsets + 0.5) * self.resolution
+
+    def flip_probability(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
+        """Estimate for each point the chance that a fresh sample gives another prediction.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, n_features)
+            The points.
+        points : array-like of shape (n,), default=None
+            Ids that key the grids, as in `predict`.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Chance under this point's grid, from the spread of the block predictions; NaN with a
+            single block.
+        """
+        X = self._checked(X)
+        means, variances = self._moments(X)
+        if len(self.estimators_) < 2:
+            return np.full(len(means), np.nan)
+        cells, offsets = self._cells(X, points, means)
+        low = (cells + offsets) * self.resolution
+        ends = (low, low + self.resolution)
+        return cell_escape(means, variances, len(self.estimators_), ends)
+
+    def flip_rate(self, X: Any) -> float:
+        """Estimate how often two runs predict differently, over these points and all keys.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, n_features)
+            The points.
+
+        Returns
+        -------
+        float
+            Mean over the points; NaN with a single block.
+        """
+        _, variances = self._moments(self._checked(X))
+        if len(self.estimators_) < 2:
+            return float("nan")
+        n_blocks = len(self.estimators_)
+        return float(mean_rounding_flips(variances, n_blocks, self.resolution).mean())
+
+    def _checked(self, X: Any) -> Any:
+        check_is_fitted(self)
+        return check_features(self, X, reset=False)
+
+    def _base(self) -> Any:
+        return Ridge() if self.estimator is None else self.estimator
+
+    def _ends(self) -> tuple[float, float] | None:
+        if self.y_range is None:
+            return None
+        ends = [float(end) for end in self.y_range]
+        if len(ends) != 2 or not ends[0] < ends[1] or not np.isfinite(ends).all():
+            raise ValueError(
+                f"y_range={self.y_range!r} must be two finite numbers, the lower first."
+            )
+        return ends[0], ends[1]
+
+    def _n_blocks(self, n: int, ends: tuple[float, float] | None) -> int:
+        """Return the number of blocks, which depends on no value of the sample."""
+        if self.n_blocks is not None:
+            if self.n_blocks > n:
+                raise ValueError(f"n_blocks={self.n_blocks} blocks cannot be cut from {n} rows.")
+            return int(self.n_blocks)
+        most = max(1, n // _FEWEST_ROWS)
+        if ends is None:
+            return min(_BLOCKS, most)
+        try:
+            wanted = smallest_blocks_rounding(self.rho, ends[1] - ends[0], self.resolution)
+        except ValueError:  # too fine for any number of blocks: the certificate says so
+            return most
+        return min(wanted, most)
+
+    def _moments(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return mean and variance of the block predictions, cut off at the ends of the range."""
+        low, high = self._ends() or (-np.inf, np.inf)
+        answers = model_predictions(self.estimators_, X)
+        first = np.clip(next(answers), low, high)
+        total, squares = np.zeros_like(first), np.zeros_like(first)
+        for others in answers:
+            # Relative to the first block: squares of large values would lose the spread.
+            moved = np.clip(others, low, high) - first
+            total += moved
+            squares += moved**2
+        count = len(self.estimators_)
+        shift = total / count
+        return first + shift, np.maximum(squares - count * shift**2, 0.0) / max(count - 1, 1)
+
+    def _cells(
+        self, X: Any, points: Any, means: NDArray[np.float64]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return the cell of each mean in the grid of its point, and the offset of the grid."""
+        key = SharedKey(self.shared_key)
+        if key.fingerprint != self.certificate_.identity.key_fingerprint:
+            raise ValueError("shared_key was changed after fit: fit again.")
+        offsets = key.child("grid").uniforms(as_points(X if points is None else points))
+        return np.floor(means / self.resolution - offsets), offsets
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "estimators_")
+
+    def __sklearn_tags__(self):
+        tags = with_base_tags(super().__sklearn_tags__(), self._base())
+        tags.regressor_tags.poor_score = True
+        return tags
+
+
+def check_numbers(X: Any, y: Any) -> NDArray[np.float64]:
+    """Return y as finite numbers, one for each row.
+
+    >>> check_numbers(np.zeros((2, 1)), [1, 2]).tolist()
+    [1.0, 2.0]
+    """
+    if y is None:
+        raise ValueError("y is missing: requires y to be passed, but the target y is None.")
+    values = column_or_1d(np.asarray(y), warn=True)
+    check_consistent_length(X, values)
+    try:
+        numbers: NDArray[np.float64] = values.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"y must be numbers, got {values.dtype}: {error}") from error
+    if not np.isfinite(numbers).all():
+        raise ValueError("Input y contains NaN or infinity: leave out those rows.")
+    return numbers

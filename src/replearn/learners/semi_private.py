@@ -1,0 +1,299 @@
+"""Semi-private learning: replicable runs on disjoint parts, a private choice of their answer."""
+
+from __future__ import annotations
+
+import json
+import math
+import secrets
+import warnings
+from collections.abc import Iterator
+from numbers import Real
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import clone
+
+from replearn.bounds.privacy import fewest_parts, release_threshold, run_failure
+from replearn.bounds.selection import selection_scale
+from replearn.compat import HasMethods, Interval, validate_data
+from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import Certificate, Identity
+from replearn.guarantees.design import plain_labels
+from replearn.guarantees.privacy import PrivateDesign, private_design
+from replearn.guarantees.semi import selection_budget
+from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
+from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict
+from replearn.learners.binding import pool_digest
+from replearn.learners.digests import bind
+from replearn.learners.inputs import all_or_nothing, checked_fit
+from replearn.learners.single_rule import (
+    COUNT,
+    FollowsPlan,
+    SingleRuleClassifier,
+    check_two_labels,
+    warn_if_not_certified,
+)
+from replearn.primitives import choose_by_errors, select_privately
+from replearn.primitives.candidates import error_counts, named_candidates
+from replearn.randomness import SharedKey
+
+_POSITIVE = Interval(Real, 0, None, closed="neither")
+# Keys for a classifier of which nothing is known, and how often its runs are taken to differ.
+_KEYS, _RHO = 3, 0.1
+
+
+class SemiPrivateClassifier(SingleRuleClassifier):
+    """A rule that no single labelled row can be read from, with the help of public unlabelled rows.
+
+    The private rows are cut into parts by their position, a replicable learner runs on each part,
+    and an answer that many parts share is released with noise and a threshold. Exchanging one
+    private row changes one part's answer only: the rule is (epsilon, delta)-differentially private
+    whatever the data are. Needs the extra ``privacy`` (OpenDP).
+
+    Parameters
+    ----------
+    hypotheses : HypothesisClass or replicable classifier, default=None
+        The class, learned by a cover of the public pool; None: decision stumps over all features.
+        A classifier whose rule is its ``hypothesis_`` runs on each part as it is; then nothing is
+        promised about accuracy.
+    epsilon, delta : float, default=1.0, 1e-6
+        Privacy loss and its failure probability.
+    alpha, beta : float, default=0.1, 0.05
+        Excess error over the best of the class, and the probability that it is larger or that no
+        rule is released.
+    n_keys, n_parts : int, default=None
+        Number of shared keys, and of parts that run under each; None: from the other parameters,
+        for the fewest rows.
+    classes : array-like, default=None
+        The two labels. None: those in ``y``, which is not private, and the certificate says so.
+    sample_size : int, default=None
+        Rows that are used, as a plan fixes them; None: all that can be cut into equal parts.
+    shared_key : str, bytes, int or SharedKey, default=0
+        Randomness of the replicable runs, which need not be secret. Cut and noise do not come from
+        it: they are secret and fresh, so that fitting twice may give two rules.
+
+    Attributes
+    ----------
+    hypothesis_ : Hypothesis
+        The released rule; the constant of the second class if none was released.
+    gave_up_ : bool
+        Whether none was.
+    noisy_count_ : int
+        Parts that agree on it, with noise.
+    n_keys_, n_parts_, part_size_ : int
+        Keys, parts for each key, rows of a part.
+    certificate_ : Certificate
+        What is promised.
+    classes_ : ndarray
+        The labels.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> import numpy as np
+    >>> from replearn.learners import ReplicableThresholdClassifier, SemiPrivateClassifier
+    >>> ages = np.random.default_rng(0).integers(0, 100, (40_000, 1))
+    >>> learner = ReplicableThresholdClassifier(sharpness=2000.0)
+    >>> model = SemiPrivateClassifier(learner, epsilon=2.0, n_keys=1, n_parts=80, classes=[0, 1])
+    >>> with warnings.catch_warnings(action="ignore"):  # nothing is promised about accuracy
+    ...     model = model.fit(ages, ages[:, 0] > 64)
+    >>> print(model.rule(), model.certificate_.promises[0][:40], sep=", ")
+    1 if x0 > 64, else 0, (2, 6.079e-07)-differentially private in
+    """
+
+    _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
+        "hypotheses": [HypothesisClass, HasMethods(["fit", "predict"]), None],
+        **{k: v for k, v in FollowsPlan._parameter_constraints.items() if k != "rho"},
+        "epsilon": [_POSITIVE],
+        "delta": [Interval(Real, 0, 1, closed="neither")],
+        "n_keys": [COUNT, None],
+        "n_parts": [COUNT, None],
+        "classes": ["array-like", None],
+    }
+
+    def __init__(
+        self,
+        hypotheses=None,
+        *,
+        epsilon=1.0,
+        delta=1e-6,
+        alpha=0.1,
+        beta=0.05,
+        n_keys=None,
+        n_parts=None,
+        classes=None,
+        sample_size=None,
+        shared_key=0,
+    ):
+        self.hypotheses = hypotheses
+        self.epsilon, self.delta, self.alpha, self.beta = epsilon, delta, alpha, beta
+        self.n_keys, self.n_parts, self.classes = n_keys, n_parts, classes
+        self.sample_size, self.shared_key = sample_size, shared_key
+
+    @checked_fit
+    def fit(self, X: Any, y: ArrayLike, X_public: Any = None):
+        """Fit: run on every part, and release what many parts answer.
+
+        Parameters
+        ----------
+        X : array-like of shape (n, n_features)
+            The private rows. Their number is not kept secret.
+        y : array-like of shape (n,)
+            Their labels, two kinds.
+        X_public : array-like of shape (u, n_features), default=None
+            Public unlabelled rows; needed with a hypothesis class.
+
+        Returns
+        -------
+        self : object
+            The fitted learner.
+        """
+        with all_or_nothing(self):
+            X = validate_data(self, X, reset=True, dtype=np.float64)
+            codes, self.classes_ = check_two_labels(X, y, self.classes)
+            cover = self._cover(X.shape[1], X_public)
+            design = self._design(cover, len(codes))
+            self.n_keys_, self.n_parts_, self.part_size_ = design
+            # theorem: semi-private (cut by position, never by content)
+            parts = cut_secretly(len(codes), design)
+            answers = [canonical_text(rule) for rule in self._answers(cover, X, codes == 1, parts)]
+            # theorem: private-selection
+            chosen = select_privately(answers, self.epsilon, self.delta)
+            self.gave_up_, self.noisy_count_ = chosen.item is None, chosen.noisy_count
+            text = canonical_text(Constant(True)) if self.gave_up_ else chosen.item
+            self.hypothesis_ = hypothesis_from_dict(json.loads(text))
+            self.certificate_ = self._certificate(cover, X_public)
+        warn_if_not_certified(self.certificate_)
+        return self
+
+    def _cover(self, n_features: int, X_public: Any) -> _Cover | None:
+        """Return the candidates from the public pool; None for a classifier."""
+        if self.hypotheses is not None and not isinstance(self.hypotheses, HypothesisClass):
+            return None
+        if X_public is None:
+            raise ValueError(
+                "X_public is missing: give fit(X, y, X_public=pool) public unlabelled rows, or a "
+                "replicable classifier as hypotheses."
+            )
+        pool = validate_data(self, X_public, reset=False, dtype=np.float64)
+        hypotheses = Stumps(n_features) if self.hypotheses is None else self.hypotheses
+        rules, names = named_candidates(hypotheses.cover(pool), None)
+        d = hypotheses.vc_dimension
+        rest, beta = selection_budget(self.alpha, self.beta, len(pool), d)
+        return _Cover(rules, names, len(pool), d, rest or self.alpha / 2, beta)
+
+    def _design(self, cover: _Cover | None, available: int) -> PrivateDesign:
+        """Return keys and parts, which depend on no row, and the rows that there are for each."""
+        if cover is None:
+            level = release_threshold(self.epsilon, self.delta)
+            n_parts = fewest_parts(_KEYS, _RHO, level, self.epsilon, self.beta / 2)
+            best = PrivateDesign(_KEYS, n_parts, 1)
+        else:
+            count = max(len(cover.rules), 2)
+            best = private_design(self.epsilon, self.delta, cover.rest, cover.beta, count)
+        n_keys, n_parts = self.n_keys or best.n_keys, self.n_parts or best.n_parts
+        size = available if self.sample_size is None else self.sample_size
+        if size > available:
+            raise ValueError(
+                f"sample_size={size} rows are planned, but the sample has {available}."
+            )
+        return PrivateDesign(n_keys, n_parts, size // (n_keys * n_parts))
+
+    def _sharpness(self, cover: _Cover) -> float:
+        """Return the scale at which a run is accurate, or nearly so if its part is too small."""
+        level, n_runs = release_threshold(self.epsilon, self.delta), self.n_keys_ * self.n_parts_
+        beta, count = run_failure(cover.beta, n_runs, level), max(len(cover.rules), 2)
+        rows = max(self.part_size_, 1)
+        scale = selection_scale(count, cover.rest, beta, rows)
+        return math.log(count / beta) / cover.rest if scale is None else scale
+
+    def _answers(
+        self,
+        cover: _Cover | None,
+        X: NDArray[np.float64],
+        y: NDArray[np.bool_],
+        parts: NDArray[np.intp],
+    ) -> Iterator[Hypothesis]:
+        """Run on every part, under the key that it shares with others."""
+        keys = [SharedKey(self.shared_key).child("run", k) for k in range(self.n_keys_)]
+        for place, rows in enumerate(parts if self.part_size_ else ()):
+            key = keys[place // self.n_parts_]
+            if cover is None:
+                yield _rule_of(self.hypotheses, X[rows], y[rows], key)
+            else:
+                wrong, m = error_counts(cover.rules, X[rows], y[rows])
+                t = self._sharpness(cover)
+                index, _ = choose_by_errors(wrong / m, cover.names, sharpness=t, key=key)
+                yield cover.rules[index]
+
+    def _certificate(self, cover: _Cover | None, X_public: Any) -> Certificate:
+        """Issue the certificate; nothing on it was read from the private rows."""
+        accuracy: dict[str, Any] = {}
+        if cover is not None:
+            accuracy = {
+                "n_shared": cover.n_shared,
+                "d": cover.d,
+                "n_hypotheses": len(cover.rules),
+                "sharpness": float(self._sharpness(cover)),
+            }
+        bound = bind(self.hypotheses)
+        pool = "" if cover is None else pool_digest(np.asarray(X_public, dtype=np.float64))
+        identity = Identity(
+            SharedKey(self.shared_key).fingerprint,
+            classes=plain_labels(self.classes_),
+            versions=bound.versions,
+            hypotheses=bound.digest,
+            pool=pool,
+            unbound=bound.unbound,
+        )
+        inputs = {
+            "n": self.n_keys_ * self.n_parts_ * self.part_size_,
+            "n_keys": self.n_keys_,
+            "n_parts": self.n_parts_,
+            "epsilon": float(self.epsilon),
+            "delta": float(self.delta),
+            "alpha": float(self.alpha),
+            "beta": float(self.beta),
+            "public_classes": self.classes is not None,
+            **accuracy,
+        }
+        return Certificate.issue("semi-private", inputs, identity)
+
+
+class _Cover(NamedTuple):
+    """Candidates from the public pool, and what the pool leaves of alpha and beta."""
+
+    rules: Any
+    names: Any
+    n_shared: int
+    d: int
+    rest: float
+    beta: float
+
+
+def cut_secretly(n: int, design: PrivateDesign) -> NDArray[np.intp]:
+    """Cut n rows into parts by their position, in an order that is secret and fresh.
+
+    >>> cut_secretly(10, PrivateDesign(1, 3, 3)).shape
+    (3, 3)
+    """
+    order = np.random.default_rng(secrets.randbits(128)).permutation(n)
+    return order[: design.rows].reshape(design.n_keys * design.n_parts, design.part_size)
+
+
+def _rule_of(classifier: Any, X: Any, y: Any, key: SharedKey) -> Hypothesis:
+    """Fit a clone on one part and return its rule, a value without anything else of the fit."""
+    model = clone(classifier)
+    known = model.get_params(deep=False)
+    own = {"shared_key": key, "classes": [False, True]}
+    model.set_params(**{name: value for name, value in own.items() if name in known})
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        rule = getattr(model.fit(X, y), "hypothesis_", None)
+    if not isinstance(rule, Hypothesis):
+        raise TypeError(
+            f"hypotheses={classifier!r} must be a HypothesisClass or a classifier whose fitted "
+            "hypothesis_ is a Hypothesis: only such a rule can be released by its text."
+        )
+    return rule
