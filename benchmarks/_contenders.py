@@ -101,7 +101,9 @@ def score_thresholds(base: Any, half: Half) -> dict[str, Outcome]:
     blocks = f"{design['n_blocks']} x {design['n_partitions']}"
     return {
         f"score, rho {rho}": Outcome(
-            replace(fitted.rule, half_width=score_half_width(rho)).chance(scores),
+            replace(fitted.rule, half_width=score_half_width(rho, fitted.curve.reach)).chance(
+                scores
+            ),
             seconds,
             rho=rho,
             blocks=blocks,

@@ -1,12 +1,13 @@
 """Does a certificate notice? Two labs that differ, measured flips beside verdict and answer.
 
 Each row is a way in which two labs break a condition of the promise. The script measures how often
-their answers differ on fresh points and prints it beside what the certificates say. A row that is
-broken (more flips than promised) and still "certified" and "comparable: yes" fails the script,
-unless no table alone can show it: these rows are marked "asked", since the certificate asks for
-them in words (assumption "learned-inside-blocks").
+their answers differ on fresh points and prints it beside what the certificates say, without and
+with a probe. A row that is broken (more flips than promised), certified and "yes" to the end fails
+the script.
 
-Run ``python benchmarks/honesty.py [--small]``.
+    python benchmarks/honesty.py [--pairs 40] [--only D4]
+    python benchmarks/honesty.py --false-alarms --data DIR   # ordinary use of real tables
+    python benchmarks/honesty.py --cost                      # time of the checks in a fit
 """
 
 import argparse
@@ -14,10 +15,9 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
-import honesty_atoms
+import honesty_ordinary
 import numpy as np
 import pandas as pd
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -33,40 +33,21 @@ from sklearn.preprocessing import (
     QuantileTransformer,
     StandardScaler,
 )
+from two_labs import HEADER, Row, row_of
 
-from replearn import PointwiseReplicableClassifier
+from replearn import PointwiseReplicableClassifier, plan
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
+    ApproximatelyReplicableClassifier,
     RealizableReplicableClassifier,
     ReplicableSelector,
     SemiReplicableClassifier,
+    encode_probe,
 )
+from replearn.testing.populations import MajorityByValueLearner, WrongOnOneLearner
 
 RHO = 0.2
 POINTS = 300
-
-
-@dataclass(frozen=True)
-class Row:
-    """One way to differ: what was claimed, what was measured, what the certificates say."""
-
-    name: str
-    claimed: float
-    flips: float
-    error: float
-    verdict: str
-    answer: str
-    asked: bool = False
-
-    @property
-    def broken(self) -> bool:
-        """Whether the flips exceed the promise by more than three standard errors."""
-        return self.flips - 3 * self.error > self.claimed
-
-    @property
-    def silent(self) -> bool:
-        """Whether nobody is told."""
-        return self.broken and self.verdict == "certified" and self.answer == "yes"
 
 
 def people(rng: np.random.Generator, n: int) -> pd.DataFrame:
@@ -78,6 +59,11 @@ def people(rng: np.random.Generator, n: int) -> pd.DataFrame:
             "income": rng.lognormal(3, 0.5, n),
         }
     )
+
+
+def continuous(rng: np.random.Generator, n: int) -> pd.DataFrame:
+    """Return columns without a value that occurs twice."""
+    return people(rng, n)[["age", "income"]]
 
 
 def labels(rng: np.random.Generator, X: pd.DataFrame) -> Any:
@@ -97,60 +83,84 @@ def measure(
     name: str,
     pairs: int,
     *,
-    change_a: Change = plain,
-    change_b: Change = plain,
+    changes: tuple[Change, Change] = (plain, plain),
     front: Callable[[], Any] | None = None,
     base: Callable[[Any, Any, int], Any] | None = None,
-    asked: bool = False,
+    rows: Callable[[np.random.Generator, int], pd.DataFrame] = people,
 ) -> Row:
     """Train two labs on fresh samples, again and again, and compare their answers."""
-    rates, certificates, n = [], [], 2500
+    rates, runs, probes = [], [], []
     for pair in range(pairs):
         rng = np.random.default_rng([pair, 7])
-        fresh, models = people(rng, POINTS), []
-        for lab, change in enumerate((change_a, change_b)):
-            X = people(rng, n)
-            y, seen, points = labels(rng, X), change(X), change(fresh)
+        fresh, models = rows(rng, POINTS), []
+        for lab, change in enumerate(changes):
+            X = rows(rng, 2500)
+            y, prepare = labels(rng, X), change
             if front is not None:
-                transformer = front()
-                seen = transformer.fit_transform(X)
-                points = transformer.transform(fresh)
+                prepare = front().fit(X).transform
             learner = GaussianNB() if base is None else base(X, y, lab)
             model = PointwiseReplicableClassifier(learner, rho=RHO, max_fits=60, shared_key=pair)
             try:
-                model.fit(seen, y)
+                model.fit(prepare(X), y)
             except ValueError as error:
                 if "fitted part" not in str(error):
                     raise
-                return Row(name, RHO, math.nan, math.nan, "refused", "-", asked)
-            models.append((model, points))
+                return Row(name, RHO, math.nan, math.nan, "refused", "-")
+            models.append((model, prepare(fresh)))
         answers = [model.predict(points) for model, points in models]
         rates.append(float(np.mean(answers[0] != answers[1])))
-        certificates.append([model.certificate_ for model, _ in models])
-    claimed = certificates[0][0].rho
-    return row_of(name, claimed, rates, certificates, asked)
+        runs.append([model.certificate_ for model, _ in models])
+        if front is not None:
+            both = (encode_probe(model.certificate_, points) for model, points in models)
+            probes.append(tuple(both))
+    return row_of(name, runs[0][0].rho, rates, runs, probes)
 
 
-def row_of(
-    name: str, claimed: float, rates: list[float], certificates: Any, asked: bool = False
-) -> Row:
-    """Put measurements and certificates of all pairs together: the most trusting pair counts."""
-    certified = any(one.certified and two.certified for one, two in certificates)
-    answers = {one.comparable(two).answer for one, two in certificates}
-    answer = next(word for word in ("yes", "unknown", "no") if word in answers)
-    error = float(np.std(rates) / math.sqrt(len(rates)))
-    verdict = "certified" if certified else "not certified"
-    return Row(name, claimed, float(np.mean(rates)), error, verdict, answer, asked)
+# -- points that carry mass ------------------------------------------------------------------------
+def mass_rows(pairs: int) -> list[Row]:
+    """Points that carry mass, which a promise about whole models or about accuracy excludes."""
+    return [four_values(5 * pairs), two_points(5 * pairs)]
+
+
+def four_values(pairs: int) -> Row:
+    """Four values, labels at random: do two models differ on more than gamma?"""
+    rng, bad, runs, gamma = np.random.default_rng(0), [], [], 0.2
+    for key in range(pairs):
+        models = []
+        for _ in range(2):
+            model = ApproximatelyReplicableClassifier(
+                MajorityByValueLearner(),
+                rho=0.05,
+                gamma=gamma,
+                classes=[0, 1],
+                shared_key=key,
+                plan={"n_partitions": 1},
+            )
+            X, y = rng.integers(0, 4, (3300, 1)).astype(float), rng.integers(0, 2, 3300)
+            models.append(model.fit(X, y))
+        one, two = (model.predict(np.arange(4.0)[:, None]) for model in models)
+        bad.append(float(np.mean(one != two) > gamma))
+        runs.append([model.certificate_ for model in models])
+    return row_of("D1 four values: P(mass > .2)", 0.05, bad, runs)
+
+
+def two_points(pairs: int) -> Row:
+    """Two points of mass 1/2, hypotheses that are wrong on one of them: is the vote on both?"""
+    made = plan(rho=0.3, alpha=0.2, beta=0.05, d=1, n_partitions=1, classes=[0, 1])
+    rng, bad, runs = np.random.default_rng(0), [], []
+    for key in range(pairs):
+        model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=key)
+        X = rng.integers(0, 2, (made.n, 1)).astype(float)
+        y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
+        answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
+        bad.append(float(np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha))
+        runs.append([model.certificate_, model.certificate_])
+    return row_of("D1 two points: P(error > OPT + .2)", made.beta, bad, runs)
 
 
 # -- points ----------------------------------------------------------------------------------------
-def as_csv(X: pd.DataFrame) -> Any:
-    """Write numbers with six decimals, as many exports do."""
-    return X.round(6)
-
-
 def point_rows(pairs: int) -> list[Row]:
-    """Labs that mean different things by a point."""
+    """Labs that mean different things by a point; benchmarks/two_labs.py has many more."""
     changes: dict[str, tuple[Change, Change]] = {
         "nothing differs": (plain, plain),
         "array against frame": (plain, lambda X: X.to_numpy()),
@@ -159,17 +169,14 @@ def point_rows(pairs: int) -> list[Row]:
             lambda X: X.rename(columns={"sex": "Sex", "age": "Age", "income": "zincome"}),
         ),
         "float32 against float64": (plain, lambda X: X.astype(np.float32)),
-        "a CSV with 6 decimals": (plain, as_csv),
+        "a CSV with 6 decimals": (plain, lambda X: X.round(6)),
         "columns swapped": (
             lambda X: X.to_numpy(),
             lambda X: X[["age", "sex", "income"]].to_numpy(),
         ),
         "months against years": (plain, lambda X: X.assign(age=12 * X["age"])),
     }
-    return [
-        measure(f"D2 {name}", pairs, change_a=one, change_b=two)
-        for name, (one, two) in changes.items()
-    ]
+    return [measure(f"D2 {name}", pairs, changes=both) for name, both in changes.items()]
 
 
 # -- learners --------------------------------------------------------------------------------------
@@ -248,9 +255,9 @@ def clip_at_quantiles() -> Any:
     """Winsorise at the sample's own quantiles."""
 
     class Winsor(BaseEstimator):
-        def fit_transform(self, X: Any) -> Any:
+        def fit(self, X: Any) -> Any:
             self.ends = np.quantile(np.asarray(X), (0.05, 0.95), axis=0)
-            return self.transform(X)
+            return self
 
         def transform(self, X: Any) -> Any:
             return np.clip(np.asarray(X), *self.ends)
@@ -261,21 +268,29 @@ def clip_at_quantiles() -> Any:
 def front_rows(pairs: int) -> list[Row]:
     """Transformers that were fitted on the sample, in front of the learner."""
     imputer = make_pipeline(FunctionTransformer(holes), SimpleImputer())
-    fronts: dict[str, tuple[Callable[[], Any], bool]] = {
-        "StandardScaler": (StandardScaler, False),
-        "StandardScaler(with_mean=False)": (lambda: StandardScaler(with_mean=False), False),
-        "QuantileTransformer, normal": (
-            lambda: QuantileTransformer(n_quantiles=500, output_distribution="normal"),
-            False,
-        ),
-        "TruncatedSVD": (lambda: TruncatedSVD(2), False),
-        "mean imputation": (lambda: imputer, False),
-        "PowerTransformer(standardize=False)": (lambda: PowerTransformer(standardize=False), True),
-        "winsorising": (clip_at_quantiles, True),
+    medians = make_pipeline(FunctionTransformer(holes), SimpleImputer(strategy="median"))
+    normal = QuantileTransformer(n_quantiles=500, output_distribution="normal")
+    fronts: dict[str, Any] = {
+        "StandardScaler": StandardScaler(),
+        "StandardScaler(with_mean=False)": StandardScaler(with_mean=False),
+        "QuantileTransformer, normal": normal,
+        "TruncatedSVD": TruncatedSVD(2),
+        "mean imputation": imputer,
+        "median imputation": medians,
+        "PowerTransformer(standardize=False)": PowerTransformer(standardize=False),
+        "winsorising": clip_at_quantiles(),
     }
-    return [
-        measure(f"D4 {name}", pairs, front=front, asked=asked)
-        for name, (front, asked) in fronts.items()
+    rest: dict[str, Any] = {
+        "StandardScaler(with_mean=False)": StandardScaler(with_mean=False),
+        "TruncatedSVD, one component": TruncatedSVD(1),
+        "PowerTransformer(standardize=False)": PowerTransformer(standardize=False),
+        "winsorising": clip_at_quantiles(),
+    }
+    found = [measure(f"D4 {k}", pairs, front=lambda f=f: f) for k, f in fronts.items()]
+    names = {f"D4 continuous: {name}": front for name, front in rest.items()}
+    return found + [
+        measure(name, pairs, front=lambda f=front: f, rows=continuous)
+        for name, front in names.items()
     ]
 
 
@@ -330,31 +345,32 @@ def choice_rows(pairs: int) -> list[Row]:
     ]
 
 
-def mass_rows(pairs: int) -> list[Row]:
-    """Points that carry mass, which a promise about whole models or about accuracy excludes."""
-    found = []
-    for row in honesty_atoms.rows(5 * pairs):
-        share = row.bad / row.trials
-        error = math.sqrt(share * (1 - share) / row.trials)
-        verdict = "certified" if row.certified else "not certified"
-        found.append(Row(row.name, row.asked, share, error, verdict, "yes"))
-    return found
+MAKERS = {
+    "D1": mass_rows,
+    "D2": point_rows,
+    "D3 D7": learner_rows,
+    "D4": front_rows,
+    "D5 D6": choice_rows,
+}
 
 
 def main() -> int:
     """Print the table; 1 if a row is broken and silent."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--small", action="store_true", help="few pairs: under a minute")
-    pairs = 4 if parser.parse_args().small else 40
+    parser.add_argument("--pairs", type=int, default=40, help="pairs of labs for each row")
+    parser.add_argument("--only", default="D", help="rows whose group contains this, such as D4")
+    honesty_ordinary.add_arguments(parser)
+    options = parser.parse_args()
     warnings.simplefilter("ignore")
-    makers = (mass_rows, point_rows, learner_rows, front_rows, choice_rows)
-    rows = [row for make in makers for row in make(pairs)]
-    print(f"{'way to differ':40} {'claim':>6} {'flips':>6}  {'verdict':14} comparable")
-    for row in rows:
-        mark = "  SILENT" if row.silent and not row.asked else "  asked in words" * row.asked
-        numbers = f"{row.claimed:6.3f} {row.flips:6.3f}"
-        print(f"{row.name:40} {numbers}  {row.verdict:14} {row.answer}{mark}")
-    return int(any(row.silent and not row.asked for row in rows))
+    if options.false_alarms or options.cost:
+        return honesty_ordinary.run(parser, options)
+    print(HEADER)
+    silent = 0
+    for group, make in MAKERS.items():
+        for row in make(options.pairs) if options.only in group else ():
+            print(row, flush=True)
+            silent += row.silent
+    return int(silent > 0)
 
 
 if __name__ == "__main__":

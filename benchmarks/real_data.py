@@ -13,6 +13,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import argparse
 import warnings
+from pathlib import Path
 
 import numpy as np
 from _base_learners import MODELS, base_learner
@@ -251,6 +252,7 @@ def main():
     parser.add_argument("--models", default=",".join(MODELS))
     parser.add_argument("--contenders", default=",".join(CONTENDERS))
     parser.add_argument("--pairs", type=int, default=5)
+    parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 % row")
     add_report_arguments(parser, "real_data")
     options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
@@ -278,6 +280,10 @@ def main():
         verdicts = judged(results, tables, models, options.rows)
         sections["score"] = f"{verdicts}\n\n{tails(cells, tables, models)}"
     write_report(options, results, text, **sections)
+    if options.picture:
+        from _which_picture import draw  # matplotlib is needed for it alone
+
+        draw(results, models, options.picture)
 
 
 if __name__ == "__main__":

@@ -79,6 +79,13 @@ try:
 except ImportError:  # pragma: no cover
     reusable_executor = None
 try:
+    import cloudpickle  # what joblib sends learners to its workers with
+except ImportError:  # pragma: no cover - older releases of joblib bring their own
+    try:
+        from joblib.externals import cloudpickle
+    except ImportError:
+        cloudpickle = None
+try:
     from sklearn._loss.loss import HalfBinomialLoss
 except ImportError:  # pragma: no cover
     HalfBinomialLoss = None

@@ -12,6 +12,9 @@ from replearn.auditing import _runs, audit
 from replearn.auditing._budget import Cost, through
 from replearn.auditing._contenders import KINDS, Setting, SmallBagging, make_contenders
 
+SLACK = 6.0
+"""Seconds that a busy machine may take longer than a budget."""
+
 
 class Slow(GaussianNB):
     """Takes some seconds for each fit and for each row."""
@@ -49,7 +52,7 @@ def test_a_budget_keeps_whole_pairs_and_says_so(data):
     contenders = {"a": Slow(0.05), "b": GaussianNB()}
     start = time.monotonic()
     found = run(contenders, data, 2.0)
-    assert time.monotonic() - start < 4
+    assert time.monotonic() - start < 2 + SLACK
     assert 2 <= found.design.n_pairs < 50
     assert [len(c.predictions) for c in found.contenders] == 2 * [found.design.n_pairs]
     told = f"How far it got: {found.design.n_pairs} of 50 pairs were run: the time budget ended"
@@ -57,14 +60,14 @@ def test_a_budget_keeps_whole_pairs_and_says_so(data):
     assert told in found.to_markdown()
     assert told in found.to_html(values=False)
     assert found.to_dict()["cut_short"] == list(found.cut_short)
-    whole = run({"b": GaussianNB()}, data, 60.0, n_pairs=3)
+    whole = audit(GaussianNB(), *data, n_pairs=3, design={"time_budget": 60.0}, verbose=1)
     assert whole.cut_short == ()
 
 
 def test_rows_are_given_up_before_pairs(long):
     start = time.monotonic()
     found = run({"slow": Slow(row=1e-4)}, long, 4.0, n_pairs=20)
-    assert time.monotonic() - start < 6
+    assert time.monotonic() - start < 4 + SLACK
     assert 1000 <= found.design.train_size < 9000
     assert found.design.n_pairs >= 3
     assert any("each training saw" in text for text in found.cut_short)
@@ -85,7 +88,7 @@ def test_fits_end_between_blocks_and_between_models(data):
     for slow in (ours(Slow(0.2)), SmallBagging(Slow(0.2), n_estimators=20)):
         start = time.monotonic()
         found = run({"quick": GaussianNB(), "slow": slow}, data, 1.5, n_pairs=4, train_size=300)
-        assert time.monotonic() - start < 3
+        assert time.monotonic() - start < 1.5 + SLACK
         assert [c.name for c in found.contenders] == ["quick"]
         assert "left out for lack of time: slow" in found.cut_short
 

@@ -14,6 +14,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
 from replearn.auditing import CHECKS, audit
+from replearn.auditing._columns import data_facts
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
 
 ROOT = Path(__file__).parents[2]
@@ -268,3 +269,18 @@ def test_every_code_has_a_section_a_test_and_words():
         assert min(len(check.remedy), len(check.not_proved)) > 20
         assert not re.search(r"\w\(|\w=", check.command), "Python for users of the command line"
         assert check.severity in ("issue", "tip")
+
+
+def test_long_files_are_looked_at_by_pieces():
+    rng, n = np.random.default_rng(0), 90_000
+    codes, test = rng.integers(0, 2, n), np.arange(0, n, 90)
+    X = pd.DataFrame({"calm": rng.normal(size=n), "drifting": np.linspace(0, 2, n)})
+    X["drifting"] += rng.normal(size=n)
+    X["session"] = np.arange(n) // 10
+    facts = data_facts(X, codes, test)
+    assert {name for name, _ in facts.drift} == {"drifting", "session"}
+    assert {name for name, _ in facts.neighbours} == {"drifting", "session"}
+    assert facts.id_columns == (("session", 9000, 10.0),)
+    assert facts.repeated_test_share == 0
+    copied = pd.DataFrame({"a": np.arange(n) // 2 % 100, "b": rng.integers(0, 2, n)})
+    assert data_facts(copied, codes, test).repeated_test_share == 1

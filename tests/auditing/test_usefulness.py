@@ -192,6 +192,16 @@ def test_a_constant_is_never_praised():
     assert "Find a better model first" in alone["headline"]
 
 
+def test_a_baseline_that_is_no_better_than_no_model_is_told():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.2).astype(int)
+    noise = audit({"baseline": Cut(), "other": Cut(moves=0)}, X, y, **OPTIONS)
+    (told,) = noise.to_dict()["verdict"]["others"]
+    assert told.startswith("Caution: baseline itself is hardly better than always answering '0'")
+    assert told in " ".join(str(noise).split())
+    assert judged(Cut(moves=0)).to_dict()["verdict"]["others"] == []
+
+
 def test_a_certified_constant_has_an_empty_guarantee():
     from replearn.testing.populations import ConstantLearner
 

@@ -64,6 +64,15 @@ def test_the_gate_can_judge_the_upper_limit(call, shop, audited):
     assert "--fail-above-limit=2.0 must lie in [0, 1]" in err
 
 
+def test_the_gate_does_not_pass_a_constant(call, shop):
+    constant = ("--model", "sklearn.dummy:DummyClassifier", "--contenders", "baseline")
+    arguments = ("audit", shop / "a.csv", *QUICK, *constant, "--quiet", "--fail-above", "1")
+    code, out, err = call(*arguments)
+    assert code == 1
+    assert "it always answers" in err
+    assert "Find a better model first" in " ".join(out.split())
+
+
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")
@@ -95,10 +104,10 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     assert "'replicable-full'" in err
     monkeypatch.setattr("replearn.cli.audit.audit", _told)
     assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
-        "2 pairs, 10000 rows, ['baseline', 'replicable']\n"
+        "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )
     without_pairs = [word for word in QUICK if word not in ("--pairs", "2")]
-    assert "5 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
+    assert "4 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
     assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
 
 

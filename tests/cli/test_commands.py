@@ -380,3 +380,37 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
         assert out.splitlines()[0].startswith({0: "yes", 1: "no", 3: "unknown"}[codes[name]])
     assert codes == {"same": 0, "unknown": 3, "no": 1, "both": 1}
     assert "it would be yes if" in out.splitlines()[0]
+
+
+def score_arguments(shop, tmp_path, *more):
+    table = (shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt")
+    return ["fit", *table, "--model", "tree", "--out", tmp_path / "m.replearn", "--quiet", *more]
+
+
+def test_thresholds_in_standard_errors(call, shop, tmp_path):
+    asked = ("--learner", "score", "--threshold", "1:3", "--rho", "0.2", "--json")
+    code, out, _ = call(*score_arguments(shop, tmp_path, *asked))
+    assert code == 0
+    told = json.loads(out)
+    assert told["verdict"] == "estimated"
+    assert told["certificate"]["inputs"]["threshold"] == 0.25
+    model, key = tmp_path / "m.replearn", ("--key-file", shop / "key.txt")
+    answers = rows_of(call("predict", model, shop / "new.csv", *key, "--explain")[1])
+    assert {row["prediction"] for row in answers} <= {"no", "yes"}
+    assert "mean predicted probability" in answers[0]["why"]
+    code, out, _ = call("certify", model)
+    assert "estimated (the standard error" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("--threshold", "0.3"), "--threshold 0.3 needs --learner score"),
+        (("--learner", "score", "--threshold", "high"), "give a number such as 0.3"),
+        (("--learner", "score", "--max-fits", "9"), "takes no --plan and no --max-fits"),
+    ],
+)
+def test_options_that_do_not_go_together(call, shop, tmp_path, options, words):
+    code, _, errors = call(*score_arguments(shop, tmp_path, *options))
+    assert code != 0
+    assert words in errors

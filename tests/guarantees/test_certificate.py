@@ -131,7 +131,7 @@ OTHERS = {
     },
     "correlated sampling": {"deviation": 0.1},
     "score": {
-        "n_blocks": 8, "n_classes": 3, "standard_error": 0.05, "least_error": 0.1,
+        "n_blocks": 8, "n_classes": 3, "standard_error": 0.05, "least_error": 0.1, "reach": 6.0,
         "rho": 0.05,
     },
 }  # fmt: skip

@@ -46,16 +46,25 @@ def test_own_blocks():
     assert own.tolist() == [[0, 0], [1, 0], [-1, -1]]
 
 
-@pytest.mark.parametrize(("power", "threshold"), [(0.0, 0.5), (0.5, 0.5), (1.0, 0.1), (0.7, 0.8)])
+@pytest.mark.parametrize(("power", "threshold"), [(0.0, 0.5), (0.5, 0.1), (1.0, 0.05), (0.7, 0.9)])
 def test_a_curve_is_found_in_noisy_variances(power, threshold):
     rng = np.random.default_rng(3)
-    curve = ErrorCurve(0.03, power, threshold)
-    scores = rng.uniform(0.02, 0.98, size=20_000)
+    curve = ErrorCurve(0.02, abs(2 * threshold - 1) * power, threshold)
+    scores = rng.beta(0.5, 0.5, size=20_000)
     noisy = curve.errors(scores) ** 2 * (rng.chisquare(3, size=len(scores)) / 3)
     found = fit_curve(RowErrors(scores, noisy, noisy, 3.0), threshold)
-    assert found.level == pytest.approx(0.03, rel=0.05)
-    near = np.linspace(threshold - 0.08, threshold + 0.08, 9)
-    assert found.errors(near) == pytest.approx(curve.errors(near), rel=0.1)
+    assert found.level == pytest.approx(0.02, rel=0.1)
+    near = np.linspace(threshold - 0.04, threshold + 0.04, 9)
+    assert found.errors(near) == pytest.approx(curve.errors(near), rel=0.2)
+
+
+def test_one_half_is_flat_and_counts_rows_in_reach_only():
+    scores = np.concatenate([np.full(1000, 0.45), np.full(9000, 0.01)])
+    variances = np.concatenate([np.full(1000, 0.03**2), np.full(9000, 0.002**2)])
+    curve = fit_curve(RowErrors.exact(scores, variances), 0.5)
+    assert curve.power == 0.0
+    assert curve.level == pytest.approx(0.03, rel=0.05)
+    assert curve.reach == pytest.approx(0.5 / curve.level, rel=1e-3)
 
 
 def test_estimates_below_zero_enter_as_they_are():

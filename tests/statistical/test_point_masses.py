@@ -3,45 +3,24 @@
 import numpy as np
 import pytest
 from scipy.stats import binom
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, disagreement_tail, optimal_law, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.guarantees import plan
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.testing.populations import CoinLearner, SeededRowLearner
+from replearn.testing.populations import (
+    CoinLearner,
+    MajorityByValueLearner,
+    SeededRowLearner,
+    WrongOnOneLearner,
+)
 
 FALSE_ALARM = 1e-8
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
     pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
 ]
-
-
-class MajorityByValue(ClassifierMixin, BaseEstimator):
-    """Predict the more frequent label of each of four values."""
-
-    def fit(self, X, y):
-        x = np.asarray(X)[:, 0].astype(int)
-        self.classes_ = np.array([0, 1])
-        self.answers_ = 2 * np.bincount(x, y, minlength=4) > np.bincount(x, minlength=4)
-        return self
-
-    def predict(self, X):
-        return self.answers_[np.asarray(X)[:, 0].astype(int)].astype(int)
-
-
-class WrongOnOne(ClassifierMixin, BaseEstimator):
-    """Predict 1 except on one of two points: the one that the block has fewer of."""
-
-    def fit(self, X, y):
-        self.classes_ = np.array([0, 1])
-        self.wrong_ = int(2 * np.asarray(X)[:, 0].sum() < len(y))
-        return self
-
-    def predict(self, X):
-        return (np.asarray(X)[:, 0] != self.wrong_).astype(int)
 
 
 def four_values(n_pairs, rho, gamma, n=3300, **design):
@@ -51,7 +30,7 @@ def four_values(n_pairs, rho, gamma, n=3300, **design):
         answers = []
         for _ in range(2):
             model = ApproximatelyReplicableClassifier(
-                MajorityByValue(),
+                MajorityByValueLearner(),
                 rho=rho,
                 gamma=gamma,
                 classes=[0, 1],
@@ -89,7 +68,7 @@ def test_accuracy_of_the_papers_counterexample_is_not_certified():
     for key in range(n_runs):
         X = rng.integers(0, 2, (made.n, 1)).astype(float)
         y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
-        model = PointwiseReplicableClassifier.from_plan(made, WrongOnOne(), shared_key=key)
+        model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=key)
         answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
         # an answer 0 costs 0.98 of a point, 1 costs 0.02, OPT is 0.5
         bad += np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha

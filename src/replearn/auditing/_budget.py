@@ -24,7 +24,9 @@ PROBE_SHARE = 0.04
 WANTED_PAIRS = 5
 """Fewer rows are learned from rather than fewer pairs run."""
 
-LEAST_ROWS = 1000
+ENOUGH_ROWS, LEAST_ROWS = 10_000, 1000
+"""Contenders are given up before so many rows are; whoever is left learns from the least."""
+
 USED_SHARE = 0.8
 """The rest is for what was judged too low."""
 
@@ -70,9 +72,10 @@ def afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
         return largest(pairs, least, size)
 
     places = tuple(p for p, cost in enumerate(costs) if p == 0 or cost.seconds < math.inf)
-    while rows_for(places) is None and len(places) > 2:
+    enough = min(ENOUGH_ROWS, size)
+    while (rows_for(places) or 0) < enough and len(places) > 2:
         # What lies between the first and the last can be missed most easily: bagging, usually.
-        dearest = max(places[1:-1], key=lambda place: costs[place].at(least))
+        dearest = max(places[1:-1], key=lambda place: costs[place].at(enough))
         places = tuple(place for place in places if place != dearest)
     return Affordable(rows_for(places) or least, places)
 

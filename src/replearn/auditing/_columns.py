@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -171,6 +171,7 @@ def data_facts(
     """
     used = np.arange(len(codes)) if used is None else used
     repeated, largest = _repeats(X, test, used)
+    ids = tuple(_id_columns(columns(X)))
     pieces = _pieces(len(codes))
     X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
     named = dict(columns(X))
@@ -181,7 +182,7 @@ def data_facts(
     return DataFacts(
         repeated_test_share=repeated,
         largest_point_share=largest,
-        id_columns=tuple(_id_columns(named)),
+        id_columns=ids,
         drift=tuple(item for item in drift if item[1] > 0),
         neighbours=tuple(item for item in alike if item[1] > 0),
         has_named_columns=hasattr(X, "columns"),
@@ -209,10 +210,10 @@ def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[fl
     return float(elsewhere.mean()), float(counts.max() / len(points))
 
 
-def _id_columns(named: dict[str, NDArray[Any]]) -> list[tuple[str, int, float]]:
+def _id_columns(named: Iterable[tuple[str, NDArray[Any]]]) -> list[tuple[str, int, float]]:
     """Columns named like ids whose values repeat, as those of ids do."""
     found = []
-    for name, values in named.items():
+    for name, values in named:
         person = PERSON_NAME.search(name) is not None
         if person or ID_NAME.search(name):
             distinct, n = len(set(values.tolist())), len(values)

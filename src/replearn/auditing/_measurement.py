@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,7 +92,6 @@ class ContenderResult:
         for name in ARRAYS:
             parts = [getattr(outcome, name) for outcome in outcomes]
             arrays[name] = None if any(part is None for part in parts) else np.stack(parts)
-        notes = [note for outcome in outcomes for note in outcome.notes]
         certificates = [o.certificates for o in outcomes if o.certificates is not None]
         return cls(
             name=contender.name,
@@ -107,7 +107,7 @@ class ContenderResult:
             default_key=contender.has_default_key,
             remark=contender.remark,
             measured_as=contender.measured_as,
-            notes=tuple((note, notes.count(note)) for note in sorted(set(notes))),
+            notes=_counted([outcome.notes for outcome in outcomes]),
         )
 
     @cached_property
@@ -182,6 +182,24 @@ class ContenderResult:
         if vote.law is None or vote.heavy is not None:
             return None  # halves of one file: no limit is known
         return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
+
+
+def _counted(notes: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
+    """Count in how many pairs a warning was raised; other numbers in it make no other warning.
+
+    Examples
+    --------
+    >>> _counted([("10 % differ", "11 % differ"), ("12 % differ",), ()])
+    (('10 % differ', 2),)
+    """
+    texts: dict[str, str] = {}
+    pairs: dict[str, set[int]] = {}
+    for pair, raised in enumerate(notes):
+        for text in raised:
+            kind = re.sub(r"\d[\d.,]*", "0", text)
+            texts.setdefault(kind, text)
+            pairs.setdefault(kind, set()).add(pair)
+    return tuple(sorted((texts[kind], len(where)) for kind, where in pairs.items()))
 
 
 def _differences(pairs: Iterable[tuple[str, ...]]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
+from replearn.auditing._budget import START_SECONDS
 from replearn.auditing._clock import TimeIsUp
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import Progress
@@ -70,6 +71,8 @@ def run_pairs(
         delayed(_run_one)(contender, task.job(contender, pair, deadline))
         for contender, pair in _missing(task, store, clock, progress)
     )
+    if deadline is not None and deadline - time.monotonic() < 2 * START_SECONDS:
+        n_jobs = 1  # the time would go into starting workers
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     try:
         for contender, pair, outcome in parallel(jobs):
@@ -101,7 +104,8 @@ def _missing(
     rounds += [[(c, p) for c in places] for p in range(early, n_pairs)]
     for number, work in enumerate(rounds):
         missing = [item for item in work if not store.has(*item)]
-        progress.advance(len(work) - len(missing))
+        if len(missing) < len(work):
+            progress.advance(len(work) - len(missing))
         # The first pairs are begun in any case: their deadline ends them.
         if missing and number >= len(places) * bool(early) and not clock.allows():
             return

@@ -188,9 +188,11 @@ def run_pair(job: Job) -> PairOutcome:
 
 
 def _shortened(text: str) -> str:
-    """One line without the parameters of pipelines, cut between words."""
+    """One line without the parameters of pipelines, whole sentences if there are some."""
     plain = re.sub(r"\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\)", _short_group, text)
-    return textwrap.shorten(plain, LONGEST_NOTE, placeholder=" …", break_long_words=False)
+    short = textwrap.shorten(plain, LONGEST_NOTE, placeholder=" …", break_long_words=False)
+    sentences = short.rpartition(". ")[0]
+    return f"{sentences}." if short.endswith(" …") and sentences else short
 
 
 def _short_group(group: re.Match[str]) -> str:

@@ -31,13 +31,18 @@ def stability(summary: dict[str, Any]) -> Lines:
                 c["name"],
                 percent(rate["estimate"]),
                 f"{percent(rate['lower'])} to {percent(rate['upper'])}",
-                f"{percent(rows['p99']['estimate'], 0)} or more",
+                at_least(rows["p99"]["estimate"]),
                 percent(rows["max"]["estimate"], 0),
                 guarantee(c),
                 f"{seconds[c['name']]:.2f}" if c["name"] in seconds else "",
             )
         )
     return lines
+
+
+def at_least(value: float) -> str:
+    """Write the share of pairs in which one row in a hundred changes."""
+    return f"{percent(value, 0)} or more" if value > 0 else "0 %"
 
 
 def usefulness(summary: dict[str, Any]) -> Lines:

@@ -10,6 +10,7 @@ import numpy as np
 
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent
+from replearn.auditing._usefulness import majority
 
 SIGNED = (-1.0, 1.0)
 COSTLY = 0.01
@@ -135,12 +136,15 @@ def _reason(result: Measurement, found: Judgement, outcome: str) -> str:
 
 
 def _flip_words(result: Measurement, found: Judgement) -> str:
-    ours, theirs = (
-        percent(result.flip_rate(name).value) for name in (found.name, result.contenders[0].name)
-    )
+    names = (found.name, result.contenders[0].name)
+    ours, theirs = (percent(result.flip_rate(name).value) for name in names)
+    worst = [percent(float(result[name].frequency.max()), 0) for name in names]
     remark = result[found.name].measured_as
     measured = f" (measured {remark})" if remark else ""
-    return f"{ours} of the predictions change instead of {theirs}{measured}"
+    return (
+        f"{ours} of the predictions change instead of {theirs}{measured}, the worst row in "
+        f"{worst[0]} of the pairs instead of {worst[1]}"
+    )
 
 
 def lost_words(lost: Lost) -> str:
@@ -194,13 +198,32 @@ def verdict(result: Measurement) -> dict[str, Any]:
     return {
         "outcome": outcome,
         "headline": f"{headline}.",
-        "others": [f"{j.outcome.capitalize()}: {j.reason}." for j in judged if j.name != named],
+        "others": [
+            *(f"{j.outcome.capitalize()}: {j.reason}." for j in judged if j.name != named),
+            *([] if outcome == "useless" and named == first.name else _caution(result)),
+        ],
         "contenders": [
             {"name": j.name, "outcome": j.outcome, "sentence": f"{j.reason}.", "price": j.price}
             for j in judged
         ],
         "needs": _needs(result, judged) if judged else [],
     }
+
+
+def _caution(result: Measurement) -> list[str]:
+    """Warn where the baseline itself is not shown to be better than no model."""
+    first = result.contenders[0]
+    useful, none = result.usefulness(first.name), majority(first.truth, result.classes)
+    if useful.accuracy.lower > none["accuracy"]:
+        return []
+    if useful.balanced_accuracy.lower > none["balanced_accuracy"] + COSTLY:
+        return []
+    return [
+        f"Caution: {first.name} itself is hardly better than always answering {none['label']!r}: "
+        f"accuracy {percent(useful.accuracy.value, 1)} against {percent(none['accuracy'], 1)}, "
+        f"balanced accuracy {percent(useful.balanced_accuracy.value, 1)} against "
+        f"{percent(none['balanced_accuracy'], 1)}."
+    ]
 
 
 def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
@@ -230,12 +253,18 @@ def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, s
     needs = [
         ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
         ("fewest changed predictions", min(unspoiled, key=lambda c: float(c.flips.mean()))),
+        ("no row that changes often", min(usable, key=_often)),
         (f"most rows {str(rarest.label)!r} found", usable[int(np.argmax(recalls))]),
     ]
     promised = [c for c in unspoiled if _keeps_promise(c)]
     if promised:
         needs.append(("a guarantee", min(promised, key=lambda c: float(c.flips.mean()))))
     return [{"need": need, "contender": c.name} for need, c in needs]
+
+
+def _often(c: ContenderResult) -> float:
+    """How often the least stable row in a hundred changes."""
+    return float(np.quantile(c.frequency, 0.99))
 
 
 def _recall(result: Measurement, name: str, label: Any) -> float:

@@ -20,13 +20,16 @@ LARGEST_DIFFERENCE = 2.0 / math.sqrt(3.0)
 
 
 @theorem("score-thresholds")
-def score_half_width(rho: float) -> float:
+def score_half_width(rho: float, reach: float | None = None) -> float:
     """Return the half-width c of the thresholds, in standard errors, with normal flips ``rho``.
 
-    >>> round(score_half_width(0.1), 3)
-    5.642
+    At most ``reach``, the distance to scores of 0 or 1, which no threshold overrules.
+
+    >>> round(score_half_width(0.1), 3), score_half_width(0.1, reach=4.5)
+    (5.642, 4.5)
     """
-    return round_up(NORMAL_DIFFERENCE / (2.0 * check_fraction("rho", rho)))
+    width = round_up(NORMAL_DIFFERENCE / (2.0 * check_fraction("rho", rho)))
+    return width if reach is None else min(width, check_positive("reach", reach))
 
 
 @theorem("score-thresholds")

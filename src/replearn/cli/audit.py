@@ -23,7 +23,7 @@ from replearn.records.checks import check_fraction, check_positive, if_given
 
 ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
-QUICK: dict[str, Any] = {"pairs": 5, "rows": 10_000, "contenders": "baseline,replicable"}
+QUICK: dict[str, Any] = {"pairs": 4, "rows": 5000, "contenders": "baseline,replicable"}
 """What options are that were not given, and with --quick."""
 
 
@@ -140,21 +140,25 @@ def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dic
     contenders = [c for c in result.contenders if c.certificate is not None]
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)
+    # Whoever always answers the same never flips: that is no success.
+    constant = result.usefulness(judged.name).constant
     gates = (
         ("estimate", args.fail_above, rate.value),
         ("upper limit", args.fail_above_limit, rate.upper),
     )
     return [
         {"model": judged.name, "judged": what, "allowed": allowed, **rate.to_dict()}
-        | {"passed": value <= allowed}
+        | {"constant": None if constant is None else str(constant)}
+        | {"passed": value <= allowed and constant is None}
         for what, allowed, value in gates
         if allowed is not None
     ]
 
 
 def _verdict(gate: dict[str, Any]) -> str:
+    always = "" if gate["constant"] is None else f"; it always answers {gate['constant']!r}"
     return (
         f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
         f"{gate['estimate']:.2%} ({gate['lower']:.2%} to {gate['upper']:.2%}), allowed "
-        f"{gate['allowed']:.2%} for the {gate['judged']}"
+        f"{gate['allowed']:.2%} for the {gate['judged']}{always}"
     )

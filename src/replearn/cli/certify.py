@@ -98,7 +98,8 @@ def _compare(
 
 
 def _in_words(certificate: Certificate) -> str:
-    verdict = "certified" if certificate.certified else f"NOT certified ({certificate.reason})"
+    named = certificate.verdict.replace("not", "NOT")
+    verdict = named if certificate.certified else f"{named} ({certificate.reason})"
     rho = "no rho" if certificate.rho is None else f"rho = {rounded_up(certificate.rho)}"
     return (
         f"{certificate.task}, {rho}, {verdict}, n = {certificate.n}, key "

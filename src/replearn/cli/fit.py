@@ -40,6 +40,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         certificate="write the certificate as JSON",
         save_columns="write the kinds of the columns",
     )
+    parser.add_argument(
+        "--learner",
+        choices=("certified", "score"),
+        default="certified",
+        help="many small blocks with a certificate (default), or few large ones with an estimate",
+    )
+    parser.add_argument(
+        "--threshold",
+        metavar="T",
+        help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
+    )
     add_options(parser, "DIR", resume="keep finished blocks here, and continue from them")
     add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
     add_options(
@@ -59,7 +70,6 @@ def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
     # What learns is loaded here and not above: a command should start, and help, at once.
     from replearn.auditing import is_replicable
-    from replearn.learners import PointwiseReplicableClassifier
     from replearn.persistence import check_savable, resumable
 
     key = read_key(args.key_file)
@@ -72,18 +82,47 @@ def run(args: argparse.Namespace) -> int:
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
-    targets: dict[str, Any] = {"plan": shared}
-    if shared is None:
-        targets = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    learner = PointwiseReplicableClassifier(
-        base, **targets, shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0
-    )
+    learner = _learner(args, base, shared)
+    learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
     _write(args, learner, sample)
     _print(args, learner, sample)
     return DONE
+
+
+def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
+    """Return the learner that was asked for, without key and workers."""
+    from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
+
+    rho = 0.1 if args.rho is None else args.rho
+    if args.learner == "score":
+        if shared is not None or args.max_fits is not None:
+            raise ValueError(
+                "--learner score takes no --plan and no --max-fits: it fits 24 models."
+            )
+        return ScoreReplicableClassifier(base, rho=rho, threshold=_threshold(args.threshold))
+    if args.threshold is not None:
+        raise ValueError(f"--threshold {args.threshold} needs --learner score.")
+    if shared is not None:
+        return PointwiseReplicableClassifier(base, plan=shared)
+    return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits)
+
+
+def _threshold(text: str | None) -> Any:
+    if text in (None, "prevalence"):
+        return text or 0.5
+    try:
+        numbers = tuple(float(part) for part in str(text).split(":"))
+    except ValueError:
+        numbers = ()
+    if len(numbers) not in (1, 2):
+        raise ValueError(
+            f"--threshold {text}: give a number such as 0.3, prevalence, or the costs of a false "
+            "positive and a false negative such as 1:5."
+        )
+    return numbers if len(numbers) == 2 else numbers[0]
 
 
 def _read_plan(args: argparse.Namespace) -> Plan | None:
@@ -174,6 +213,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
             "columns": sample.columns,
             "remarks": list(sample.remarks),
             "certified": certificate.certified,
+            "verdict": certificate.verdict,
             "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),

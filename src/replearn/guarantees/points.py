@@ -96,8 +96,8 @@ def _asked(full: list[Any]) -> tuple[str, ...]:
         return ()
     shown = ", ".join(repr(name) for name in full[:3]) + (", ..." if len(full) > 3 else "")
     return (
-        f"no transformer that was fitted on the sample, no other parser and no rounding made the "
-        f"numbers of column {shown}: {_A_PROBE}",
+        f"no transformer that was fitted on the sample, and no parser, rounding or time zone of "
+        f"one lab alone, made the cells of column {shown}: {_A_PROBE}",
     )
 
 
@@ -133,7 +133,9 @@ class _Width:
         return f"{mine / n:.0%} here, {yours / m:.0%} there"
 
     def is_full(self, one: dict[str, Any], two: dict[str, Any]) -> bool:
-        """Whether a column holds, in both runs, numbers that no short text can print."""
+        """Whether a column holds times, or numbers that no short text can print."""
+        if DAYS in one["steps"]:
+            return True
         shares = [
             col["steps"][SHORT] / n
             for col, n in zip((one, two), self.sizes("first"), strict=True)

@@ -8,7 +8,7 @@ from replearn.bounds.score import (
     score_half_width,
     worst_score_flip_bound,
 )
-from replearn.guarantees.guarantee import Guarantee
+from replearn.guarantees.guarantee import Guarantee, above_budget
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 ASSUMED = (
@@ -34,9 +34,10 @@ def _derive(
     n_blocks: int,
     n_classes: int,
     least_error: float,
+    reach: float | None,
     **shared: Any,
 ) -> Conclusion:
-    width = ledger.add(score_half_width, rho=rho)
+    width = ledger.add(score_half_width, rho=rho, reach=reach)
     normal = ledger.add(normal_flip_bound, half_width=width)
     largest = ledger.add(any_score_flip_bound, half_width=width)
     promises = [
@@ -61,7 +62,8 @@ def _derive(
         "Whatever the learner's scores do, the same blocks with thresholds of this width, fixed "
         f"beforehand, differ with probability at most {rounded_up(worst)}."
     )
-    return Conclusion(tuple(promises), rho=normal, reasons=(_ESTIMATED,), assumptions=ASSUMED)
+    reasons = (_ESTIMATED, *above_budget("rho", normal, rho * (1 + 1e-9)))
+    return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=ASSUMED)
 
 
 GUARANTEES = (
@@ -70,6 +72,6 @@ GUARANTEES = (
         _derive,
         learners=("ScoreReplicableClassifier",),
         theorem="score-thresholds",
-        estimates=("standard_error", "least_error"),
+        estimates=("standard_error", "least_error", "reach"),
     ),
 )

@@ -6,7 +6,6 @@ leaf cannot split a block of 39, and fits without a word.
 
 from __future__ import annotations
 
-import os
 import sys
 import warnings
 from collections.abc import Sequence
@@ -14,29 +13,16 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.utils import get_tags
-from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.compat import workers_run
 from replearn.exceptions import ConstantBlocksWarning
-from replearn.execution import ConstantVote, block_store, fit_blocks, one_thread
-from replearn.learners.digests import bind
+from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 """Frames of these packages are not where the user can change anything."""
-
-SWITCH = "REPLEARN_CHECK_BLOCK"
-"""Environment variable: "off" leaves out the blocks that are fitted a second time."""
-
-MOST_CHECKED = 3
-BLOCKS_PER_CHECK = 50
-"""So many blocks are fitted again: a small part of all."""
-
-_CLOSE = 1e-6
 
 PROBES = 256
 """Training rows that models are asked about."""
@@ -167,75 +153,3 @@ def _tells_apart(model: Any, probes: Any) -> bool:
 
 def _one_line(base: Any) -> str:
     return " ".join(repr(base).split())
-
-
-# -- blocks that are fitted again ------------------------------------------------------------------
-def block_condition(
-    base: Any,
-    X: Any,
-    codes: NDArray[np.intp],
-    blocks: Sequence[NDArray[np.intp]],
-    keys: Sequence[SharedKey],
-    models: Sequence[Any],
-    names: Sequence[str],
-    n_jobs: int | None = None,
-) -> tuple[str, ...]:
-    """Fit a few blocks again, by a keyed choice, and say if other answers come out.
-
-    A learner that depends on a counter, a clock or a global generator does not give two labs the
-    same model from the same rows. They go to a worker process where workers run anyway.
-    """
-    if os.environ.get(SWITCH, "").lower() == "off":
-        return ()
-    n_checked = min(MOST_CHECKED, 1 + len(blocks) // BLOCKS_PER_CHECK)
-    start = keys[0].seed_for("block that is fitted again")
-    for place in sorted({(start + turn * (start | 1)) % len(blocks) for turn in range(n_checked)}):
-        rows, one = blocks[place], np.arange(len(blocks[place]))
-        block = (base, take_rows(X, rows), codes[rows], [one], [keys[place]])
-        probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-        if not _same_answers(models[place], _fit_again(block, n_jobs), probes):
-            return (
-                f"{names[place]} gives other answers when it is fitted again on the same rows: the "
-                "base learner depends on something besides its parameters, its rows and its seed "
-                "(a counter, a global generator, a clock)",
-            )
-    return ()
-
-
-def _fit_again(block: tuple[Any, ...], n_jobs: int | None) -> Any:
-    with warnings.catch_warnings(), block_store(None):
-        warnings.simplefilter("ignore")  # the first fit has said all this
-        if effective_n_jobs(n_jobs) > 1 and workers_run("processes"):
-            [models] = Parallel(n_jobs=n_jobs, prefer="processes")([delayed(fit_blocks)(*block)])
-        else:
-            models = fit_blocks(*block)
-    return models[0]
-
-
-def _same_answers(model: Any, again: Any, probes: Any) -> bool:
-    one, two = bind(model), bind(again)
-    if one.digest == two.digest and not one.unbound:
-        return True
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # whoever predicts hears them
-            return _answers_agree(model, again, probes)
-    except Exception:
-        return True  # nothing is known; a fit does not fail over a question nobody asked
-
-
-def _answers_agree(model: Any, again: Any, probes: Any) -> bool:
-    with one_thread():
-        for name in ("predict", "decision_function", "predict_proba"):
-            if not (hasattr(model, name) and hasattr(again, name)):
-                continue
-            one, two = (np.asarray(getattr(each, name)(probes)) for each in (model, again))
-            if one.shape != two.shape:
-                return False
-            if not (one == two).all() and (name == "predict" or not _close(one, two)):
-                return False
-    return True
-
-
-def _close(one: NDArray[Any], two: NDArray[Any]) -> bool:
-    return bool(np.allclose(one, two, rtol=_CLOSE, atol=_CLOSE, equal_nan=True))

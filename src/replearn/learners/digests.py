@@ -33,8 +33,7 @@ from sklearn.frozen import FrozenEstimator
 
 from replearn.randomness import SharedKey
 
-MOST_PARTS = 200_000
-"""Learners with more parts than this are not walked to the end."""
+MOST_PARTS = 200_000  # learners with more are not walked to the end
 
 _UNVERSIONED = frozenset({"__main__", "__mp_main__", ""})
 _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "__weakref__"})
@@ -54,12 +53,15 @@ class Bound:
         Parts without a digest, in words.
     fitted : tuple of str
         Names of fitted parts that nobody called trusted.
+    own : bool
+        Whether some code comes from no package with a version.
     """
 
     digest: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     unbound: tuple[str, ...] = ()
     fitted: tuple[str, ...] = ()
+    own: bool = False
 
 
 def bind(value: Any) -> Bound:
@@ -75,7 +77,8 @@ def bind(value: Any) -> Bound:
     walk = _Walk()
     digest = walk.digest(value).hex()[:16]
     versions = {"numpy": np.__version__, "scikit-learn": sklearn.__version__} | walk.versions
-    return Bound(digest, dict(sorted(versions.items())), tuple(walk.unbound), tuple(walk.fitted))
+    parts = tuple(walk.unbound), tuple(walk.fitted), walk.own
+    return Bound(digest, dict(sorted(versions.items())), *parts)
 
 
 class _Walk:
@@ -85,6 +88,7 @@ class _Walk:
         self.versions: dict[str, str] = {}
         self.unbound: dict[str, None] = {}
         self.fitted: dict[str, None] = {}
+        self.own = False
         self._open: dict[int, int] = {}
         self._parts = 0
         self._inside_trusted = 0
@@ -231,6 +235,7 @@ class _Walk:
         known = {"sklearn": "scikit-learn", "replearn": ""}.get(name, name)
         if version is not None and known:
             self.versions[known] = version
+        self.own |= version is None
         return version
 
 

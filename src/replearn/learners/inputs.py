@@ -85,11 +85,35 @@ def with_base_tags(tags: Any, base: Any) -> Any:
 
 def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
     """Check shape and names; values are left to the base learner and the encoding."""
+    if not reset:
+        _warn_if_order_changed(learner, X)
     if _is_text_column(X) or hasattr(X, "columns"):
         validate_data(learner, X, reset=reset, skip_check_array=True)
         return X
     checks = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False, "order": "C"}
     return validate_data(learner, X, reset=reset, **checks)
+
+
+def _warn_if_order_changed(learner: Any, X: Any) -> None:
+    """Warn about arrays where rows were a frame, or the reverse, if their points differ.
+
+    Points of frames are ordered by name, those of arrays by position: where the names are not in
+    order, every point has another threshold.
+    """
+    fitted, now = hasattr(learner, "feature_names_in_"), hasattr(X, "columns")
+    names = [
+        str(name) for name in (learner.feature_names_in_ if fitted else X.columns if now else ())
+    ]
+    if fitted == now or names == sorted(names):
+        return
+    forms = ("an array", "a frame")
+    warn_user(
+        f"X is {forms[now]}, but the training rows were {forms[fitted]}: points of frames are "
+        f"ordered by the names of the columns ({', '.join(map(repr, sorted(names)[:3]))}, ...), "
+        "those of arrays by position. The same person has another threshold, and the promise does "
+        f"not hold: give {forms[fitted]}.",
+        PreprocessingWarning,
+    )
 
 
 def _is_text_column(X: Any) -> bool:

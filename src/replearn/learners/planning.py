@@ -27,7 +27,7 @@ from replearn.learners.inputs import (
     check_labels,
     refuse_one_class,
 )
-from replearn.learners.point_masses import refuted_point_mass, without_masses
+from replearn.learners.point_masses import has_distinct_column, refuted_point_mass, without_masses
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_choice
@@ -298,7 +298,8 @@ def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
 def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
     design, refuted = plan.vote_design, None
-    if design.assumes_point_masses:
+    distinct = plan.decimals is None and has_distinct_column(sample.X)
+    if design.assumes_point_masses and not distinct:
         refuted = refuted_point_mass(points, design.max_point_mass, sample.groups)
     if refuted is None:
         return plan.certificate(run, unit=sample.unit)

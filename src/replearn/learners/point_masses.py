@@ -22,6 +22,7 @@ from replearn.randomness import Points, SharedKey
 DELTA = 1e-6
 """Chance that a true assumption is called refuted."""
 
+_FIRST_COLUMNS = 3
 _PROMISED = ("rho", "gamma", "alpha", "beta")
 
 
@@ -51,6 +52,18 @@ def refuted_point_mass(
         f"sum of squared probabilities of single points is at least {lower:.3g}, and at most "
         f"{rounded_up(upper)} (either fails with probability {DELTA:g})"
     )
+
+
+def has_distinct_column(X: Any) -> bool:
+    """Whether one of the first columns tells all rows apart: a sort is cheaper than a hash.
+
+    >>> has_distinct_column(np.array([[1.0, 5.0], [1.0, 6.0]])), has_distinct_column(np.eye(3))
+    (True, False)
+    """
+    if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
+        return False
+    columns = (np.sort(column) for column in X.T[:_FIRST_COLUMNS])
+    return any(bool((c[1:] > c[:-1]).all()) for c in columns)
 
 
 def count_equal_pairs(points: Points) -> int:

@@ -19,7 +19,7 @@ from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
-from replearn.learners.diagnostics import PROBES, block_condition, warn_if_constant
+from replearn.learners.diagnostics import PROBES, warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -44,6 +44,7 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.refits import block_condition
 from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
@@ -254,7 +255,7 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
-                failed += block_condition(base, *work, models, names, self.n_jobs)
+                failed += block_condition(base, *work, models, names, bound)
             described = {"base": base, "decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             run = Identity(

