@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from replearn.learners import (
         ApproximatelyReplicableClassifier,
         FiniteRandomnessClassifier,
+        IncumbentClassifier,
         PointwiseReplicableClassifier,
         RealizableReplicableClassifier,
         ReplicableSearchCV,
@@ -38,6 +39,7 @@ __all__ = [
     "CertificateError",
     "ConstantBlocksWarning",
     "FiniteRandomnessClassifier",
+    "IncumbentClassifier",
     "ModelFileError",
     "NotCertifiedWarning",
     "Plan",
