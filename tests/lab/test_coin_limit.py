@@ -77,3 +77,23 @@ def test_constants_do_not_flip():
     assert rule_flips(np.array([0.5, 0.0, 0.0, 0.5])) == 0.0
     with pytest.raises(ValueError, match="alpha"):
         coin_limit(5, alpha=0.0)
+
+
+@pytest.mark.parametrize("alpha", [1.0, 0.5])
+def test_no_rule_beats_the_adversary(alpha):
+    """Any mixture of any sets of counts that is accurate enough flips as often as stated."""
+    n, beta, rng = 12, 0.1, np.random.default_rng(1)
+    limit, tried = coin_limit(n, alpha=alpha, beta=beta), 0
+    heads = np.arange(n + 1)
+
+    def accepted(rules, bias):
+        return rules @ binom.pmf(heads, n, (1 + bias) / 2)
+
+    while tried < 50:
+        cuts = np.sort(rng.normal(n / 2, rng.uniform(0.3, 3.0), 30))
+        rules = (heads > cuts[:, np.newaxis]) ^ (rng.random((30, n + 1)) < 0.01)
+        if min(accepted(rules, alpha).mean(), 1 - accepted(rules, -alpha).mean()) < 1 - beta:
+            continue
+        tried += 1
+        mean = [flips(accepted(rules, bias)).mean() for bias in limit.biases]
+        assert limit.masses @ np.array(mean) >= limit.lower - 1e-12

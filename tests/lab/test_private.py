@@ -13,7 +13,7 @@ from replearn.lab.private import (
     ThresholdFromConjunctions,
     with_pool,
 )
-from replearn.learners import SemiReplicableClassifier
+from replearn.learners import SemiPrivateClassifier, SemiReplicableClassifier
 
 FALSE_ALARM = 1e-8
 
@@ -86,14 +86,19 @@ def test_the_threshold_hides_on_a_random_axis():
     assert seen == {0, 1, 2}
 
 
-def test_classifiers_with_a_pool_can_be_put_in():
-    """Any classifier with fit(X, y, X_shared=...) takes the place of the learner."""
-    classifier = SemiReplicableClassifier(Conjunctions(2, ("<=", "<=")), rho=0.5, alpha=0.4)
+@pytest.mark.parametrize("kind", [SemiReplicableClassifier, SemiPrivateClassifier])
+def test_classifiers_with_a_pool_can_be_put_in(kind):
+    """Any classifier with fit(X, y, pool) takes the place of the learner."""
+    options = {"alpha": 0.4, "classes": [0, 1]}
+    if kind is SemiPrivateClassifier:
+        pytest.importorskip("opendp")
+        options |= {"epsilon": 2.0, "n_keys": 1, "n_parts": 60}
+    classifier = kind(Conjunctions(2, ("<=", "<=")), **options)
     amplified = ThresholdFromConjunctions(with_pool(classifier), 2)
     rng = np.random.default_rng(0)
 
     def rows(cut, rng):
-        return tuple(column(rng.integers(1, 101, n), cut) for n in (15, 4000))
+        return tuple(column(rng.integers(1, 101, n), cut) for n in (15, 12_000))
 
     model = amplified(*rows(40, rng), lambda rng: rows(70, rng), rng)
     grid = np.arange(1.0, 101.0)[:, np.newaxis]

@@ -23,7 +23,7 @@ class Columns:
     Parameters
     ----------
     rows : tuple of tuples of str
-        Quantity, this plan, paper read literally, paper's lower bound.
+        Quantity, this plan, paper read literally, paper's rate.
 
     Examples
     --------

@@ -206,7 +206,7 @@ class Plan(Record):
         return {} if self.design else dict(needed_for(self.task, self.inputs).details)
 
     def paper_constants(self) -> Columns:
-        """Return three columns: this plan, the paper's proofs read literally, its lower bound.
+        """Return three columns: this plan, the paper's proofs read literally, its rate.
 
         Examples
         --------

@@ -73,12 +73,12 @@ def vote_learner(
     return keyed(PointwiseReplicableClassifier.from_plan(planned, (base or TableLearner)()))
 
 
-def fit_quietly(model: Any, X: Any, y: Any, **others: Any) -> Any:
+def fit_quietly(model: Any, X: Any, y: Any, *pool: Any) -> Any:
     """Fit without the warnings about what is not promised: the lab goes there on purpose."""
     with warnings.catch_warnings():
         for kind in (NotCertifiedWarning, ConstantBlocksWarning, PreprocessingWarning):
             warnings.simplefilter("ignore", kind)
-        return model.fit(X, y, **others)
+        return model.fit(X, y, *pool)
 
 
 class TableLearner(ClassifierMixin, BaseEstimator):

@@ -109,6 +109,6 @@ def semi_learner(d: int, *, rho: float, alpha: float) -> SemiReplicableLearner:
         model = SemiReplicableClassifier(
             Conjunctions(d), rho=rho, alpha=alpha, classes=[0, 1], shared_key=key
         )
-        return fit_quietly(model, X, y, X_shared=pool)
+        return fit_quietly(model, X, y, pool)
 
     return learn

@@ -86,7 +86,7 @@ class PublicCutsLearner:
 
 
 def with_pool(estimator: Any) -> SemiPrivateLearner:
-    """Return the learner that fits a clone of a classifier with ``fit(X, y, X_shared=...)``.
+    """Return the learner that fits a clone of a classifier with ``fit(X, y, pool)``.
 
     Its pool are the public rows without their labels, its ``shared_key``, if it has one, comes from
     the generator. Whether it is private is the classifier's own matter.
@@ -96,7 +96,7 @@ def with_pool(estimator: Any) -> SemiPrivateLearner:
         model = clone(estimator)
         if "shared_key" in model.get_params(deep=False):
             model.set_params(shared_key=int(rng.integers(2**32)))
-        return fit_quietly(model, *private, X_shared=public[0])
+        return fit_quietly(model, *private, public[0])
 
     return learn
 

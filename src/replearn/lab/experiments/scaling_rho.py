@@ -58,7 +58,10 @@ def read(data: Numbers) -> str:
         f"{said(data['lines'])}. Measured means {data['pairs']} pairs of votes of fair coins (for "
         f"the arcsine law the worst of five biases), each with the exact chance that a shared "
         f"threshold falls between them. Measured and certified T of the uniform law differ by "
-        f"{off:.1%} at most: the certificate is attained, not only an upper bound."
+        f"{off:.1%} at most: the certificate is attained, not only an upper bound. Of the arcsine "
+        f"law and the best rule sqrt(T) rho still falls towards its limit at these T (the ends of "
+        f"the scale weigh less and less), so their exponents are nearer to 0 than -2 and steepen "
+        f"as rho falls."
     )
 
 

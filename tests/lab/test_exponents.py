@@ -1,0 +1,66 @@
+"""The exponents that the theory predicts: in the stored results, and measured again."""
+
+from pathlib import Path
+
+import pytest
+
+from replearn.guarantees import plan
+from replearn.lab import all_experiments
+from replearn.lab.experiments.promise import _vote
+from replearn.lab.gallery import stored_results
+
+RESULTS = Path(__file__).parents[2] / "docs" / "lab" / "results"
+STORED = {result.experiment.name: result.numbers for result in stored_results(RESULTS)}
+SCALING = {
+    "scaling-rho": ("lines", "uniform law, measured", -2.15, -1.85),
+    "scaling-dimension": ("lines", "votes, measured", 0.85, 1.15),
+    "scaling-thresholds": ("alpha", "measured / log^2", -2.15, -1.85),
+    "scaling-semi": ("lines", "labelled rows, measured", 1.0, 2.0),
+    "scaling-heavy": ("lines", "pointwise, measured", -1.15, -0.85),
+    "conjunctions": ("lines", "public rows, measured", 0.85, 1.15),
+}
+BESIDE = {
+    "scaling-thresholds": ("rho", "measured", -2.15, -1.85),
+    "scaling-heavy": ("lines", "whole set, measured", -3.2, -2.8),
+}
+CASES = [*SCALING.items(), *BESIDE.items()]
+
+
+def slope_of(numbers, group, name):
+    return next(line["exponent"][0] for line in numbers[group] if line["name"] == name)
+
+
+@pytest.mark.parametrize(("experiment", "case"), CASES)
+def test_stored_exponents(experiment, case):
+    group, name, low, high = case
+    assert low <= slope_of(STORED[experiment], group, name) <= high
+
+
+@pytest.mark.statistical
+@pytest.mark.parametrize("experiment", SCALING)
+def test_exponents_measured_again(experiment):
+    numbers = all_experiments()[experiment].run("small", key="another").numbers
+    for named, (group, name, low, high) in CASES:
+        if named == experiment:
+            assert low <= slope_of(numbers, group, name) <= high
+
+
+def test_what_n_can_promise_is_what_the_planner_certifies():
+    asked = {"n": 10**6, "alpha": 0.1, "beta": 0.05, "d": 10, "law": "uniform", "width": 1.0}
+    best = _vote(10**6, 0.1, realizable=False)
+    assert plan(rho=best, n_partitions=1, **asked).certified
+    assert not plan(rho=0.98 * best, n_partitions=1, **asked).certified
+
+
+def test_stored_limits_are_not_beaten():
+    """Nothing measured is below what is impossible."""
+    for row in STORED["coin-limit"]["rows"]:
+        assert row["information"] <= row["lower"] <= row["upper"] <= row["arcsine"] * (1 + 1e-5)
+        assert row["arcsine"] <= 1.08 * row["lower"]
+    for row in STORED["promise"]["rows"]:
+        assert row["impossible"] < (row["pointwise"] or 1.0)
+    for row in STORED["realizable-to-coin"]["rows"]:
+        assert row["flips"][2] >= row["limit_flips"]
+    broken = {row["name"]: row["seen"][1] > row["claim"] for row in STORED["impossible"]["rows"]}
+    assert broken.pop("our learner, one key") is False
+    assert all(broken.values())
