@@ -107,7 +107,7 @@ EXPERIMENT = Experiment(
     read=read,
     sizes={
         "tiny": {"d": 4, "alpha": 0.3, "gamma": 0.2, "throws": [64], "pairs": 4},
-        "small": {"d": 9, "alpha": 0.3, "gamma": 0.15, "throws": [64, 128, 256, 512], "pairs": 80},
+        "small": {"d": 9, "alpha": 0.3, "gamma": 0.15, "throws": [64, 128, 256, 512], "pairs": 200},
         "full": {
             "d": 9,
             "alpha": 0.3,
