@@ -182,3 +182,22 @@ def test_fewer_rows_of_the_file(data):
     assert together.design.train_size == 50
     with pytest.raises(ValueError, match="rows=3"):
         run({"nb": GaussianNB()}, data, rows=3)
+
+
+def test_score_thresholds_are_a_contender(data):
+    found = run(GaussianNB(), data, n_pairs=2, contenders=["baseline", "score"])
+    score = found.contenders[1]
+    assert score.name == "score thresholds"
+    assert score.law is not None  # thresholds are integrated out
+    assert "estimated" in str(found)
+    assert 0.0 < score.law.mean() < 1.0
+
+
+def test_the_most_stable_contender_for_a_price(data):
+    found = run(GaussianNB(), data, n_pairs=2, contenders=["baseline", "bagging", "score"])
+    assert found.most_stable(100.0) == "score thresholds"
+    accuracy = {c.name: found.usefulness(c.name).accuracy.value for c in found.contenders}
+    best = max(accuracy.values())
+    free = [name for name, value in accuracy.items() if value >= accuracy["baseline"]]
+    assert found.most_stable(0.0) in free
+    assert accuracy[found.most_stable(0.0)] <= best

@@ -8,6 +8,7 @@ from scipy import optimize, stats
 
 from replearn.bounds import arcsine_law, flip_estimate, flip_limits, table_law, uniform_law
 from replearn.bounds.foreseen import _between_variance, _within_variance, crossing_bound
+from replearn.bounds.fresh import soft_flip_limits
 
 LAWS = [
     uniform_law(1),
@@ -200,3 +201,29 @@ def test_no_points():
     empty = np.zeros((0, 3), dtype=int)
     assert flip_estimate(uniform_law(8), empty, np.zeros(0), joint=0.5).shape == (0,)
     assert flip_limits(uniform_law(8), empty, np.zeros(0))[1].shape == (0,)
+
+
+@pytest.mark.parametrize("n_partitions", [1, 3])
+def test_limits_of_soft_votes_hold_for_scores_of_any_shape(n_partitions):
+    # Scores of blocks are beta variables of mean q; all partitions have the same scores.
+    rng, n_blocks, delta, runs = np.random.default_rng(0), 40, 0.1, 400
+    law = uniform_law(n_blocks, 0.8)
+    for q, shape in ((0.5, 0.2), (0.7, 3.0), (0.9, 0.5)):
+        draw = rng.beta(q * shape, (1 - q) * shape, (2 * runs, n_blocks)).mean(axis=1)
+        scores = np.repeat(draw[:runs, None], n_partitions, axis=1)
+        for u in (0.3, 0.55):
+            lower, upper = soft_flip_limits(law, scores, np.full(runs, u), delta=delta)
+            answers = u < law.at(draw[:runs])
+            chance = np.where(answers, np.mean(u >= law.at(draw)), np.mean(u < law.at(draw)))
+            failed = (chance < lower - 0.08) | (chance > upper + 0.08)
+            assert failed.mean() <= delta
+            assert (lower <= upper).all()
+
+
+def test_limits_of_soft_votes_are_narrow_far_from_the_threshold():
+    law = uniform_law(200, 0.5)
+    lower, upper = soft_flip_limits(law, [[0.99], [0.01], [0.5]], [0.2, 0.8, 0.5])
+    assert upper[0] < 1e-6
+    assert upper[1] < 1e-6
+    assert lower[2] == 0
+    assert upper[2] == 1

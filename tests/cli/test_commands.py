@@ -382,6 +382,24 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
     assert "it would be yes if" in out.splitlines()[0]
 
 
+def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
+    out = tmp_path / "c.replearn"
+    arguments = ("--target", "churn", "--key-file", shop / "key.txt")
+    columns = ("--columns", shop / "a.replearn", "--max-fits", 20, "--quiet")
+    common = (*arguments, *columns, "--out", out)
+    kept = ("--incumbent", shop / "a.replearn", "--band", 1.5)
+    assert call("fit", shop / "b.csv", *common, *kept)[0] == 0
+    assert describe(out).learner == "IncumbentClassifier"
+    key = ("--key-file", shop / "key.txt", "--quiet")
+    after = rows_of(call("predict", out, shop / "new.csv", *key, "--explain")[1])
+    before = rows_of(call("predict", shop / "a.replearn", shop / "new.csv", *key)[1])
+    assert [row["prediction"] for row in after] == [row["prediction"] for row in before]
+    assert {row["old_answer"] for row in after} == {"no", "yes"}
+    code, _, err = call("fit", shop / "b.csv", *common, "--band", 0.2)
+    assert code == 2
+    assert "--incumbent" in err
+
+
 def score_arguments(shop, tmp_path, *more):
     table = (shop / "a.csv", "--target", "churn", "--key-file", shop / "key.txt")
     return ["fit", *table, "--model", "tree", "--out", tmp_path / "m.replearn", "--quiet", *more]

@@ -66,6 +66,17 @@ def semi_facts(model: Any, new: Any) -> Facts:
     return {**rule_facts(model, new), **choice_facts(model.selection_)}
 
 
+def regressor_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
+    model = rl.PointwiseReplicableRegressor(base, **{"shared_key": KEY, **settings})
+    model.fit(table.X, table.X[:, 0] + table.X[:, 1])
+    return {
+        "values": close(model.predict(table.new)),
+        "chances": close(model.flip_probability(table.new)),
+        "rate": close(model.flip_rate(table.new)),
+        **certificate_facts(model.certificate_),
+    }
+
+
 def realizable_facts(model: Any, new: Any) -> Facts:
     return {
         "training error": model.training_error_,

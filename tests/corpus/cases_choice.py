@@ -7,7 +7,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.tree import DecisionTreeClassifier
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from . import tables
 from .calls import Facts, fit_pointwise, plan_choice
@@ -21,6 +21,7 @@ from .calls_choice import (
     fit_threshold,
     follow_choice_plan,
     realizable_facts,
+    regressor_facts,
     search_facts,
     selector_facts,
     semi_facts,
@@ -201,3 +202,8 @@ def selector_of_planned_rows() -> Facts:
     }
     model = fit_selector(table, models, rho=0.4, alpha=0.4, sharpness=12.0, sample_size=333)
     return selector_facts(model, table.new)
+
+
+def regressor() -> Facts:
+    settings = {"resolution": 20.0, "y_range": (10.0, 70.0), "n_blocks": 12}
+    return regressor_facts(tables.tumours(), DecisionTreeRegressor(max_depth=3), **settings)

@@ -51,6 +51,8 @@ CHOICES = {
     "search by trainings": ("search", {"n_hypotheses": 20, "train_size": 50, "alpha": 0.2}),
     "search by folds": ("search", {"n_hypotheses": 20, "drift": 0.0, "cv": 2}),
     "search, too much drift": ("search", {"n_hypotheses": 20, "drift": 0.5, "n": 100}),
+    "regression": ("regression", {"y_span": 12.0, "resolution": 3.0, "block_size": 50}),
+    "semi-private": ("semi-private", {"d": 1, "epsilon": 4.0, "alpha": 0.4}),
     "few bits": ("finite randomness", {"n_candidates": 2, "rho": 0.5, "gamma": 0.5}),
     "few bits for each point": ("finite randomness", {"gamma": None, "n_candidates": 3}),
 }

@@ -77,3 +77,13 @@ def test_a_learner_that_cannot_be_asked_is_fitted_all_the_same(data):
     assert model.joint_variance_ == 1.0
     with pytest.warns(UserWarning, match="asked"), pytest.raises(RuntimeError, match="no answer"):
         model.predict(data[0])
+
+
+def test_soft_votes_have_limits_around_their_estimates(data):
+    model = fitted(data, vote="soft", law="uniform")
+    new = make_classification(1500, 5, flip_y=0.2, random_state=3)[0][1200:]
+    lower, upper = model.flip_limits(new)
+    assert ((lower >= 0) & (lower <= upper) & (upper <= 1)).all()
+    estimate = model.flip_probability(new)
+    assert np.mean((lower <= estimate) & (estimate <= upper)) > 0.95
+    assert np.mean(upper < 0.5) > 0.1

@@ -34,6 +34,7 @@ from replearn.hypotheses import (
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     FiniteRandomnessClassifier,
+    IncumbentClassifier,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     RealizableReplicableClassifier,
@@ -79,6 +80,9 @@ MODELS = {
         GaussianNB(), n_blocks=6, plan={"n_partitions": 1}, gamma=0.9, rho=0.9, shared_key=KEY
     ).fit(X, Y),
     "score": lambda: ScoreReplicableClassifier(GaussianNB(), threshold=(1, 2), shared_key=KEY).fit(
+        X, Y
+    ),
+    "incumbent": lambda: IncumbentClassifier(pointwise(), pointwise().fit(X[:400], Y[:400])).fit(
         X, Y
     ),
     "threshold": lambda: ReplicableThresholdClassifier(feature=0, shared_key=KEY).fit(X, Y),

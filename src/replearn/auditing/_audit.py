@@ -78,7 +78,8 @@ def audit(  # noqa: PLR0913
           and which contenders, leave time for five pairs; fits end at the deadline. The report
           says how far it got (`AuditResult.cut_short`);
         - ``contenders``: which ones, for one classifier among "baseline", "bagging",
-          "replicable" and "replicable-full" (all partitions, as ``fit`` trains it);
+          "replicable", "replicable-full" (all partitions, as ``fit`` trains it) and "score"
+          (`ScoreReplicableClassifier`: an estimate, no certificate);
         - ``rows``: at most so many rows of the file, drawn by the key, are used;
         - ``interrupt``: "raise" (default), or "report" to return what was measured before Ctrl-C.
     groups : array-like of shape (n,), default=None

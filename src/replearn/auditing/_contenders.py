@@ -15,13 +15,14 @@ from sklearn.utils import get_tags
 from replearn.auditing._clock import check_clock
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan
-from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 from replearn.learners.planning import wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
+SCORE = "score thresholds"
 REPLICABLE, REPLICABLE_FULL = "replicable", "replicable (all partitions)"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
@@ -205,11 +206,20 @@ def _full(base: Any, setting: Setting) -> Contender:
     return Contender(REPLICABLE_FULL, ours)
 
 
+def _score(base: Any, setting: Setting) -> Contender:
+    """Few large blocks with thresholds in standard errors: an estimate, not a certificate."""
+    ours = ScoreReplicableClassifier(
+        base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
+    )
+    return Contender(SCORE, ours, "Its rho is estimated, not certified.")
+
+
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": _baseline,
     "bagging": _bagging,
     "replicable": _affordable,
     "replicable-full": _full,
+    "score": _score,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 

@@ -303,6 +303,23 @@ class Measurement:
             self._usefulness[name] = usefulness(answers, self.classes, self.mean)
         return self._usefulness[name]
 
+    def most_stable(self, points: float) -> str:
+        """Name the contender whose 99 % row flips least, among those that are accurate enough.
+
+        They lose at most so many percentage points against the baseline, and are no constant;
+        of two whose 99 % rows are equal, the one with fewer flips on average.
+        """
+        told = {c.name: self.usefulness(c.name) for c in self.contenders}
+        least = told[self.contenders[0].name].accuracy.value - points / 100.0
+        useful = [c for c in self.contenders if told[c.name].constant is None]
+        enough = [c for c in useful if told[c.name].accuracy.value >= least]
+
+        def stability(contender: ContenderResult) -> tuple[float, float]:
+            rows = contender.frequency
+            return float(np.quantile(rows, 0.99)), float(rows.mean())
+
+        return min(enough, key=stability).name if enough else self.contenders[0].name
+
     @cached_property
     def _usefulness(self) -> dict[str, Usefulness]:
         return {}

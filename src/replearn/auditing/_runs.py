@@ -246,7 +246,7 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
     if len(model.classes_) > 2 or len(classes) > 2:
         outcome = _predict(model, classes, points)
         # Fewer classes in this sample than in the file: another rule, judged by its predictions.
-        if len(model.classes_) == len(classes):
+        if len(model.classes_) == len(classes) and model.certificate_.design is not None:
             sharpness = model.certificate_.design.sharpness
             outcome["votes"] = class_weights(outcome["probabilities"], sharpness)
             outcome["predicted_flips"] = model.flip_probability(points)

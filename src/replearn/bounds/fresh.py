@@ -10,7 +10,12 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
+from replearn.bounds.concentration import (
+    bernoulli_divergence,
+    binomial_limits,
+    kl_lower,
+    kl_upper,
+)
 from replearn.bounds.flips import flip_curve, flip_supremum
 from replearn.bounds.foreseen import Integers, as_columns, checked_thresholds, crossing_bound
 from replearn.bounds.laws import ThresholdLaw
@@ -21,6 +26,7 @@ from replearn.records.search import bisect_arrays
 # Numbers per halving up to which limits from several partitions are sharpened beyond Chernoff's.
 _LARGEST_INVERSION = 4_000_000
 _LIMIT_HALVINGS = 12
+_SHARE_HALVINGS = 45
 
 _CELLS = 4000
 # For very many blocks one evaluation is long: fewer cells, a little more slack.
@@ -68,6 +74,36 @@ def flip_limits(
         1.0 - levels[::-1], 1.0 - low, rows, 1.0 - u, n_partitions=n_partitions, strict=False
     )
     answers = u < levels[counts].mean(axis=1)
+    upper = np.where(answers, to_zero, to_one)
+    lower = np.where(answers, 1.0 - to_one, 1.0 - to_zero)
+    return np.maximum(lower, 0.0), upper
+
+
+def soft_flip_limits(
+    law: ThresholdLaw, scores: ArrayLike, thresholds: ArrayLike, *, delta: float = 0.05
+) -> tuple[Floats, Floats]:
+    """As `flip_limits`, for mean scores in [0, 1] of shape (points, partitions) in place of votes.
+
+    >>> from replearn.bounds import uniform_law
+    >>> lower, upper = soft_flip_limits(uniform_law(64), [[0.9], [0.5]], [0.4, 0.4])
+    >>> upper.round(4).tolist()
+    [0.0, 1.0]
+    """
+    check_fraction("delta", delta, one=False)
+    shares = np.asarray(scores, dtype=float)
+    u = checked_thresholds(thresholds, len(shares))
+    n_blocks, n_partitions = law.n_blocks, shares.shape[1]
+    mean = np.clip(shares.mean(axis=1), 0.0, 1.0)
+    # theorem: binomial-limits (an average of dependent means concentrates like one of them)
+    low, high = kl_lower(mean, n_blocks, delta / 2), kl_upper(mean, n_blocks, delta / 2)
+    ones, zeros = np.ones_like(mean), np.zeros_like(mean)
+    above = bisect_arrays(lambda share: law.at(share) > u, ones, zeros, _SHARE_HALVINGS)
+    below = np.maximum(above - 2.0**-_SHARE_HALVINGS, 0.0)
+    # theorem: fresh-sample-point (scores: one partition at least must pass the share of u)
+    to_one = np.where(below > high, np.exp(-n_blocks * bernoulli_divergence(below, high)), 1.0)
+    to_zero = np.where(above < low, np.exp(-n_blocks * bernoulli_divergence(above, low)), 1.0)
+    to_one, to_zero = (np.minimum(n_partitions * p * (1 + 1e-9), 1.0) for p in (to_one, to_zero))
+    answers = u < law.at(shares).mean(axis=1)
     upper = np.where(answers, to_zero, to_one)
     lower = np.where(answers, 1.0 - to_one, 1.0 - to_zero)
     return np.maximum(lower, 0.0), upper

@@ -37,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         rho="flip probability that the replicable contender guarantees (default: 0.1)",
         time_budget="seconds for the whole command: rows, pairs and contenders are chosen so that "
         "it ends in time",
+        budget="name the most stable contender that loses at most so many points of accuracy",
         fail_above="exit with 1 if the measured flip rate of the model is larger",
         fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
         "be smaller",
@@ -103,7 +104,11 @@ def run(args: argparse.Namespace) -> int:
         if not args.quiet:
             say(f"report written to {args.out}")
     gates = _gates(result, base, args)
-    put_json({**result.to_dict(), "gates": gates}) if args.json else put(str(result))
+    chosen = None if args.budget is None else result.most_stable(args.budget)
+    told = {**result.to_dict(), "gates": gates, "within_budget": chosen}
+    put_json(told) if args.json else put(str(result))
+    if chosen is not None:
+        say(f"most stable for at most {args.budget:g} points of accuracy: {chosen}")
     for gate in gates:
         say(_verdict(gate))
     if result.interrupted:
@@ -116,6 +121,7 @@ def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
     if_given(check_positive, "--time-budget", args.time_budget)
+    if_given(check_positive, "--budget", args.budget, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
 

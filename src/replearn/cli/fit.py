@@ -13,6 +13,7 @@ from replearn.cli._inputs import (
     add_sample_arguments,
     add_trust,
     base_model,
+    load_model,
     read_key,
     read_sample,
     takes_columns_itself,
@@ -37,6 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "FILE",
         plan="plan that all labs share",
+        incumbent="model file in use: its answers stay unless the new evidence is clear",
         certificate="write the certificate as JSON",
         save_columns="write the kinds of the columns",
     )
@@ -52,7 +54,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
     )
     add_options(parser, "DIR", resume="keep finished blocks here, and continue from them")
-    add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
+    add_options(
+        parser,
+        float,
+        rho="without a plan: flip probability (default: 0.1)",
+        band="with --incumbent: how clear the evidence must be, in units of margin (default: 0.1)",
+    )
     add_options(
         parser, int, max_fits="without a plan: largest number of fits", jobs="number of workers"
     )
@@ -70,11 +77,13 @@ def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
     # What learns is loaded here and not above: a command should start, and help, at once.
     from replearn.auditing import is_replicable
+    from replearn.learners import IncumbentClassifier
     from replearn.persistence import check_savable, resumable
 
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
+    incumbent = _read_incumbent(args)
     sample = read_sample(args)
     say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
     base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
@@ -83,6 +92,9 @@ def run(args: argparse.Namespace) -> int:
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
     learner = _learner(args, base, shared)
     learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+    if incumbent is not None:
+        band = 0.1 if args.band is None else args.band
+        learner = IncumbentClassifier(learner, incumbent, band=band)
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
@@ -132,11 +144,26 @@ def _read_plan(args: argparse.Namespace) -> Plan | None:
     return Plan.load(args.plan)
 
 
+def _read_incumbent(args: argparse.Namespace) -> Any:
+    """Load the model in use; it must have the key of the new one."""
+    if args.incumbent is None:
+        if args.band is not None:
+            raise ValueError(f"--band {args.band:g} belongs to --incumbent: name the model in use.")
+        return None
+    model, notes = load_model(args.incumbent, args.key_file, args.trust)
+    if notes.get("id") != args.id:
+        raise ValueError(
+            f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "
+            "answers would be others than those in use. Give the same --id."
+        )
+    return model
+
+
 def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sample) -> int | None:
     """Rows of a block as the plan has them: from n and the options, never from the data."""
     if shared is not None:
         return shared.block_size if shared.unit == "rows" else None
-    if sample.groups is not None:
+    if sample.groups is not None or args.learner == "score":  # its blocks are large
         return None
     options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
     n_classes = max(2, len(set(sample.y.tolist())))
@@ -163,14 +190,15 @@ def _check_folders(*paths: str | None) -> None:
 def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
     from replearn.persistence import save
 
+    votes = getattr(learner, "estimator_", learner)  # inside of one that keeps an incumbent
     notes = {
         "columns": sample.columns,
         "target": args.target,
         "target_kind": sample.target_kind,
         "id": args.id,
-        "frame": "pandas" if takes_columns_itself(learner.estimator) else "polars",
+        "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
-    say_all(_about_saving(learner), quiet=args.quiet)
+    say_all(_about_saving(votes), quiet=args.quiet)
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)

@@ -114,6 +114,12 @@ _ENTRIES = (
         "ours",
     ),
     Theorem(
+        "incumbent-band",
+        "If the old answer stays while the new score is within a band of the decision threshold, "
+        "independent retrainings change it at most (standard error / band)^2 / 2 times each.",
+        "ours",
+    ),
+    Theorem(
         "accuracy-factor",
         "Averaged over the thresholds the error is at most C_G times the mean error of the block "
         "models.",

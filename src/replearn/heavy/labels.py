@@ -81,7 +81,9 @@ def label_heavy_hitters(  # noqa: PLR0913
     points : container of rows
         The sample that `find_heavy_hitters` was given.
     labels : array-like
-        Its labels, two different ones.
+        Its labels, two different ones. For more classes the theorem about the whole vector of
+        labels (a core, approximate notion) has no proof here; learners label heavy points of many
+        classes one by one, in their heavy stage.
     heavy : HeavyHitters
         The members. With a core (approximate notion) the labels of the core are the same in both
         runs as a whole, those of the rest up to mass ``gamma``.

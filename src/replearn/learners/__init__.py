@@ -4,6 +4,7 @@ import replearn.fastpaths  # noqa: F401 - registers the plug-ins
 from replearn.learners.approximate import ApproximatelyReplicableClassifier
 from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
+from replearn.learners.incumbent import IncumbentClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
@@ -18,6 +19,7 @@ from replearn.learners.threshold import ReplicableThresholdClassifier
 __all__ = [
     "ApproximatelyReplicableClassifier",
     "FiniteRandomnessClassifier",
+    "IncumbentClassifier",
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "RealizableReplicableClassifier",

@@ -130,17 +130,23 @@ class ScoreExplanation(InWords):
 
     ``score`` is the mean predicted probability of ``classes[1]``, which is the answer iff
     ``margin = score - threshold`` is positive. ``standard_error`` is the curve's, or the row's own
-    where that is larger.
+    where that is larger; ``law_value`` is the probability, over thresholds, of ``classes[1]``.
     """
 
     answer: NDArray[Any]
     score: NDArray[np.float64]
+    law_value: NDArray[np.float64]
     standard_error: NDArray[np.float64]
     threshold: NDArray[np.float64]
     margin: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
     classes: tuple[Any, Any]
     decision_threshold: float
+
+    @property
+    def vote_share(self) -> NDArray[np.float64]:
+        """The score, under the name it has where blocks vote."""
+        return self.score
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""

@@ -105,7 +105,10 @@ class ScoreRule:
 
     def chance(self, scores: Floats) -> Floats:
         """Probability over thresholds that the answer is 1."""
-        distance = self.curve.standardised(mean_score(scores)) / self.half_width
+        return self._chance_of_mean(mean_score(scores))
+
+    def _chance_of_mean(self, score: Floats) -> Floats:
+        distance = self.curve.standardised(score) / self.half_width
         return np.clip((1.0 + distance) / 2.0, 0.0, 1.0)
 
     def proba(self, scores: Floats) -> Floats:
@@ -140,6 +143,7 @@ class ScoreRule:
         return ScoreExplanation(
             answer=classes[np.minimum(codes, len(classes) - 1)],
             score=score,
+            law_value=self._chance_of_mean(score),
             standard_error=errors,
             threshold=threshold,
             margin=score - threshold,

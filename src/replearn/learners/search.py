@@ -16,6 +16,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import HasMethods, Interval
+from replearn.learners.agreement import (
+    Agreement,
+    measure_agreement,
+    warn_if_alpha_is_too_small,
+)
 from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import (
     configuration_name,
@@ -185,6 +190,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                 params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
                 X, codes = take_rows(X, rows), codes[rows]
             errors_of = self._by_folds if self.train_size is None else self._by_trainings
+            if self.train_size is None:
+                warn_if_alpha_is_too_small(self.param_grid, len(codes), self.alpha, self.beta)
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params)
             self._choose(X, codes, key, bound)
             if self.refit:
@@ -196,6 +203,30 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                 self.refit_time_ = time.perf_counter() - start
         warn_if_not_certified(self.certificate_)
         return self
+
+    def agreement(self, X: Any, y: ArrayLike, n_splits: int = 10) -> Agreement:
+        """Measure on these rows how often two samples choose the same configuration.
+
+        Cuts the rows into two random halves, several times, and searches both with this search's
+        settings under a key of the split: ``2 * n_splits`` searches on half of the rows.
+
+        Parameters
+        ----------
+        X, y : container of rows, array-like of shape (n,)
+            The sample, or any other of the same population.
+        n_splits : int, default=10
+            Number of half splits.
+
+        Returns
+        -------
+        Agreement
+            Prints as "8 of 10 half splits chose the same configuration"; also kept as
+            ``agreement_`` if the search is fitted. A measurement, never part of the certificate.
+        """
+        found = measure_agreement(self, X, y, n_splits)
+        if hasattr(self, "best_params_"):
+            self.agreement_ = found
+        return found
 
     def _by_folds(
         self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]

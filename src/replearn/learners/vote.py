@@ -24,7 +24,7 @@ from replearn.bounds.class_flips import (
     class_flip_limits,
 )
 from replearn.bounds.foreseen import average_flip_estimate, joint_variance
-from replearn.bounds.fresh import block_disagreement
+from replearn.bounds.fresh import block_disagreement, soft_flip_limits
 from replearn.bounds.laws import LAW_BITS
 from replearn.bounds.multiclass import class_weights
 from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
@@ -147,7 +147,8 @@ class ThresholdRule:
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
-        return flip_limits(self.law, self._hard(votes, "flip_limits"), noise, delta=delta)
+        limits = soft_flip_limits if self.design.vote == "soft" else flip_limits
+        return limits(self.law, votes, noise, delta=delta)
 
     def average_flips(self, votes: NDArray[Any]) -> Floats:
         """Estimate the flip probability of each point, averaged over keys."""

@@ -91,6 +91,11 @@ def save(
     if type(model) is not learner_class(type(model).__name__):
         raise ModelFileError(f"cannot save a {type(model)!r}: only this library's own learners.")
     check_is_fitted(model)
+    if not hasattr(model, "certificate_"):
+        raise ModelFileError(
+            f"cannot save this {type(model).__name__}: its estimator has no certificate. Use an "
+            "estimator of this library, PointwiseReplicableClassifier(...)."
+        )
     documents, rest = take_apart(model)
     key = SharedKey(model.shared_key)
     manifest = {

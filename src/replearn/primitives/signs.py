@@ -76,7 +76,8 @@ def estimate_signs(
     method : {"auto", "thresholds", "joint"}, default="auto"
         One threshold per coin (n grows like d^2), or the vector drawn by correlated sampling (n
         grows like d for up to 20 coins; beyond, in groups of at most 20, and n grows like d^2/20),
-        or the better of the two for these n and d.
+        or the better of the two for these n and d. The rate d beyond 20 coins needs a rounding of
+        space into cells of small surface, of which no fast one is known (theory: coins-at-once).
     names : sequence, default=None
         What the coins are: keys the shared numbers. None: 0, 1, 2, ...
 

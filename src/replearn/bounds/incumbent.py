@@ -1,0 +1,59 @@
+"""Keeping the old answer within a band: how often retraining still changes an answer."""
+
+from replearn.bounds.numeric import round_up
+from replearn.bounds.theorem import theorem
+from replearn.records.checks import check_counts, check_fraction, check_positive
+
+
+@theorem("incumbent-band")
+def incumbent_change_rate(standard_error: float, band: float) -> float:
+    """Bound the changes per retraining of one point, in the long run, for any distribution.
+
+    Parameters
+    ----------
+    standard_error : float
+        Standard deviation of the point's score over independent retrainings.
+    band : float
+        The old answer stays where the score is within so much of the decision threshold.
+
+    Returns
+    -------
+    float
+        ``min(1/2, (standard_error / band)^2 / 2)``, rounded up; best possible.
+
+    Examples
+    --------
+    >>> round(incumbent_change_rate(0.02, 0.1), 6)
+    0.02
+    """
+    check_positive("standard_error", standard_error, zero=True)
+    check_positive("band", band)
+    # theorem: incumbent-band
+    return min(0.5, round_up((standard_error / band) ** 2 / 2.0))
+
+
+@theorem("incumbent-band")
+def expected_changes(standard_error: float, band: float, retrainings: int) -> float:
+    """Bound the mean number of changes of one point's answer, from any first answer.
+
+    >>> round(expected_changes(0.02, 0.1, 12), 6)
+    1.24
+    """
+    check_counts(retrainings=retrainings)
+    # theorem: incumbent-band
+    return round_up(1.0 + retrainings * incumbent_change_rate(standard_error, band))
+
+
+@theorem("incumbent-band")
+def ever_changed(clear_evidence: float, retrainings: int) -> float:
+    """Probability that an answer has changed after so many independent retrainings.
+
+    ``clear_evidence`` is the chance that one retraining puts the score beyond the band.
+
+    >>> round(ever_changed(0.01, 12), 4)
+    0.1136
+    """
+    check_fraction("clear_evidence", clear_evidence, zero=True)
+    check_counts(retrainings=retrainings)
+    # theorem: incumbent-band
+    return min(1.0, round_up(1.0 - (1.0 - clear_evidence) ** retrainings))
