@@ -1,6 +1,8 @@
 """Ordinary use of real tables and of the guides: false alarms of the checks, and their time."""
 
+import contextlib
 import doctest
+import io
 import os
 import re
 import tempfile
@@ -126,7 +128,8 @@ def guides() -> int:
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         for page in pages:
-            _run_code(page)
+            with contextlib.redirect_stdout(io.StringIO()):
+                _run_code(page)
         os.chdir(here)
     total = issued.pop("all")
     print(f"{len(pages)} guides: {total} certificates, {sum(issued.values())} failed conditions")

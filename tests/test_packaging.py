@@ -53,7 +53,8 @@ def test_every_dependency_is_imported():
 
 def test_every_import_is_a_dependency_or_in_an_extra():
     # Other people's platforms are heavy: an extra each, and not part of "all".
-    assert modules_of(EXTRAS["all"]) | modules_of(EXTRAS["mlflow"]) == LIBRARY - REQUIRED
+    extras = modules_of(EXTRAS["all"]) | modules_of(EXTRAS["mlflow"])
+    assert extras == LIBRARY - REQUIRED - {"cloudpickle"}  # joblib brings it, or has it inside
 
 
 @pytest.mark.parametrize("extra", EXTRAS)

@@ -193,7 +193,9 @@ def test_displays_draw_and_give_their_numbers_back(result, display, columns):
     assert shown.plot(ax) is shown
     assert ax.has_data()
     assert ax.get_xlabel()
+    assert (shown.ax_, shown.figure_) == (ax, ax.figure)
     assert shown.plot() is shown
+    assert shown.figure_ is shown.ax_.figure is not ax.figure
     plt.close("all")
 
 

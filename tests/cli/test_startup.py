@@ -24,6 +24,9 @@ COMMANDS = [
     ["key", "new", "--json"],
     ["fit", "--help"],
     ["predict", "--help"],
+    ["certify", "--help"],
+    ["probe", "--help"],
+    ["compare", "--help"],
     ["plan", "--n", "2000"],
 ]
 """In the order of what they load: one process runs them all."""

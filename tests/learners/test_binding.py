@@ -520,6 +520,17 @@ def test_pools_are_bound_whatever_their_order():
     assert "digest of the shared pool" in str(lab(0, pool).comparable(lab(1, other)))
 
 
+def test_names_of_columns_are_bound_where_rules_count_columns():
+    def lab(seed, names):
+        rng = np.random.default_rng(seed)
+        X = pd.DataFrame(rng.random((2000, 2)), columns=names)
+        model = ReplicableThresholdClassifier(feature=0, shared_key="k")
+        return model.fit(X, X.iloc[:, 0] > 0.6).certificate_
+
+    assert lab(0, ["a", "b"]).comparable(lab(1, ["a", "b"])).answer == "yes"
+    assert lab(0, ["a", "b"]).comparable(lab(1, ["b", "a"])).answer == "unknown"
+
+
 def test_the_class_is_bound_with_its_parameters():
     def lab(seed, kind):
         return RealizableReplicableClassifier(kind, shared_key="k").fit(*choice(seed)).certificate_

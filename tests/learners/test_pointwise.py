@@ -322,13 +322,16 @@ def test_a_rare_class_is_missing_in_most_blocks(data):
     assert np.mean(model.predict(X) == 0) > 0.99
 
 
-def test_one_class_only(data):
+def test_one_class_only_is_refused(data):
     X, _ = data
-    model = fitted((X, np.full(len(X), "only")))
+    y = np.full(len(X), "only")
+    with pytest.raises(ValueError, match=r"one class only \('only'\): there is nothing to learn"):
+        PointwiseReplicableClassifier().fit(X, y)
+    with pytest.raises(ValueError, match="one class only"):
+        PointwiseReplicableClassifier(classes=["only"]).fit(X, y)
+    model = fitted((X, y), classes=["only", "other"])  # another lab may have the other class
     assert set(model.predict(X)) == {"only"}
-    assert model.predict_proba(X).shape == (len(X), 1)
-    assert (model.predict_proba(X) == 1).all()
-    assert "Answer only: 0.0% of the blocks voted for any other label" in str(model.explain(X[:1]))
+    assert (model.predict_proba(X) == [1, 0]).all()
 
 
 def test_the_caller_may_fix_the_classes(data):

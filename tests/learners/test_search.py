@@ -135,24 +135,27 @@ def test_pipelines_frames_and_lists_of_grids():
 
 def test_without_drift_nothing_is_certified():
     X, y = _near_ties(3000, 0)
-    with pytest.warns(NotCertifiedWarning, match="give drift="):
+    with pytest.warns(NotCertifiedWarning, match="assume a number, cv="):
         search = ReplicableSearchCV(OneFeature(), {"feature": [0, 1]}, alpha=0.2).fit(X, y)
     search.certificate_.check()
     assert not search.certificate_.certified
+
+
+NO_DRIFT = {"folds": 2, "drift": 0.0}
 
 
 def test_certified_under_the_assumption_of_no_drift():
     m, _ = smallest_sample_selection(0.3, 0.3, 0.2, 3 * 2 + 1, drift=0.0)
     X, y = _near_ties(2 * m, 0, n_features=3)
     model = ReplicableSearchCV(
-        OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, drift=0.0, cv=2
+        OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, cv=NO_DRIFT
     )
     model.fit(X, y)
     model.certificate_.check()
     assert model.certificate_.certified
     assert "if no configuration's true error moves" in str(model.certificate_)
     assert model.certificate_.value("folds_flip") <= 0.3
-    again = clone(model).set_params(cv=(2, 2)).fit(X, y)
+    again = clone(model).set_params(cv={**NO_DRIFT, "repeats": 2}).fit(X, y)
     assert again.certificate_.value("folds_flip") == model.certificate_.value("folds_flip")
     assert not again.certificate_.comparable(model.certificate_)
 
@@ -185,3 +188,53 @@ def test_weights_travel_with_their_rows():
     assert search.best_estimator_.tree_.weighted_n_node_samples[0] == weights.sum()
     expected = clone(tree).fit(X, y, sample_weight=weights).predict(X)
     np.testing.assert_array_equal(search.predict(X), expected)
+
+
+# -- other scores ----------------------------------------------------------------------------------
+
+
+def test_other_scores_choose_by_themselves():
+    """The rare class is worth finding: accuracy prefers never to answer it, recall always."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(1500, 2))
+    y = (X[:, 0] + rng.normal(size=1500) > 2.2).astype(int)
+    grid = {"class_weight": [None, {0: 1, 1: 200}]}
+    common = {"alpha": 0.02, "shared_key": "k"}
+    with pytest.warns(NotCertifiedWarning):
+        by_accuracy = ReplicableSearchCV(LogisticRegression(), grid, **common).fit(X, y)
+    by_recall = ReplicableSearchCV(LogisticRegression(), grid, scoring="recall", **common)
+    with pytest.warns(NotCertifiedWarning, match="scoring 'recall' is not known to be a mean"):
+        by_recall.fit(X, y)
+    assert by_accuracy.best_params_ != by_recall.best_params_
+    assert by_recall.score(X, y) > 0.9
+    assert by_accuracy.score(X, y) == np.mean(by_accuracy.predict(X) == y)
+    assert by_recall.certificate_.inputs["scoring"] == "recall"
+    assert "scoring" not in by_accuracy.certificate_.inputs
+    by_recall.certificate_.check()
+
+
+def test_the_brier_score_is_covered_and_auc_is_not():
+    m, _ = smallest_sample_selection(0.4, 0.4, 0.3, 2 * 1 + 1, drift=0.0)
+    X, y = _near_ties(2 * m, 0)
+    made = {
+        name: ReplicableSearchCV(
+            GaussianNB(),
+            {"var_smoothing": [1e-9, 1.0]},
+            **{"rho": 0.4, "alpha": 0.4, "beta": 0.3, "cv": NO_DRIFT, "scoring": name},
+        )
+        for name in ("neg_brier_score", "roc_auc")
+    }
+    assert made["neg_brier_score"].fit(X, y).certificate_.certified
+    with pytest.warns(NotCertifiedWarning, match="'roc_auc'"):
+        certificate = made["roc_auc"].fit(X, y).certificate_
+    assert not certificate.certified
+    assert not certificate.comparable(made["neg_brier_score"].certificate_)
+    with pytest.raises(ValueError, match="scoring is for folds"):
+        made["roc_auc"].set_params(train_size=5, cv=5).fit(X, y)
+
+
+@pytest.mark.parametrize("cv", [{"folds": 1}, {"fold": 3}, (3,) * 3, {"folds": 2, "drift": 2}])
+def test_folds_that_are_none(cv):
+    X, y = _near_ties(40, 0)
+    with pytest.raises(ValueError, match=r"must be a number of folds, \(folds, repeats\)"):
+        ReplicableSearchCV(OneFeature(), {"feature": [0]}, cv=cv).fit(X, y)

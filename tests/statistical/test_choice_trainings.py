@@ -74,8 +74,8 @@ def test_folds_break_a_promise_that_ignores_training():
     # The same learner, with the false assumption that trainings do not move the error.
     rho, pairs = 0.25, 60
     model = ReplicableSearchCV(
-        CoinTosser(), {"coin": [1, 2, 3, 4]}, rho=rho, alpha=0.6, beta=0.2, drift=0.0, cv=2,
-        refit=False,
+        CoinTosser(), {"coin": [1, 2, 3, 4]}, rho=rho, alpha=0.6, beta=0.2,
+        cv={"folds": 2, "drift": 0.0}, refit=False,
     )  # fmt: skip
     differ = _differing(model, 4000, pairs, 1)
     assert model.certificate_.certified

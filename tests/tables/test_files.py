@@ -151,7 +151,7 @@ BAD = {
     "numbers on top": (b"1,2\n3,4\n", "numbers in its first line"),
     "twice": (b"a,b,a\n1,2,3\n", "occur more than once: a"),
     "latin": ("a,b\né,1\n".encode("latin-1"), "byte 0xe9 at place 4.*--encoding latin-1"),
-    "excel": (b"PK\x03\x04xx", "Excel workbook; save the sheet as CSV"),
+    "excel": (b"PK\x03\x04xx", "Excel workbook; name it .xlsx"),
     "markup": (b"<html><body>", "markup or JSON"),
     "json": (b'{"a": 1}', "markup or JSON"),
     "zeros": (b"a,b\n\0,1\n", "zero bytes"),
@@ -171,7 +171,8 @@ def test_files_that_are_no_tables(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("a.xlsx", b"x", "files of this kind are not read. Known: .csv"),
+        ("a.ods", b"x", "files of this kind are not read. Known: .csv"),
+        ("a.xlsx", b"x", "not a whole workbook"),
         ("a", b"x", "files of this kind are not read"),
         ("a.parquet.gz", b"x", "files of this kind are not read"),
         ("a.csv.gz", b"a,b\n1,2\n", "not a whole gzip file"),

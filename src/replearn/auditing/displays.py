@@ -15,14 +15,19 @@ Lines = list[dict[str, Any]]
 
 
 class Display:
-    """What all displays share: ``plot`` draws and sets ``ax_``, ``frame`` returns the numbers."""
+    """What all displays share: ``plot`` draws, ``frame`` returns the numbers.
+
+    ``plot`` sets ``ax_`` and ``figure_``, as scikit-learn's displays do.
+    """
 
     legend_place: ClassVar[str] = "best"
     ax_: Any
+    figure_: Any
 
     def plot(self, ax: Any = None) -> Self:
         """Draw on ``ax``, or on a new figure."""
         self.ax_ = _new_axes() if ax is None else ax
+        self.figure_ = self.ax_.figure
         self._draw(self.ax_)
         self.ax_.legend(loc=self.legend_place)
         return self

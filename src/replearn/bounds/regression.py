@@ -8,7 +8,6 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.laws import MOST_BLOCKS
@@ -83,6 +82,8 @@ def cell_escape(
     low, high = np.asarray(cells[0], float), np.asarray(cells[1], float)
     scale = np.maximum(spread, math.ulp(0.0))
     with np.errstate(over="ignore", invalid="ignore"):
+        from scipy import stats  # slow to import: only where it is used
+
         below = stats.t.cdf((low - middle) / scale, n_blocks - 1)
         above = stats.t.sf((high - middle) / scale, n_blocks - 1)
     leaves: Floats = np.where(spread > 0, below + above, 0.0)

@@ -16,12 +16,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import add_options
+from replearn.cli import add_options, say, say_all
+from replearn.cli._labels import as_labels, clean_labels, read_labels_of
+from replearn.cli._overview import overview
 from replearn.randomness import SharedKey
 from replearn.tables.files import Table, TableFileError, read_table
-from replearn.tables.kinds import ID, NUMBER, is_date
+from replearn.tables.kinds import ID
 
-MOST_CLASSES = 50
 NAMED: dict[str, tuple[str, str, dict[str, Any], bool]] = {
     "logreg": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, False),
     "hgb": ("sklearn.ensemble", "HistGradientBoostingClassifier", {}, True),
@@ -50,15 +51,23 @@ class Sample:
     target_kind: str
     groups: NDArray[Any] | None
     remarks: tuple[str, ...]  # for standard error
+    ids: tuple[str, ...]  # columns that look like ids of the rows, and are not learned from
+    overview: str  # columns and classes, for standard error
 
     def features_for(self, model: Any) -> Any:
         """Return the features as a base learner expects them."""
         return to_pandas(self.X) if takes_columns_itself(model) else self.X
 
+    def tell(self, *, quiet: bool = False) -> None:
+        """Say what was read, before anything long starts."""
+        if not quiet:
+            say(self.overview)
+        say_all(self.remarks, quiet=quiet)
+
 
 def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the options that describe the training data."""
-    parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather")
+    parser.add_argument("data", help="file: csv, tsv, txt (also .gz), parquet, feather, xlsx")
     parser.add_argument(
         "--target", required=True, metavar="COLUMN", help="column with the labels to predict"
     )
@@ -73,6 +82,8 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     )
     columns = "take the kinds of the columns from this file: fit --save-columns, or a model file"
     add_options(parser, "FILE", columns=columns)
+    clean = "make labels that differ in case or blanks only one class, in small letters"
+    add_options(parser, bool, clean_labels=clean)
     add_options(parser, "NAME", encoding=_ENCODING, model=MODEL_HELP)
     parser.set_defaults(model="logreg")
 
@@ -101,7 +112,7 @@ def read_sample(args: argparse.Namespace) -> Sample:
     for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
             _check_column(option, table, args.data)
-    labels, kept, remarks = _labels(table, args.target, args.data)
+    labels, kept, remarks = read_labels_of(table, args.target, args.data, clean=args.clean_labels)
     aside = {args.target, args.id, args.group_by, *args.drop}
     columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
     if not columns:
@@ -116,7 +127,16 @@ def read_sample(args: argparse.Namespace) -> Sample:
         target_kind=table.columns[args.target],
         groups=groups,
         remarks=(*about, *remarks),
+        ids=tuple(n for n, k in table.columns.items() if n not in aside and k == ID),
+        overview=overview(table, labels, args.target, _used_as(args)),
     )
+
+
+def _used_as(args: argparse.Namespace) -> dict[str, str]:
+    """Return what columns are there for that are not features."""
+    named = dict.fromkeys(args.drop, "dropped")
+    named |= {args.id: "id", args.group_by: "group", args.target: "target"}
+    return named
 
 
 def _check_column(name: str, table: Table, path: str) -> None:
@@ -126,42 +146,6 @@ def _check_column(name: str, table: Table, path: str) -> None:
     meant = [f" Did you mean {n!r}?" for n in table.columns if close and n.lower() == close[0]]
     known = ", ".join(list(table.columns)[:20])
     raise TableFileError(f"{path} has no column {name!r}.{''.join(meant)} It has {known}.")
-
-
-def _labels(table: Table, target: str, path: str) -> tuple[NDArray[Any], Any, list[str]]:
-    column = table.frame[target]
-    known = ~column.is_null()
-    column = column.filter(known)
-    remarks = []
-    if len(column) < len(known):
-        remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
-    _check_classes(column, table.columns[target], target, path)
-    return _as_labels(column, table.columns[target]), known, remarks
-
-
-def _as_labels(column: Any, kind: str) -> NDArray[Any]:
-    values = column.to_numpy()
-    return values.astype(np.int64) if kind == NUMBER else np.array(values.tolist())
-
-
-def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
-    n_values = column.n_unique()
-    if n_values == 0:
-        problem = "has no known value"
-    elif is_date(kind):
-        problem = "holds dates, which are no classes"
-    elif n_values == 1:
-        problem = f"has one class only ({column[0]!r}); there is nothing to predict"
-    elif kind == NUMBER and not bool((column == column.floor()).all()):
-        problem = "holds numbers that are not whole: a quantity, not classes; cut it into classes"
-    elif n_values > MOST_CLASSES:
-        problem = (
-            f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
-            "Is it a quantity, or an id?"
-        )
-    else:
-        return
-    raise TableFileError(f"{path}: target {target!r} {problem}.")
 
 
 def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
@@ -206,8 +190,13 @@ def _notes_of_model(path: str) -> Mapping[str, Any]:
 
 def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
     """Load a model that ``replearn fit`` has written, and its notes about the table."""
-    from replearn.persistence import load
+    from replearn.persistence import describe, load
 
+    about = describe(path)
+    if key_file is None and not about.includes_key:
+        raise ValueError(
+            f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
+        )
     notes = _notes_of_model(path)
     return load(path, read_key(key_file), trusted=trust), notes
 
@@ -223,6 +212,19 @@ def read_key(path: str | None) -> SharedKey | None:
     if not text or len(text.splitlines()) > 1:
         raise ValueError(f"{path} is not a key file: one line of text is expected.")
     return SharedKey(text)
+
+
+def read_carried(
+    path: str, notes: Mapping[str, Any], wanted: str | None, encoding: str | None
+) -> tuple[str, list[Any]] | None:
+    """Return the column that names the rows in the output: as asked, or as found in training."""
+    for name in notes.get("ids", ()) if wanted is None else [wanted]:
+        try:
+            return name, read_table(path, {name: ID}, encoding=encoding).frame[name].to_list()
+        except TableFileError:
+            if wanted is not None:
+                raise
+    return None
 
 
 def to_pandas(frame: Any) -> Any:
@@ -258,13 +260,16 @@ def read_points(
     return X, ids.to_list(), table.remarks
 
 
-def read_truth(path: str, target: str, kind: str, encoding: str | None) -> NDArray[Any] | None:
+def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
     """Read the target of a file; None if it is missing, or missing in some row."""
+    target, kind = notes["target"], notes["target_kind"]
     try:
         column = read_table(path, {target: kind}, encoding=encoding).frame[target]
     except TableFileError:
         return None
-    return None if column.null_count() else _as_labels(column, kind)
+    if column.null_count():
+        return None
+    return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
 
 
 def base_model(name: str, columns: Mapping[str, str], rows_per_block: int | None = None) -> Any:

@@ -17,7 +17,6 @@ from replearn.cli import (
     put,
     put_json,
     say,
-    say_all,
 )
 from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
 from replearn.records.checks import check_fraction, check_positive, if_given
@@ -83,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
             setattr(args, name, value)
     key = read_key(args.key_file)
     sample = read_sample(args)
-    say_all(sample.remarks, quiet=args.quiet)
+    sample.tell(quiet=args.quiet)
     base = base_model(args.model, sample.columns)
     result = audit(
         base,

@@ -8,7 +8,6 @@ from typing import Any
 
 from numpy.typing import NDArray
 
-from replearn.auditing import compare
 from replearn.cli import DONE, add_options, put, put_json, say_all
 from replearn.cli._inputs import add_model_arguments, load_model, read_points, read_truth
 
@@ -34,7 +33,9 @@ def run(args: argparse.Namespace) -> int:
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
-    truth = read_truth(args.data, notes["target"], notes["target_kind"], args.encoding)
+    truth = read_truth(args.data, notes, args.encoding)
+    from replearn.auditing import compare
+
     result = compare(KeyedModel(one, ids), KeyedModel(two, ids), X, truth)
     put_json(result.to_dict()) if args.json else put(str(result))
     return DONE

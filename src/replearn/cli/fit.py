@@ -85,7 +85,8 @@ def run(args: argparse.Namespace) -> int:
     _check_folders(args.out, args.certificate, args.save_columns)
     incumbent = _read_incumbent(args)
     sample = read_sample(args)
-    say_all([*sample.remarks, *_about_columns(args)], quiet=args.quiet)
+    sample.tell(quiet=args.quiet)
+    say_all(_about_columns(args), quiet=args.quiet)
     base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
@@ -195,7 +196,9 @@ def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
         "columns": sample.columns,
         "target": args.target,
         "target_kind": sample.target_kind,
+        "clean_labels": args.clean_labels,
         "id": args.id,
+        "ids": list(sample.ids),
         "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
     say_all(_about_saving(votes), quiet=args.quiet)

@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import add_model_arguments, load_model, read_points
+from replearn.cli._inputs import add_model_arguments, load_model, read_carried, read_points
 from replearn.records.files import write_atomically
 
 
@@ -18,7 +18,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("model", help="model file")
     parser.add_argument("data", help="file with the rows to predict")
     add_options(parser, float, max_flip="abstain where the flip probability is larger")
-    add_options(parser, bool, explain="add vote share, threshold, flip probability and a sentence")
+    parser.add_argument(
+        "--explain",
+        nargs="?",
+        const="full",
+        choices=("full", "plain"),
+        help="add a sentence and what it rests on: full (default) with vote share, threshold and "
+        "flip probability; plain for the person who gets the answer",
+    )
+    add_options(
+        parser,
+        "COLUMN",
+        id="column that names the rows in the output (default: an id "
+        "that was found in training, else the number of the row)",
+    )
     add_options(parser, "FILE", out="write CSV to a file")
     add_options(parser, int, jobs="number of workers")
     add_model_arguments(parser)
@@ -30,7 +43,7 @@ def run(args: argparse.Namespace) -> int:
     model.n_jobs = args.jobs
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
-    columns = _columns(model, X, ids, args, notes)
+    columns = {**_names(args, notes, ids, len(X)), **_columns(model, X, ids, args)}
     if args.max_flip is not None and not args.quiet:
         predictions = columns["prediction"]
         abstained = sum(label is None for label in predictions)
@@ -46,14 +59,23 @@ def run(args: argparse.Namespace) -> int:
     return DONE
 
 
-def _columns(model: Any, X: Any, ids: Any, args: Any, notes: Any) -> dict[str, list[Any]]:
-    explained = model.explain(X, points=ids) if args.explain else None
+def _names(args: Any, notes: Any, ids: Any, n_rows: int) -> dict[str, list[Any]]:
+    """Return the columns that say which row is which."""
+    names = {} if ids is None else {notes["id"]: ids}
+    if ids is None or args.id is not None:
+        carried = read_carried(args.data, notes, args.id, args.encoding)
+        names |= {} if carried is None else dict([carried])
+    return names or {"row": list(range(1, n_rows + 1))}
+
+
+def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
+    audience = "customer" if args.explain == "plain" else "analyst"
+    explained = model.explain(X, points=ids, audience=audience) if args.explain else None
     if args.max_flip is not None:
         labels = model.predict_or_abstain(X, args.max_flip, points=ids)
     else:
         labels = model.predict(X, points=ids) if explained is None else explained.answer
-    columns = {"row": list(range(1, len(labels) + 1))} if ids is None else {notes["id"]: ids}
-    columns["prediction"] = labels.tolist()
+    columns = {"prediction": labels.tolist()}
     if explained is not None:
         for item, values in explained.columns().items():
             if item not in ("answer", "stage"):

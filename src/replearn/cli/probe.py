@@ -13,8 +13,6 @@ from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import to_pandas
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
-from replearn.learners import encode_probe
-from replearn.persistence import describe
 from replearn.tables.files import read_table
 from replearn.tables.probe import ROWS, make_probe
 
@@ -61,6 +59,8 @@ def run(args: argparse.Namespace) -> int:
 def read_run(path: str) -> tuple[Certificate, Any]:
     """Read a certificate and compute it again; of a model file also the kinds of its columns."""
     if zipfile.is_zipfile(path):
+        from replearn.persistence import describe  # certificates alone are read without learners
+
         about = describe(path)
         return about.certificate, about.notes.get("columns")
     try:
@@ -76,6 +76,8 @@ def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:
     suffix = Path(path).suffix.lower()
     if suffix == ".json":
         return Probe.load(path)
+    from replearn.learners import encode_probe
+
     if suffix == ".npy":
         return encode_probe(certificate, np.load(path, allow_pickle=False))
     return encode_probe(certificate, to_pandas(read_table(path, kinds).frame))

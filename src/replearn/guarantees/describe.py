@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import LETTERS, rounded_up
 from replearn.guarantees.theorems import theorem
+from replearn.randomness import SharedKey
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.records.text import html_table, two_columns
@@ -69,7 +70,7 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         rows.append(("not bound", "; ".join(identity.unbound)))
     return [
         *rows,
-        ("key fingerprint", identity.key_fingerprint),
+        ("key fingerprint", identity.key_fingerprint + _about_key(identity.key_fingerprint)),
         ("promise", " ".join(certificate.promises)),
         ("theorems", ", ".join(certificate.theorems)),
         ("assumptions", ", ".join(item.code for item in certificate.assumptions)),
@@ -77,6 +78,13 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         ("versions", ", ".join(f"{k} {v}" for k, v in identity.versions.items()) or "none"),
         ("digest", certificate.digest[:16]),
     ]
+
+
+def _about_key(fingerprint: str) -> str:
+    """Say so where nobody chose a key."""
+    if fingerprint != SharedKey(0).fingerprint:
+        return ""
+    return " (the default key 0, which everybody knows; agree on one: shared_key=...)"
 
 
 def _points(schema: dict[str, Any]) -> str:

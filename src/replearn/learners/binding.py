@@ -13,7 +13,7 @@ from replearn.exceptions import UnsupportedValueError
 from replearn.guarantees import Certificate, Identity
 from replearn.learners.diagnostics import PROBES
 from replearn.learners.digests import Bound, bind
-from replearn.learners.schema import describe_points
+from replearn.learners.schema import describe_points, order_digest
 from replearn.randomness import SharedKey, as_points
 
 
@@ -61,6 +61,8 @@ def certify_choice(
     *,
     bounds: dict[str, Bound],
     pool: Any = None,
+    names: Any = None,
+    failed: Any = (),
     **inputs: Any,
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
@@ -77,6 +79,10 @@ def certify_choice(
         What every run must share: ``learner``, ``hypotheses`` or ``candidates``.
     pool : container of rows, optional
         Unlabelled rows that every run must share.
+    names : sequence of str, optional
+        Names of the columns of an array that was a frame, in its order.
+    failed : tuple of str
+        Conditions that the sample refutes.
     **inputs
         The items that all runs of the promise share.
     """
@@ -84,8 +90,11 @@ def certify_choice(
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
     points, unread = _points_if_read(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
+    if points and names is not None:
+        points["schema"]["order"] = order_digest(names)
     identity = Identity(
         key.fingerprint,
+        failed_conditions=failed,
         pool="" if pool is None else pool_digest(pool),
         versions={k: v for bound in bounds.values() for k, v in bound.versions.items()},
         unbound=unread + tuple(f"{k}: {text}" for k, b in bounds.items() for text in b.unbound),

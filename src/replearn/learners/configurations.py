@@ -10,7 +10,8 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from numbers import Integral
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,6 +67,38 @@ def configuration_name(params: Mapping[str, Any]) -> str:
 
 
 # -- folds -----------------------------------------------------------------------------------------
+class Folds(NamedTuple):
+    """How often the rows are cut into how many folds, and what is assumed about drift."""
+
+    folds: int
+    repeats: int = 1
+    drift: float | None = None
+
+
+def read_folds(cv: Any) -> Folds:
+    """Read ``cv``: a number of folds, (folds, repeats), or both and the drift by name.
+
+    >>> read_folds(5), read_folds({"folds": 2, "drift": 0.0})
+    (Folds(folds=5, repeats=1, drift=None), Folds(folds=2, repeats=1, drift=0.0))
+    """
+    expected = f"cv={cv!r} must be a number of folds, (folds, repeats), or "
+    expected += '{"folds": ..., "repeats": ..., "drift": ...}.'
+    try:
+        if isinstance(cv, Mapping):
+            found = Folds(**cv)
+        else:
+            found = Folds(int(cv)) if isinstance(cv, Integral) else Folds(*cv)
+    except TypeError:
+        raise ValueError(expected) from None
+    counts = (found.folds, found.repeats)
+    if not all(isinstance(count, Integral) for count in counts) or counts[0] < 2 or counts[1] < 1:
+        raise ValueError(expected)
+    if found.drift is not None and (not isinstance(cv, Mapping) or not 0 <= found.drift <= 1):
+        raise ValueError(expected)
+    drift = None if found.drift is None else float(found.drift)
+    return Folds(int(found.folds), int(found.repeats), drift)
+
+
 def keyed_folds(
     key: SharedKey, X: Any, codes: NDArray[np.intp], cv: int, n_repeats: int
 ) -> tuple[NDArray[np.intp], list[tuple[NDArray[np.intp], NDArray[np.intp]]]]:
@@ -119,6 +152,30 @@ def search_scale(
     pairs = count * (count - 1)
     accurate = selection_scale(pairs + 1, alpha, beta, n_test)
     return math.log(pairs / beta) / alpha if accurate is None else accurate
+
+
+def describe_scoring(scoring: Any) -> str:
+    """Return a scorer's name; of a function also where it comes from."""
+    if isinstance(scoring, str):
+        return scoring
+    return " ".join(_ADDRESS.sub("", repr(scoring)).split())
+
+
+def uncovered_scoring(scoring: Any, n_classes: int) -> tuple[str, ...]:
+    """Say why the theorems do not cover a score; nothing if they do.
+
+    They need a mean over rows of numbers in [0, 1].
+
+    >>> uncovered_scoring("accuracy", 3), uncovered_scoring("neg_brier_score", 2)
+    ((), ())
+    """
+    if scoring == "accuracy" or (scoring == "neg_brier_score" and n_classes == 2):
+        return ()
+    return (
+        f"scoring {describe_scoring(scoring)!r} is not known to be a mean over rows of numbers in "
+        '[0, 1], which the theorems are about ("accuracy" is, and "neg_brier_score" with two '
+        "classes)",
+    )
 
 
 # -- many small trainings --------------------------------------------------------------------------

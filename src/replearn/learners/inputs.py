@@ -148,6 +148,16 @@ def check_labels(X: Any, y: Any, classes: Any) -> tuple[NDArray[np.intp], NDArra
     return np.searchsorted(known, present)[codes].astype(np.intp), known
 
 
+def refuse_one_class(classes: NDArray[Any]) -> None:
+    """Refuse a sample in which there is nothing to tell apart."""
+    if len(classes) < 2:
+        raise ValueError(
+            f"y has one class only ({classes.tolist()[0]!r}): there is nothing to learn. Give rows "
+            "of at least two classes; if this sample lacks a class that other samples have, name "
+            "all of them where the learner takes classes=[...]."
+        )
+
+
 def check_classes(classes: Any) -> NDArray[Any]:
     """Return a given list of classes in order, each of them once."""
     known = np.asarray(classes)

@@ -20,7 +20,13 @@ from replearn.guarantees.steps import rounded_up
 from replearn.guarantees.wish import MIN_BLOCK
 from replearn.learners.block_needs import rows_needed
 from replearn.learners.diagnostics import warn_user
-from replearn.learners.inputs import base_learner, check_classes, check_groups, check_labels
+from replearn.learners.inputs import (
+    base_learner,
+    check_classes,
+    check_groups,
+    check_labels,
+    refuse_one_class,
+)
 from replearn.learners.point_masses import has_distinct_column, refuted_point_mass, without_masses
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
@@ -80,6 +86,7 @@ class Sample(NamedTuple):
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
     """Return the sample with its labels as codes, and the list of classes."""
     codes, classes = check_labels(X, y, classes)
+    refuse_one_class(classes)
     return Sample(X, codes, check_groups(groups, len(codes))), classes
 
 

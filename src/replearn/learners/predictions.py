@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from replearn.learners.inputs import check_features
+from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate
 from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
+
+AUDIENCES = ("analyst", "customer")
 
 
 class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -22,7 +25,12 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """
 
     def predict_proba(self, X: Any) -> Floats:
-        """Predict class probabilities: the mean vote share of each class.
+        """Predict class probabilities: the mean vote share of each class, over all blocks.
+
+        With ``vote="hard"`` each block gives its label: a share is exactly 0 or 1 where all blocks
+        agree, and says how alike the blocks vote rather than how likely the class is. With
+        ``vote="soft"`` each block gives its probabilities, and their mean is a probability as far
+        as those of the base learner are. Use soft votes for probabilities, ranking and log-loss.
 
         Parameters
         ----------
@@ -32,8 +40,8 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         Returns
         -------
         ndarray of shape (n, n_classes)
-            Shares in the order of ``classes_``. Not calibrated probabilities, and not the rule
-            that `predict` follows: each point has its own threshold.
+            In the order of ``classes_``; rows add up to 1. It is not the rule that `predict`
+            follows: each point has its own threshold.
         """
         vote, X = self._vote(), check_features(self, X, reset=False)
         return vote.rule.proba(vote.votes(X))[:, : len(self.classes_)]
@@ -163,24 +171,33 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         labels[rule.flips(*asked) > max_flip] = fill_value
         return labels
 
-    def explain(self, X: Any, *, points: Any = None) -> Explanation | ClassExplanation:
+    def explain(
+        self, X: Any, *, points: Any = None, audience: str = "analyst"
+    ) -> Explanation | ClassExplanation | PlainExplanation:
         """Explain each prediction: votes, threshold, distance, flip probability.
 
         Parameters
         ----------
         X, points
             As in ``predict``.
+        audience : {"analyst", "customer"}, default="analyst"
+            For a customer: which answer, how firm it is, and what training on new data would do;
+            no thresholds.
 
         Returns
         -------
         Explanation
             Prints as sentences; ``frame()`` gives a table.
         """
+        if audience not in AUDIENCES:
+            raise ValueError(f"audience={audience!r} must be one of {', '.join(AUDIENCES)}.")
         vote, X = self._vote(), check_features(self, X, reset=False)
         rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
         codes = rule.answers(*asked)
         stage = np.full(len(codes), "vote")
-        return rule.explain(codes, rule.evidence(*asked), rule.flips(*asked), stage, self.classes_)
+        evidence, flips = rule.evidence(*asked), rule.flips(*asked)
+        explained = rule.explain(codes, evidence, flips, stage, self.classes_)
+        return in_plain_words(explained) if audience == "customer" else explained
 
     def _vote_of_two(self, method: str) -> Any:
         """Return the fitted vote; refuse more than two classes."""

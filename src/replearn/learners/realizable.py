@@ -137,6 +137,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
                 key,
                 X,
                 y,
+                names=getattr(self, "feature_names_in_", None),
                 bounds={"hypotheses": bind(hypotheses if exact else clone(hypotheses))},
                 n=len(y),
                 d=d,

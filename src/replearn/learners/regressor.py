@@ -23,6 +23,7 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
+from replearn.learners.marks import sample_conditions
 from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
@@ -164,6 +165,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 X,
                 np.zeros(len(values)),
                 bounds={"learner": bound},
+                failed=sample_conditions(X),
                 n=sum(map(len, blocks)),
                 n_blocks=n_blocks,
                 resolution=float(self.resolution),

@@ -91,7 +91,7 @@ def describe_points(
         "decimals": decimals,
         "columns": None if by_position else [str(name) for name in names],
         "n_columns": len(names),
-        "order": "" if by_position or takes_columns_by_name(base) else _order_digest(X),
+        "order": "" if by_position or takes_columns_by_name(base) else _order_of(X),
         "rows": 0,
         "second": 0,
         "texts": {},
@@ -149,8 +149,13 @@ def takes_columns_by_name(base: Any) -> bool:
     return isinstance(base, TableEncoder)
 
 
-def _order_digest(X: Any) -> str:
-    return digest_of([str(name) for name in X.columns])[:16] if hasattr(X, "columns") else ""
+def _order_of(X: Any) -> str:
+    return order_digest(getattr(X, "column_names", getattr(X, "columns", ())))  # pyarrow, others
+
+
+def order_digest(names: Any) -> str:
+    """Digest of the names of columns in their order."""
+    return digest_of([str(name) for name in names])[:16]
 
 
 def _sketch(

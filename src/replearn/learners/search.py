@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV, ParameterGrid
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -26,12 +27,15 @@ from replearn.learners.configurations import (
     configuration_name,
     configured,
     cut_trainings,
+    describe_scoring,
     in_order,
     keyed_folds,
+    read_folds,
     results_of_errors,
     search_scale,
     seeded,
     training_errors,
+    uncovered_scoring,
 )
 from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
 from replearn.learners.digests import Bound
@@ -41,6 +45,7 @@ from replearn.learners.inputs import (
     check_features,
     check_labels,
     checked_fit,
+    refuse_one_class,
     with_base_tags,
 )
 from replearn.learners.single_rule import COUNT, FollowsPlan, warn_if_not_certified
@@ -83,11 +88,16 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         Train on so many rows, again and again on fresh rows of the sample, and test on rows that
         train nothing: the promise then holds for every learner. Chooses the best configuration for
         trainings of this size, for example the block size of the learner in ``refit``. None: folds.
-    drift : float, default=None
-        With folds: how much a configuration's true error may move between trainings on two
-        samples, an assumption. Without it folds certify nothing, though they agree as often.
-    cv : int or pair of int, default=5
-        Number of keyed folds; or folds and repeats. Unused with ``train_size``.
+    cv : int, pair of int or dict, default=5
+        Number of keyed folds; or folds and repeats; or ``{"folds": 5, "repeats": 1, "drift":
+        0.001}``, where drift is how much a configuration's true error may move between trainings
+        on two samples, an assumption. Without it folds certify nothing, though they agree as
+        often. Unused with ``train_size``.
+    scoring : str or callable, default="accuracy"
+        What is compared, as in ``GridSearchCV``; with folds only. The theorems are about means over
+        rows of numbers in [0, 1]: accuracy, and with two classes "neg_brier_score". With any other
+        (AUC, F1, balanced accuracy, log-loss) the choice is made the same way, but nothing is
+        certified.
     refit : bool or estimator, default=True
         Train the chosen configuration on all rows. Any other estimator that has the parameters,
         itself or in its ``estimator``, is configured and trained instead.
@@ -101,7 +111,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     Attributes
     ----------
     best_params_, best_estimator_, best_index_, best_score_, cv_results_, n_splits_, refit_time_
-        As in ``GridSearchCV``; ``best_score_`` is the accuracy of the chosen configuration.
+        As in ``GridSearchCV``; ``best_score_`` is the score of the chosen configuration.
         With ``train_size``, ``n_splits_`` is the number of trainings and ``cv_results_`` has
         parameters, mean scores and ranks only.
     sharpness_ : float
@@ -135,8 +145,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         "param_grid": [Mapping, Sequence],
         **FollowsPlan._parameter_constraints,
         "train_size": [COUNT, None],
-        "drift": [Interval(Real, 0, 1, closed="both"), None],
-        "cv": [Interval(Integral, 2, None, closed="left"), tuple, list],
+        "cv": [Interval(Integral, 2, None, closed="left"), tuple, list, Mapping],
+        "scoring": [str, callable],
         "refit": ["boolean", HasMethods(["fit", "predict"])],
         "n_jobs": [Integral, None],
     }
@@ -150,8 +160,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         alpha=0.1,
         beta=0.05,
         train_size=None,
-        drift=None,
         cv=5,
+        scoring="accuracy",
         refit=True,
         sample_size=None,
         shared_key=0,
@@ -160,7 +170,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self.estimator = estimator
         self.param_grid = param_grid
         self.rho, self.alpha, self.beta = rho, alpha, beta
-        self.train_size, self.drift, self.cv, self.refit = train_size, drift, cv, refit
+        self.train_size, self.cv, self.scoring, self.refit = train_size, cv, scoring, refit
         self.sample_size, self.shared_key, self.n_jobs = sample_size, shared_key, n_jobs
 
     @checked_fit
@@ -185,6 +195,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X, key = check_features(self, X, reset=True), SharedKey(self.shared_key)
             bound = bind_learner(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
+            refuse_one_class(self.classes_)
             rows = self._planned_rows(X, codes)
             if rows is not None:
                 params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
@@ -232,9 +243,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
     ) -> Errors:
         # An assumption about the drift is made for samples that are cut independently.
-        cut = key if self.drift is None else sample_key(key, X, codes)
-        order, folds = keyed_folds(cut, X, codes, *self._folds())
-        setting = {"scoring": "accuracy", "refit": False, "error_score": "raise"}
+        wanted = read_folds(self.cv)
+        cut = key if wanted.drift is None else sample_key(key, X, codes)
+        order, folds = keyed_folds(cut, X, codes, wanted.folds, wanted.repeats)
+        setting = {"scoring": self.scoring, "refit": False, "error_score": "raise"}
         model = seeded(self.estimator, key)
         inner = GridSearchCV(model, self.param_grid, cv=folds, n_jobs=self.n_jobs, **setting)
         params = {name: in_order(value, order) for name, value in params.items()}
@@ -244,8 +256,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     def _by_trainings(
         self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
     ) -> Errors:
-        if self.drift is not None or params:
-            given = "drift" if self.drift is not None else ", ".join(params)
+        for_folds = [*params, *(["scoring"] if self.scoring != "accuracy" else [])]
+        for_folds += ["drift"] if read_folds(self.cv).drift is not None else []
+        if for_folds:
+            given = ", ".join(for_folds)
             raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
         grid = list(ParameterGrid(self.param_grid))
         cut = cut_trainings(key, X, codes, self.train_size)
@@ -267,11 +281,16 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         grid, scores = self.cv_results_["params"], self.cv_results_["mean_test_score"]
         names, asked = [configuration_name(params) for params in grid], self._targets()
         if self.train_size is None:
-            n_folds, n_repeats = self._folds()
-            task, n_test = "search by folds", n // n_folds
-            t = float(search_scale(len(names), n_test, **asked, drift=self.drift))
-            drift = None if self.drift is None else float(self.drift)
-            design = {"n_test": n_test, "n_repeats": n_repeats, "drift": drift}
+            folds = read_folds(self.cv)
+            task, n_test = "search by folds", n // folds.folds
+            t = float(search_scale(len(names), n_test, **asked, drift=folds.drift))
+            design: dict[str, Any] = {
+                "n_test": n_test,
+                "n_repeats": folds.repeats,
+                "drift": folds.drift,
+            }
+            if self.scoring != "accuracy":  # two runs that compare other scores are no pair
+                design["scoring"] = describe_scoring(self.scoring)
         else:
             task = "search"
             t = float(choice_scale(len(names), self.n_splits_, **asked))
@@ -286,6 +305,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             X,
             codes,
             bounds={"learner": bound},
+            failed=uncovered_scoring(self.scoring, len(self.classes_)),
             n=n,
             **design,
             n_hypotheses=len(names),
@@ -293,14 +313,6 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             **asked,
             candidates=names_digest(names, len(names)),
         )
-
-    def _folds(self) -> tuple[int, int]:
-        """Return the number of folds, and of repeats."""
-        cv = (self.cv, 1) if isinstance(self.cv, Integral) else tuple(self.cv)
-        whole = len(cv) == 2 and all(isinstance(part, Integral) for part in cv)
-        if not whole or cv[0] < 2 or cv[1] < 1:
-            raise ValueError(f"cv={self.cv!r} must be a number of folds, or (folds, repeats).")
-        return int(cv[0]), int(cv[1])
 
     def _best(self) -> Any:
         check_is_fitted(self)
@@ -323,8 +335,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
 
     @available_if(_best_has("score"))
     def score(self, X: Any, y: ArrayLike) -> float:
-        """Accuracy of the chosen configuration."""
-        return float(np.mean(np.asarray(self.predict(X)) == np.asarray(y)))
+        """Score of the chosen configuration: accuracy, or what ``scoring`` names."""
+        return float(check_scoring(self._best(), self.scoring)(self._best(), X, y))
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "best_params_")

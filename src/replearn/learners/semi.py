@@ -132,6 +132,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
                 key,
                 X,
                 y,
+                names=getattr(self, "feature_names_in_", None),
                 bounds={"hypotheses": bind(self.hypotheses)},
                 pool=None
                 if self.candidates is not None

@@ -133,6 +133,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
                 key,
                 X,
                 y,
+                names=getattr(self, "feature_names_in_", None),
                 bounds={"hypotheses": bind(self.direction)},
                 n=len(y),
                 sharpness=float(t),

@@ -274,7 +274,10 @@ class _Reader:
             dtype = np.dtype(place["dtype"])
             _plain_dtype(dtype)
             data = self._archive.read(str(int(place["data"])))
-            return np.frombuffer(bytearray(data), dtype=dtype).reshape(place["shape"])
+            cells = (
+                np.frombuffer(bytearray(data), dtype=dtype) if data else np.empty(0, dtype=dtype)
+            )
+            return cells.reshape(place["shape"])
         fields = {name: self._array(part) for name, part in place["fields"].items()}
         formats = [part.dtype for part in fields.values()]
         layout: Any = {"names": list(fields), "formats": formats, "offsets": place["offsets"]}

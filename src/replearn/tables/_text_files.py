@@ -13,8 +13,9 @@ from replearn.tables.kinds import MISSING
 
 SEPARATORS = (",", ";", "\t", "|")
 _HEADER_CHARACTERS = 1 << 20
+_DECIMAL_COMMA = r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$"
 _NO_TABLES = {
-    b"PK\x03\x04": "a zip archive or an Excel workbook; save the sheet as CSV",
+    b"PK\x03\x04": "a zip archive or an Excel workbook; name it .xlsx",
     b"%PDF": "a PDF document",
     b"PAR1": "a Parquet file; name it .parquet",
     b"ARROW1": "a Feather file; name it .feather",
@@ -55,9 +56,18 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
             f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
         )
     frame.columns = names
-    cells = pl.all().str.strip_chars()
     if separator == ";":  # where people write decimal commas
-        cells = cells.str.replace(r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$", "$1.$2")
+        cells = pl.all().str.strip_chars()
+        frame = frame.with_columns(cells.str.replace(_DECIMAL_COMMA, "$1.$2"))
+    return clean_texts(frame)
+
+
+def clean_texts(frame: Any) -> Any:
+    """Strip blanks around texts, make missing ones null, and drop rows without any cell."""
+    import polars as pl
+    import polars.selectors as cs
+
+    cells = cs.string().str.strip_chars()
     frame = frame.with_columns(pl.when(~cells.is_in(MISSING)).then(cells).name.keep())
     return frame.filter(~pl.all_horizontal(pl.all().is_null()))
 

@@ -1,4 +1,4 @@
-"""Tables from files: CSV, TSV, Parquet, Feather, gz, with the kinds of their columns."""
+"""Tables from files: CSV, TSV, Parquet, Feather, Excel, gz, with the kinds of their columns."""
 
 from __future__ import annotations
 
@@ -11,10 +11,12 @@ from typing import Any
 from replearn.tables._text_files import (
     TableFileError,
     check_names,
+    clean_texts,
     first_line,
     read_lines,
     read_texts,
 )
+from replearn.tables.amounts import how_written, looks_like_amounts
 from replearn.tables.kinds import (
     ID,
     KINDS,
@@ -33,6 +35,7 @@ TYPED_SUFFIXES = {
     ".feather": "read_ipc",
     ".arrow": "read_ipc",
 }
+EXCEL = ".xlsx"
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,10 +47,10 @@ class Table:
     frame : polars.DataFrame
         Numbers as float64, dates as instants, everything else as text; missing cells are null.
     columns : dict of str to str
-        The kind of each column: "number", "date" (with its order, as in "date d.m.y"), "text" or
-        "id".
+        The kind of each column: "number" (with its mark, as in "number $"), "date" (with its
+        order, as in "date d.m.y"), "text" or "id".
     remarks : tuple of str
-        What a reader should know: ids, cells that could not be read.
+        What a reader should know: ids, money and percent, cells that could not be read.
     """
 
     frame: Any
@@ -67,7 +70,7 @@ def read_table(
     ----------
     path : path
         ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
-        ``.feather`` or ``.arrow``.
+        ``.feather``, ``.arrow`` or ``.xlsx`` (the first sheet).
     columns : mapping of str to str, default=None
         The kinds of the columns that are wanted, as another table's ``columns``. None: all, and
         their kinds are guessed from the whole file.
@@ -105,6 +108,7 @@ def read_table(
     cells = {}
     for name, kind in kinds.items():
         cells[name], lost = _cells_of(frame[name], kind, source)
+        remarks += [f"column {name!r} {told}" for told in _how_read(frame[name], kind)]
         if lost:
             remarks.append(f"column {name!r}: {lost}")
         if columns is None and looks_like_id(name, cells[name], kind):
@@ -124,6 +128,8 @@ def _read(path: Path, encoding: str | None) -> Any:
         ) from None
     if last in TEXT_SUFFIXES:
         frame = read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
+    elif last == EXCEL:
+        frame = _read_excel(path)
     else:
         frame = _read_typed(path, TYPED_SUFFIXES[last])
     if not frame.height:
@@ -135,8 +141,8 @@ def _suffix_of_file(path: Path) -> str:
     """Return the suffix that tells how a file is read; refuse what is not known or not there."""
     packed = path.suffix.lower() == ".gz"
     last = Path(path.stem if packed else path.name).suffix.lower()
-    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES]
-    if last not in known or (last in TYPED_SUFFIXES and packed):
+    known = [*TEXT_SUFFIXES, *TYPED_SUFFIXES, EXCEL]
+    if last not in known or (last not in TEXT_SUFFIXES and packed):
         raise TableFileError(
             f"{path}: files of this kind are not read. Known: {', '.join(known)}; text files also "
             "with .gz."
@@ -188,6 +194,38 @@ def _read_typed(path: Path, reader: str) -> Any:
     if not frame.width:
         raise TableFileError(f"{path} is empty.")
     return frame
+
+
+def _read_excel(path: Path) -> Any:
+    """Read the first sheet of a workbook; the whole of it decides the types of its columns."""
+    import polars as pl
+
+    try:
+        import fastexcel
+    except ModuleNotFoundError:
+        raise TableFileError(
+            f"{path}: reading workbooks needs fastexcel: pip install 'replicable-learn[excel]'. Or "
+            "save the sheet as CSV."
+        ) from None
+    try:
+        frame = pl.read_excel(path.read_bytes(), infer_schema_length=None)
+    except (pl.exceptions.PolarsError, fastexcel.FastExcelError, OSError, ValueError) as error:
+        raise TableFileError(f"{path} is not a whole workbook: {first_line(error)}.") from None
+    frame.columns = [name.strip() for name in frame.columns]
+    check_names(frame.columns, path)
+    return clean_texts(frame)
+
+
+def _how_read(column: Any, kind: str) -> list[str]:
+    """Tell how texts were read as numbers, or why they were not."""
+    if str(column.dtype) != "String":
+        return []
+    told = how_written(column, kind)
+    if told is None and kind == TEXT:
+        amount = looks_like_amounts(column)
+        if amount is not None:
+            told = f"is read as text: its amounts are not written in one way (first: {amount!r})"
+    return [] if told is None else [told]
 
 
 def _guess_kinds(frame: Any, path: Path) -> dict[str, str]:

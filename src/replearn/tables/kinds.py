@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from replearn.tables.amounts import MARKS, is_number, marked_share, read_numbers
+
 NUMBER, TEXT, ID, DATE = "number", "text", "id", "date"
 DATE_FORMATS = {
     DATE: (
@@ -24,13 +26,16 @@ DATE_FORMATS = {
     "date m/d/y": ("%m/%d/%Y", "%m/%d/%Y %H:%M", "%m/%d/%Y %H:%M:%S"),
     "date d/m/y": ("%d/%m/%Y", "%d/%m/%Y %H:%M", "%d/%m/%Y %H:%M:%S"),
 }
-KINDS = (NUMBER, *DATE_FORMATS, TEXT, ID)
+KINDS = (NUMBER, *DATE_FORMATS, TEXT, ID, *MARKS)
 
 MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 """Cells that count as missing in text files, blanks around them apart."""
 
 MOSTLY = 0.95
 """From this share of readable cells on, a column is taken for numbers (dates) with mistakes."""
+
+FEWEST_MARKED = 0.5
+"""From this share of cells with a mark ($) on, a column is taken for amounts of that kind."""
 
 LOOKED_AT_FIRST = 200
 FEWEST_ROWS_FOR_IDS = 50
@@ -53,13 +58,16 @@ def guess_kind(texts: Any) -> str:
     >>> import polars as pl
     >>> guess_kind(pl.Series(["1.5", None, "2"])), guess_kind(pl.Series(["01234", "99999"]))
     ('number', 'text')
+    >>> guess_kind(pl.Series(["$ 1,200", "$3"])), guess_kind(pl.Series(["12.3%", "5%"]))
+    ('number $', 'number %')
     """
     known = texts.drop_nulls()
     if not len(known):
         return TEXT
-    for kind in (NUMBER, *DATE_FORMATS):
+    for kind in (NUMBER, *MARKS, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
+            readable = 1 - cells_as(cells, kind).null_count() / len(cells)
+            if readable < MOSTLY or marked_share(cells, kind) < FEWEST_MARKED:
                 break
         else:
             return TEXT if kind == NUMBER and _are_codes(known) else kind
@@ -85,9 +93,8 @@ def cells_as(texts: Any, kind: str) -> Any:
     """
     import polars as pl
 
-    if kind == NUMBER:
-        numbers = texts.cast(pl.Float64, strict=False)
-        return numbers.set(~numbers.is_finite(), None)
+    if is_number(kind):
+        return read_numbers(texts, MARKS.get(kind))
     if kind not in DATE_FORMATS:
         return texts
     dates = pl.Series(texts.name, [None] * len(texts), dtype=pl.Datetime("us"))
@@ -146,10 +153,11 @@ def typed_cells_as(column: Any, kind: str) -> Any:
     if dtype == "String":
         read = cells_as(column, kind)
         return read if column.is_null().all() or not read.is_null().all() else None
-    if kind == own_kind == NUMBER:
+    if is_number(kind) and own_kind == NUMBER:  # a table with types has parts of one, not percent
         seconds = dtype.startswith("Duration")
-        number = column.dt.total_microseconds() / 1e6 if seconds else column
-        return cells_as(number, NUMBER)
+        numbers = column.dt.total_microseconds() / 1e6 if seconds else column
+        numbers = numbers.cast(pl.Float64, strict=False)
+        return numbers.set(~numbers.is_finite(), None)
     if is_date(kind) and own_kind == DATE:
         zone = getattr(column.dtype, "time_zone", None)
         column = column.dt.convert_time_zone("UTC").dt.replace_time_zone(None) if zone else column
