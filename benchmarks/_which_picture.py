@@ -26,12 +26,16 @@ NAMES = {
 }
 
 
+def shown_contenders(results: dict[str, Any]) -> dict[str, tuple[str, str]]:
+    return {n: look for n, look in CONTENDERS.items() if any(n in s for s in results.values())}
+
+
 def draw(results: dict[str, Any], models: list[str], path: Path) -> None:
     """Draw one panel per learner, one mark per contender and file."""
     shown = [m for m in models if any(key.endswith(f"-{m}") for key in results)]
     figure, panels = plt.subplots(1, len(shown), figsize=(3.3 * len(shown), 3.6), squeeze=False)
     for panel, model in zip(panels[0], shown, strict=True):
-        for name, (marker, colour) in CONTENDERS.items():
+        for name, (marker, colour) in shown_contenders(results).items():
             found = [
                 s[name] for key, s in results.items() if key.endswith(f"-{model}") and name in s
             ]

@@ -84,7 +84,8 @@ def summarise(pairs, single, y):
 def collect(cells, table, model, n_pairs):
     """Gather the computed cells of one data set and model into one summary per contender.
 
-    Only pairs that every contender has finished count: the rows of a table are comparable.
+    Only pairs that the single fit and every replicable contender have finished count; bagging,
+    which takes longest, may have fewer, and is compared with the single fit on its own.
     """
     y = table.y[table.test]
     found = {}
@@ -95,13 +96,15 @@ def collect(cells, table, model, n_pairs):
                 found.setdefault(name, {})[pair] = halves
     if ROWS[0] not in found:
         return {}
-    shared = sorted(set.intersection(*map(set, found.values())))
-    single = [found[ROWS[0]][pair] for pair in shared]
-    return {
-        name: summarise([found[name][pair] for pair in shared], single, y)
-        for name in ROWS
-        if shared and name in found
-    }
+    needed = [set(pairs) for name, pairs in found.items() if not name.startswith("bagging")]
+    shared = set.intersection(*needed)
+    summary = {}
+    for name in (name for name in ROWS if name in found):
+        pairs = sorted(shared & set(found[name]))
+        single = [found[ROWS[0]][pair] for pair in pairs]
+        if pairs:
+            summary[name] = summarise([found[name][pair] for pair in pairs], single, y)
+    return summary
 
 
 def count_pairs(counts):
@@ -197,7 +200,7 @@ def judged(results, tables, models, largest):
             bagging = summary.get("bagging, 24", summary.get("bagging, 5"))
             if bagging is None or SCORE[0] not in summary:
                 continue
-            ratio = summary[SCORE[0]]["flips"] / max(bagging["flips"], 1e-9)
+            ratio = summary[SCORE[0]]["ratio"] / max(bagging["ratio"], 1e-9)
             verdict = verdict_of(ratio <= BAGGING_FACTOR, "thresholds lie where more scores are")
             name = f"flips / bagging's, {table.name}, {model}"
             lines.append([name, f"{ratio:.2f}", f"{BAGGING_FACTOR}", verdict])

@@ -3,8 +3,10 @@
 import numpy as np
 import pytest
 
-from replearn.lab.distributions import Marginals, PlantedCoins
-from replearn.lab.learning import TableLearner, keyed
+from replearn.lab.coin_runs import paired_answers
+from replearn.lab.distributions import Marginals, PlantedCoins, RandomBias
+from replearn.lab.experiment import Bench
+from replearn.lab.learning import TableLearner, keyed, vote_learner
 from replearn.lab.marginals import SignsFromSemiReplicable
 from replearn.lab.reductions import (
     Coin,
@@ -139,3 +141,16 @@ def test_signs_are_given_up_when_vectors_run_out():
     assert answer.gave_up
     assert answer.signs.tolist() == [1, 1, 1, 1]
     assert answer.vectors == reduction.vectors == 50
+
+
+@pytest.mark.statistical
+def test_the_planted_point_flips_like_any_other():
+    """The learner cannot tell the unknown coin from the others: 6 standard errors at most."""
+    tester = CoinTesterFromApproximate(vote_learner(288, 8), 9, 0.3, 288, 0.1)
+    bench = Bench(SharedKey("planted"))
+    pairs = paired_answers(bench, tester, RandomBias(0.3).draw, 500, "pairs")
+    differ = np.array([one.labels != two.labels for one, two in pairs])
+    own = differ[np.arange(len(pairs)), [one.planted for one, _ in pairs]]
+    spread = np.sqrt(own.mean() * (1 - own.mean()) / len(pairs))
+    assert own.mean() == pytest.approx(differ.mean(), abs=6 * spread)
+    assert 0.05 < own.mean() < 0.3
