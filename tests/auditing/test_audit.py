@@ -236,7 +236,8 @@ def test_certificates_of_other_kinds_are_told(data):
     assert approximate["certificate"]["limit_for_these_pairs"] is None
     assert rule["certificate"] is None
     assert rule["other_promises"]
-    assert "another kind" in str(found)
+    assert rule["promised_as"] == "not certified"
+    assert "not certified, see its promise" in str(found)
     assert rule["other_promises"][0] in found.to_html(values=False).replace("&#39;", "'")
 
 

@@ -213,6 +213,12 @@ def test_rpl011_answers_a_constant():
     assert status(constant, "RPL011") == "found"
     assert "answers '0' for (nearly) every row and finds 0 % of '1'" in words(constant, "RPL011")
     assert status(pair(Cut(at=1.3)), "RPL011") == "passed"
+    X, _ = loans()
+    chance = run(
+        {"baseline": Cut(), "other": Cut(at=0)}, X, np.random.default_rng(3).permutation(loans()[1])
+    )
+    assert status(chance, "RPL011") == "found"
+    assert "answers without regard to the row" in words(chance, "RPL011")
     rare = run(Cut(at=2.3), *loans())  # answers 1 rarely, but more than never
     assert status(rare, "RPL011") == "passed"
 

@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.linear_model import LinearRegression
+from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -155,3 +156,13 @@ def test_a_key_that_was_changed_after_fit_is_refused():
     model = PointwiseReplicableRegressor().fit(*_draw(100, 0)).set_params(shared_key="other")
     with pytest.raises(ValueError, match="shared_key was changed"):
         model.predict(NEW)
+
+
+@pytest.mark.filterwarnings("ignore::replearn.PreprocessingWarning")
+def test_a_scaler_in_front_voids_the_promise():
+    X, y = _draw(2600, 3)
+    model = PointwiseReplicableRegressor(TREE, y_range=(0, 10), resolution=5.0, n_blocks=128)
+    assert model.fit(X, y).certificate_.certified
+    with pytest.warns(NotCertifiedWarning):
+        model.fit(StandardScaler().fit_transform(X), y)
+    assert model.certificate_.identity.failed_conditions

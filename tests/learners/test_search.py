@@ -199,7 +199,7 @@ def test_other_scores_choose_by_themselves():
     X = rng.normal(size=(1500, 2))
     y = (X[:, 0] + rng.normal(size=1500) > 2.2).astype(int)
     grid = {"class_weight": [None, {0: 1, 1: 200}]}
-    common = {"alpha": 0.02, "shared_key": "k"}
+    common = {"alpha": 0.05, "shared_key": "k"}
     with pytest.warns(NotCertifiedWarning):
         by_accuracy = ReplicableSearchCV(LogisticRegression(), grid, **common).fit(X, y)
     by_recall = ReplicableSearchCV(LogisticRegression(), grid, scoring="recall", **common)

@@ -14,9 +14,8 @@ from sklearn.utils import get_tags
 
 from replearn.auditing._clock import check_clock
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
-from replearn.guarantees import plan
 from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
-from replearn.learners.planning import wants_heavy_stage
+from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
@@ -176,7 +175,7 @@ def _bagging(base: Any, setting: Setting) -> Contender:
 
 def _affordable(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
-    usual = plan(n=setting.n, rho=setting.rho, n_classes=setting.n_classes)
+    usual = usual_plan(_full(base, setting).estimator, setting.n, setting.n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     if partitions == usual.n_partitions:
         return dataclasses.replace(_full(base, setting), name=REPLICABLE)

@@ -49,6 +49,8 @@ class ContenderResult:
         Of the first run.
     promises : tuple of str
         Sentences of a certificate of another kind.
+    promised_as : str
+        Verdict of that certificate: "certified", "estimated" or "not certified".
     incomparable : tuple of str
         Why the runs of some pair are not comparable, if so.
     in_front : tuple of str
@@ -76,6 +78,7 @@ class ContenderResult:
     seconds: Floats = field(default_factory=lambda: np.zeros((0, 2)))
     certificate: Certificate | None = None
     promises: tuple[str, ...] = ()
+    promised_as: str = ""
     incomparable: tuple[str, ...] = ()
     in_front: tuple[str, ...] = ()
     default_key: bool = False
@@ -102,6 +105,7 @@ class ContenderResult:
             seconds=np.array([outcome.seconds for outcome in outcomes]),
             certificate=Certificate.from_json(certificates[0][0]) if certificates else None,
             promises=outcomes[0].promises,
+            promised_as="".join(outcomes[0].verdict),
             incomparable=_differences(certificates),
             in_front=contender.learned_in_front,
             default_key=contender.has_default_key,
@@ -311,7 +315,7 @@ class Measurement:
         """
         told = {c.name: self.usefulness(c.name) for c in self.contenders}
         least = told[self.contenders[0].name].accuracy.value - points / 100.0
-        useful = [c for c in self.contenders if told[c.name].constant is None]
+        useful = [c for c in self.contenders if not told[c.name].useless]
         enough = [c for c in useful if told[c.name].accuracy.value >= least]
 
         def stability(contender: ContenderResult) -> tuple[float, float]:

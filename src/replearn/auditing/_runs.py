@@ -105,12 +105,13 @@ class PairOutcome:
     seconds: tuple[float, ...] = ()  # processor seconds of fit and prediction
     certificates: tuple[str, ...] | None = None  # JSON of both
     promises: tuple[str, ...] = ()  # sentences of a certificate of another task
+    verdict: tuple[str, ...] = ()  # of a certificate of another task: certified, estimated, ...
     notes: tuple[str, ...] = ()  # warnings, each once
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        texts = ("seconds", "certificates", "promises", "notes")
+        texts = ("seconds", "certificates", "promises", "verdict", "notes")
         words = json.dumps({name: getattr(self, name) for name in texts})
         buffer = io.BytesIO()
         np.savez_compressed(buffer, words=np.array(words), **present)
@@ -183,6 +184,7 @@ def run_pair(job: Job) -> PairOutcome:
         seconds=tuple(run["seconds"] for run in runs),
         certificates=None if None in certificates else certificates,
         promises=runs[0]["promises"],
+        verdict=runs[0].get("verdict", ()),
         notes=tuple(sorted(notes)),
     )
 
@@ -230,7 +232,8 @@ def _certificate_of(model: Any) -> dict[str, Any]:
     if isinstance(certificate, Certificate) and certificate.design is not None:
         return {"certificate": certificate.to_json(), "promises": ()}
     promises = tuple(map(str, getattr(certificate, "promises", ())))
-    return {"certificate": None, "promises": promises}
+    verdict = (certificate.verdict,) if isinstance(certificate, Certificate) else ()
+    return {"certificate": None, "promises": promises, "verdict": verdict}
 
 
 def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:

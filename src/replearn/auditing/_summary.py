@@ -175,6 +175,7 @@ def _contender(result: Measurement, c: ContenderResult) -> dict[str, Any]:
         "reliability": _reliability(c),
         "certificate": _certificate(result, c),
         "other_promises": list(c.promises),
+        "promised_as": c.promised_as,
         "notes": [{"text": text, "pairs": count} for text, count in c.notes],
     }
 

@@ -98,11 +98,14 @@ def guarantee(contender: dict[str, Any]) -> str:
     """Say what the certificate guarantees, and where it is worth nothing."""
     certificate = contender["certificate"]
     if certificate is None:
-        return "another kind" if contender["other_promises"] else "none"
+        kind = contender["promised_as"] or "another kind"
+        return f"{kind}, see its promise" if contender["other_promises"] else "none"
     if certificate["void_because"]:
         return "void"
     if contender["usefulness"]["constant"] is not None:
         return "empty: a constant answer"
+    if contender["usefulness"]["uninformed"]:
+        return "empty: answers ignore the rows"
     limit = f"at most {percent(certificate['rho'], 1)}"
     if certificate["gamma"] is not None:
         gamma = percent(certificate["gamma"], 1)

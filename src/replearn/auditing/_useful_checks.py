@@ -11,10 +11,10 @@ from replearn.auditing._verdict import (
     COSTLY,
     STABLE_ENOUGH,
     Judgement,
-    constant_words,
     judge,
     lost_words,
     price_words,
+    useless_words,
 )
 
 CHECKS: list[Check] = []
@@ -22,11 +22,11 @@ check = register_in(CHECKS)
 
 
 def _judged(result: Measurement) -> list[Judgement]:
-    """Contenders that answer more than a constant, each against the baseline."""
+    """Contenders whose answers depend on the row, each against the baseline."""
     judged = judge(result)
     if not judged:
         raise NotApplicable("There is one contender only: nothing to compare it with.")
-    return [j for j in judged if j.constant is None]
+    return [j for j in judged if not j.useless]
 
 
 @check(
@@ -41,8 +41,8 @@ def _judged(result: Measurement) -> list[Judgement]:
 )
 def _constant(result: Measurement) -> Iterable[str]:
     for c in result.contenders:
-        if result.usefulness(c.name).constant is not None:
-            yield f"{c.name} {constant_words(result, c.name)}."
+        if result.usefulness(c.name).useless:
+            yield f"{c.name} {useless_words(result, c.name)}."
 
 
 @check(

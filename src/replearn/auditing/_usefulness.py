@@ -152,6 +152,16 @@ class Usefulness:
     constant: Any
 
     @property
+    def uninformed(self) -> bool:
+        """Whether answers do not depend on the row: balanced accuracy as by chance."""
+        return self.balanced_accuracy.value <= 1.0 / len(self.classes) + CHANCE
+
+    @property
+    def useless(self) -> bool:
+        """Whether it answers a constant, or by chance."""
+        return self.constant is not None or self.uninformed
+
+    @property
     def rarest(self) -> ClassRecall:
         """The class with the fewest test rows."""
         return min(self.classes, key=lambda c: c.rows)
@@ -171,11 +181,16 @@ class Usefulness:
             "rarest_class": str(self.rarest.label),
             "worst_class": str(self.worst.label),
             "constant": None if self.constant is None else str(self.constant),
+            "uninformed": self.uninformed,
         }
 
 
 CONSTANT_SHARE = 0.02
 """Constant: other answers than the usual one, for fewer than this share of the other rows."""
+
+
+CHANCE = 0.005
+"""Uninformed: balanced accuracy at most half a point above that of chance."""
 
 
 def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefulness:

@@ -48,8 +48,8 @@ class Judgement:
         One of ``OUTCOMES``.
     reason : str
         One sentence with the numbers.
-    constant : object or None
-        The label that it answers always, if so.
+    useless : bool
+        Whether it answers a constant, or by chance.
     flips : Estimate
         Flip rate minus that of the baseline.
     accuracy, balanced_accuracy : Estimate
@@ -61,7 +61,7 @@ class Judgement:
     name: str
     outcome: str
     reason: str
-    constant: Any
+    useless: bool
     flips: Estimate
     accuracy: Estimate
     balanced_accuracy: Estimate
@@ -81,8 +81,8 @@ def judge(result: Measurement) -> list[Judgement]:
 def _judge(result: Measurement, c: ContenderResult) -> Judgement:
     first = result.contenders[0]
     ours, theirs = (x.answers(len(result.classes)) for x in (c, first))
-    numbers = {
-        "constant": result.usefulness(c.name).constant,
+    numbers: dict[str, Any] = {
+        "useless": result.usefulness(c.name).useless,
         "flips": result.mean(c.flips - first.flips, within=SIGNED),
         "accuracy": result.mean((c.right - first.right).mean(axis=1), within=SIGNED),
         "balanced_accuracy": result.mean(ours.balanced() - theirs.balanced(), within=SIGNED),
@@ -112,7 +112,7 @@ def _collapsed(result: Measurement, c: ContenderResult) -> list[Lost]:
 
 
 def _outcome(found: Judgement, baseline_flips: float) -> str:
-    if found.constant is not None:
+    if found.useless:
         return "useless"
     if found.flips.lower > 0:
         return "not worth it"
@@ -127,7 +127,7 @@ def _outcome(found: Judgement, baseline_flips: float) -> str:
 
 def _reason(result: Measurement, found: Judgement, outcome: str) -> str:
     if outcome == "useless":
-        return f"{found.name} {constant_words(result, found.name)}"
+        return f"{found.name} {useless_words(result, found.name)}"
     parts = [_flip_words(result, found)]
     if outcome == "unclear":
         parts.append(f"{result.design.n_pairs} pairs cannot tell the difference")
@@ -170,15 +170,23 @@ def price_words(result: Measurement, found: Judgement) -> str:
     return ", ".join(parts)
 
 
-def constant_words(result: Measurement, name: str) -> str:
-    """Say what a constant answer is worth."""
+def useless_words(result: Measurement, name: str) -> str:
+    """Say what answers are worth that are constant, or do not depend on the row."""
     useful = result.usefulness(name)
+    changed = percent(result.flip_rate(name).value)
+    if useful.constant is None:
+        return (
+            "answers without regard to the row: its balanced accuracy of "
+            f"{percent(useful.balanced_accuracy.value, 1)} is that of chance (accuracy "
+            f"{percent(useful.accuracy.value, 1)}), and its {changed} changed predictions are no "
+            "achievement"
+        )
     missed = [c for c in useful.classes if c.label != useful.constant]
     found = ", ".join(f"{percent(c.recall.value, 0)} of {str(c.label)!r}" for c in missed[:3])
     return (
         f"answers {str(useful.constant)!r} for (nearly) every row and finds {found}: its accuracy "
-        f"of {percent(useful.accuracy.value)} is that of no model at all, and its "
-        f"{percent(result.flip_rate(name).value)} changed predictions are no achievement"
+        f"of {percent(useful.accuracy.value)} is that of no model at all, and its {changed} "
+        "changed predictions are no achievement"
     )
 
 
@@ -187,9 +195,9 @@ def verdict(result: Measurement) -> dict[str, Any]:
     first = result.contenders[0]
     judged = judge(result)
     named = first.name
-    if result.usefulness(first.name).constant is not None:
+    if result.usefulness(first.name).useless:
         outcome = "useless"
-        headline = f"{first.name} {constant_words(result, first.name)}. Find a better model first"
+        headline = f"{first.name} {useless_words(result, first.name)}. Find a better model first"
     elif not judged:
         rate = percent(result.flip_rate(first.name).value)
         outcome, headline = "alone", f"{rate} of the predictions of {first.name} change"

@@ -147,22 +147,21 @@ def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dic
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)
     # Whoever always answers the same never flips: that is no success.
-    constant = result.usefulness(judged.name).constant
+    useful = result.usefulness(judged.name)
     gates = (
         ("estimate", args.fail_above, rate.value),
         ("upper limit", args.fail_above_limit, rate.upper),
     )
     return [
         {"model": judged.name, "judged": what, "allowed": allowed, **rate.to_dict()}
-        | {"constant": None if constant is None else str(constant)}
-        | {"passed": value <= allowed and constant is None}
+        | {"useless": useful.useless, "passed": value <= allowed and not useful.useless}
         for what, allowed, value in gates
         if allowed is not None
     ]
 
 
 def _verdict(gate: dict[str, Any]) -> str:
-    always = "" if gate["constant"] is None else f"; it always answers {gate['constant']!r}"
+    always = "; it answers without regard to the row" if gate["useless"] else ""
     return (
         f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
         f"{gate['estimate']:.2%} ({gate['lower']:.2%} to {gate['upper']:.2%}), allowed "

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import csv
+import inspect
 import io
 import math
 from typing import Any
@@ -68,9 +69,16 @@ def _names(args: Any, notes: Any, ids: Any, n_rows: int) -> dict[str, list[Any]]
     return names or {"row": list(range(1, n_rows + 1))}
 
 
+def _explained(model: Any, X: Any, ids: Any, how: str) -> Any:
+    if how != "plain":
+        return model.explain(X, points=ids)
+    if "audience" not in inspect.signature(model.explain).parameters:
+        raise ValueError(f"a {type(model).__name__} has no plain explanations; use --explain.")
+    return model.explain(X, points=ids, audience="customer")
+
+
 def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
-    audience = "customer" if args.explain == "plain" else "analyst"
-    explained = model.explain(X, points=ids, audience=audience) if args.explain else None
+    explained = _explained(model, X, ids, args.explain) if args.explain else None
     if args.max_flip is not None:
         labels = model.predict_or_abstain(X, args.max_flip, points=ids)
     else:

@@ -189,6 +189,12 @@ def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any
     return plan
 
 
+def usual_plan(learner: Any, n: int, n_classes: int) -> Plan:
+    """Return the plan that a learner makes for itself on so many rows."""
+    sizes = {"n": n, "n_classes": n_classes, "unit": "rows"}
+    return _plan_for_base(learner, plan_arguments(learner), sizes)
+
+
 def _plan_for_base(learner: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
     """Make the plan; where blocks are left open, with blocks from which the base learner learns.
 
