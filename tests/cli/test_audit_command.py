@@ -107,7 +107,7 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
         "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )
     without_pairs = [word for word in QUICK if word not in ("--pairs", "2")]
-    assert "4 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
+    assert "3 pairs" in call("audit", shop / "a.csv", *without_pairs, "--quick")[2]
     assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
 
 

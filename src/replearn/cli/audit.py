@@ -23,7 +23,7 @@ from replearn.records.checks import check_fraction, check_positive, if_given
 
 ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
-QUICK: dict[str, Any] = {"pairs": 4, "rows": 5000, "contenders": "baseline,replicable"}
+QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,replicable"}
 """What options are that were not given, and with --quick."""
 
 
