@@ -207,6 +207,13 @@ def judged(results, tables, models, largest):
     return markdown_table(("judged at nominal rho 0.1", "measured", "wanted", "verdict"), lines)
 
 
+def tail_verdict(found, limit, reason):
+    """Say whether the 99 % row is below the limit, and if not, whether chance explains it."""
+    if limit < found["row_99"] and found["above"] <= 0.01:
+        return f"not below {limit:g}, not refuted by the limits"
+    return verdict_of(found["row_99"] <= limit, reason)
+
+
 def tails(cells, tables, models):
     """Per-row tails of cells with many pairs, which need no other contender."""
     lines = []
@@ -226,7 +233,7 @@ def tails(cells, tables, models):
                         f"{found['row_99']:.3f}",
                         f"{found['worst_percent']:.3f}",
                         f"{found['above']:.1%}",
-                        verdict_of(found["above"] <= 0.01, reason),
+                        tail_verdict(found, limit, reason),
                     ]
                 )
     header = ("tail", "pairs", "99 % row", "worst 1 %, on other pairs", "rows above", "verdict")
