@@ -11,7 +11,7 @@ from scipy import special, stats
 
 from replearn.bounds import selection_flip_bound_sampled, smallest_sample_selection
 from replearn.bounds.selection import (
-    _by_mean,
+    same_candidates_flip_bound,
     selection_agreement,
     selection_error_tail_sampled,
     selection_flip_bound,
@@ -191,7 +191,7 @@ def test_the_bound_without_ln_n_by_exact_sums(kind, m, t):
         law = np.convolve(law, step)
     ratio = t * np.arange(-m, m + 1) / m
     exact = law @ _two_differ(ratio[:, None], ratio[None, :]) @ law
-    bound = _by_mean(t, m)
+    bound = same_candidates_flip_bound(t, m)
     assert exact <= bound
     if kind == "opposite" and m == 300:
         assert exact > 0.6 * bound  # half of all pairs (i, j) are i = j: at most 1/sqrt(2)

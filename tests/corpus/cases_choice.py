@@ -160,7 +160,7 @@ def search_by_repeated_folds() -> Facts:
 
 def search_with_assumed_drift() -> Facts:
     table = tables.answers()
-    settings = {"cv": 2, "drift": 0.01, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
+    settings = {"cv": {"folds": 2, "drift": 0.01}, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
     model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, **settings)
     return search_facts(model, table.new)
 

@@ -215,6 +215,7 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
         code = np.searchsorted(job.classes, labels[0])
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         return {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
+    _name_classes(model, job.classes)
     extra = {}
     if sample.groups is not None and "groups" in inspect.signature(model.fit).parameters:
         extra["groups"] = sample.groups
@@ -223,6 +224,13 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
     outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start
     return {**outcome, "seconds": seconds, **_certificate_of(model)}
+
+
+def _name_classes(model: Any, classes: NDArray[Any]) -> None:
+    """Tell a replicable learner the classes of the whole file: a sample may lack a rare one."""
+    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
+        last.set_params(classes=classes)
 
 
 def _certificate_of(model: Any) -> dict[str, Any]:
