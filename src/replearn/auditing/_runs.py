@@ -210,12 +210,14 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
     model = prepare(job.contender, job.key, job.pair)
     start = time.process_time()
     labels = sample.labels
-    if (labels == labels[0]).all() and job.contender.replicable_part is None:
+    one_class = bool((labels == labels[0]).all())
+    if one_class and job.contender.replicable_part is None:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
         code = np.searchsorted(job.classes, labels[0])
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         return {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
-    _name_classes(model, job.classes)
+    if one_class:  # which a replicable learner refuses unless it is told the others
+        _name_classes(model, job.classes)
     extra = {}
     if sample.groups is not None and "groups" in inspect.signature(model.fit).parameters:
         extra["groups"] = sample.groups
@@ -227,7 +229,7 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
 
 
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
-    """Tell a replicable learner the classes of the whole file: a sample may lack a rare one."""
+    """Tell a replicable learner the classes of the whole file."""
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
