@@ -66,7 +66,7 @@ class Experiment:
         Labels of the paper that it runs, the main one first.
     summary : str
         One line.
-    measure : callable of (Bench, **arguments) to dict
+    measure : callable of a Bench and named arguments to dict
         Computes the numbers, as plain JSON data.
     draw : callable of (dict, Figure)
         Draws the numbers.
