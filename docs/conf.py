@@ -60,7 +60,7 @@ html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,
     "navbar_align": "left",
-    "header_links_before_dropdown": 7,
+    "header_links_before_dropdown": 6,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],
     "footer_end": [],
