@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-statistical lint types imports check bench docs test-integrations test-oldest test-newest release-check clean
+.PHONY: help demo test test-statistical test-long lint types imports check bench docs test-integrations test-oldest test-newest release-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -34,13 +34,16 @@ demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what
 	@$(BIN)/python -m replearn.demo
 
 # One thread for each of the two test processes: numerical libraries would start one per core.
-test test-statistical: export OMP_NUM_THREADS ?= 1
+test test-statistical test-long: export OMP_NUM_THREADS ?= 1
 
 test: $(VENV)/.dev ## run the default tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
 
 test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m statistical
+
+test-long: $(VENV)/.dev ## theorems, adversaries, faults, fuzz and load: under an hour on two cores
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q -m 'statistical or long'
 
 # Environments of their own: the declared lower bounds, and whatever is newest today.
 TESTERS := pytest pytest-randomly pytest-xdist hypothesis siphash24 pyarrow
