@@ -127,6 +127,21 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     assert set(told.frame().columns) >= {"answer", "score", "threshold"}
 
 
+def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
+    lab, X = labs[0], data[0][:300]
+    told, plain = lab.explain(X), lab.explain(X, audience="customer")
+    share = np.where(told.answer == lab.classes_[1], told.score, 1 - told.score)
+    assert plain.model_share == pytest.approx(share)
+    overruled = (told.score > 0.5) != (told.margin > 0)
+    said = np.array(["lean to another answer" in text for text in plain.sentences()])
+    assert (said == overruled).all()
+    low = ScoreReplicableClassifier(GaussianNB(), shared_key="k", threshold=0.2)
+    low.fit(data[0][:2000], data[1][:2000])
+    clear = low.explain(X).score > 0.35  # above the decision threshold, below one half
+    texts = np.array(list(low.explain(X, audience="customer").sentences()))[clear]
+    assert not any("lean to another answer" in text for text in texts)
+
+
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
     steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
@@ -223,6 +238,8 @@ def test_three_classes(three):
     assert behind.any()
     text = list(told.sentences())[int(np.flatnonzero(behind)[0])]
     assert "shared offsets add" in text
+    plain = list(labs[0].explain(new, audience="customer").sentences())
+    assert ["lean to another answer" in text for text in plain] == behind.tolist()
     flips = np.mean(labs[0].predict(new) != labs[1].predict(new))
     assert flips < 0.2
     assert "two classes in reach" in labs[0].certificate_.explain()

@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
-from replearn.learners.results import ClassExplanation, Explanation, FlipRate
+from replearn.learners.results import AnalystExplanation, FlipRate
 from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
@@ -173,7 +173,7 @@ class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     def explain(
         self, X: Any, *, points: Any = None, audience: str = "analyst"
-    ) -> Explanation | ClassExplanation | PlainExplanation:
+    ) -> AnalystExplanation | PlainExplanation:
         """Explain each prediction: votes, threshold, distance, flip probability.
 
         Parameters

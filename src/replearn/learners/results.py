@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_NO_COLUMNS = ("classes", "decision_threshold")
+_NO_COLUMNS = ("classes", "decision_threshold", "overruled")
 
 
 class InWords:
@@ -38,8 +38,24 @@ class InWords:
         return "\n".join(self.sentences())
 
 
+class AnalystExplanation(InWords):
+    """What every explanation of a keyed rule tells, whatever the rule."""
+
+    flip_probability: NDArray[np.float64]
+
+    @property
+    def answer_share(self) -> NDArray[np.float64]:
+        """Share of the votes, or mean predicted probability, for the answer."""
+        raise NotImplementedError
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """Whether the models lean to another answer and shared random numbers decided."""
+        raise NotImplementedError
+
+
 @dataclass(frozen=True, eq=False)
-class Explanation(InWords):
+class Explanation(AnalystExplanation):
     """One row per point: what the blocks said, the point's threshold, and the distance.
 
     ``stage`` is "vote", or "heavy" for a point with labels enough of its own; ``vote_share`` is the
@@ -55,6 +71,16 @@ class Explanation(InWords):
     margin: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
     classes: tuple[Any, Any]
+
+    @property
+    def answer_share(self) -> NDArray[np.float64]:
+        """Share of the votes for the answer."""
+        return np.where(self.answer == self.classes[1], self.vote_share, 1.0 - self.vote_share)
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """Whether most models lean to the other class."""
+        return self.answer_share < 0.5
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
@@ -73,7 +99,7 @@ class Explanation(InWords):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassExplanation(InWords):
+class ClassExplanation(AnalystExplanation):
     """One row per point: the answer, the runner-up, and the distance between them.
 
     ``key_chance`` is the chance, over all keys, that these votes give this answer: 1 if it is far
@@ -92,6 +118,16 @@ class ClassExplanation(InWords):
     most_voted: NDArray[Any]
     most_voted_share: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
+
+    @property
+    def answer_share(self) -> NDArray[np.float64]:
+        """Share of the votes for the answer."""
+        return self.vote_share
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """Whether another class has more."""
+        return self.most_voted_share > self.vote_share
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one or two sentences."""
@@ -125,7 +161,7 @@ class ClassExplanation(InWords):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreExplanation(InWords):
+class ScoreExplanation(AnalystExplanation):
     """One row per point: its score with a standard error, its threshold, and the distance.
 
     ``score`` is the mean predicted probability of ``classes[1]``, which is the answer iff
@@ -148,15 +184,25 @@ class ScoreExplanation(InWords):
         """The score, under the name it has where blocks vote."""
         return self.score
 
+    @property
+    def answer_share(self) -> NDArray[np.float64]:
+        """Mean predicted probability of the answer."""
+        return np.where(self.answer == self.classes[1], self.score, 1.0 - self.score)
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """Whether the score alone would say the other class."""
+        return (self.margin > 0) != (self.score > self.decision_threshold)
+
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
+        overruled = self.overruled
         for row in range(len(self)):
             above = self.margin[row] > 0
-            unlike = above != (self.score[row] > self.decision_threshold)
             why = (
                 f", on the other side of it than the decision threshold "
                 f"{self.decision_threshold:.1%}: the score is too near to it to decide alone"
-                if unlike
+                if overruled[row]
                 else ""
             )
             yield (
@@ -170,7 +216,7 @@ class ScoreExplanation(InWords):
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreClassExplanation(InWords):
+class ScoreClassExplanation(AnalystExplanation):
     """One row per point: the answer, the runner-up, and the distance between them.
 
     ``lead`` is what the point's shared offsets add to the answer against the runner-up, and
@@ -185,14 +231,24 @@ class ScoreClassExplanation(InWords):
     margin: NDArray[np.float64]
     flip_probability: NDArray[np.float64]
 
+    @property
+    def answer_share(self) -> NDArray[np.float64]:
+        """Mean predicted probability for the answer."""
+        return self.score
+
+    @property
+    def overruled(self) -> NDArray[np.bool_]:
+        """Whether another class has more."""
+        return self.score < self.runner_up_score
+
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
+        overruled = self.overruled
         for row in range(len(self)):
-            behind = self.score[row] < self.runner_up_score[row]
             why = (
                 "; the scores are too near to each other to decide alone, and this point's shared "
                 f"offsets add {self.lead[row]:.1%} to the answer"
-                if behind
+                if overruled[row]
                 else ""
             )
             yield (
