@@ -11,5 +11,5 @@ settings.register_profile("explore", deadline=None)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 
 # Learners that tests define would each be sent to a fresh process once: a second or two each time.
-# Tests of that check switch it on (tests/learners/test_refits.py).
+# Tests of that check switch it on (tests/binding/test_learner.py).
 os.environ.setdefault("REPLEARN_CHECK_BLOCK", "here")

@@ -1,5 +1,9 @@
 """Warnings and errors of the library."""
 
+import sys
+import warnings
+from types import FrameType
+
 
 class NotCertifiedWarning(UserWarning):
     """The sample is too small for the promise that was asked for, or refutes what it assumes.
@@ -34,3 +38,18 @@ class ConstantBlocksWarning(UserWarning):
     nothing about the labels. The promise holds, but of a model that hardly looks at the features.
     A search by many trainings warns if this is so of every configuration.
     """
+
+
+LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn with the place of the nearest caller outside the libraries."""
+    level, frame = 1, sys._getframe()
+    while frame.f_back is not None and _package(frame) in LIBRARIES:
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
+
+
+def _package(frame: FrameType) -> str:
+    return str(frame.f_globals.get("__name__", "")).partition(".")[0]

@@ -21,8 +21,8 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning
+from replearn.binding.marks import sample_conditions
 from replearn.learners.inputs import float_precision
-from replearn.learners.marks import sample_conditions
 
 NAMES = ["a", "b", "c"]
 

@@ -34,7 +34,7 @@ SEEN = {
     "only members": ("no", "no"),
     "another parameter": ("no", "no"),
 }
-"""Answers without and with a probe. The others are in tests/learners/test_binding.py."""
+"""Answers without and with a probe. The others are in tests/binding/test_binding.py."""
 
 
 @pytest.fixture(scope="module")

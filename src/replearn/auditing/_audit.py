@@ -20,7 +20,8 @@ from replearn.auditing._measurement import ContenderResult
 from replearn.auditing._pairs import INTERRUPTED, Finished, run_pairs
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Store, Task, earlier_manifest
-from replearn.learners.inputs import check_groups, check_labels, describe_learner
+from replearn.binding.learner import describe_learner
+from replearn.learners.inputs import check_groups, check_labels
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction
 from replearn.tables import data_digest, n_rows

@@ -17,10 +17,10 @@ from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 from replearn.auditing._usefulness import Answers, Usefulness, usefulness
+from replearn.binding.learner import describe_learner
 from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
-from replearn.learners.inputs import describe_learner
 
 Floats = NDArray[np.float64]
 

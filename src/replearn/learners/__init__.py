@@ -1,12 +1,12 @@
 """scikit-learn meta-estimators, one algorithm per file."""
 
 import replearn.fastpaths  # noqa: F401 - registers the plug-ins
+from replearn.binding.learner import trusted
+from replearn.binding.probe import encode_probe
 from replearn.learners.approximate import ApproximatelyReplicableClassifier
-from replearn.learners.binding import trusted
 from replearn.learners.finite_randomness import FiniteRandomnessClassifier
 from replearn.learners.incumbent import IncumbentClassifier
 from replearn.learners.pointwise import PointwiseReplicableClassifier
-from replearn.learners.probe import encode_probe
 from replearn.learners.realizable import RealizableReplicableClassifier
 from replearn.learners.regressor import PointwiseReplicableRegressor
 from replearn.learners.score import ScoreReplicableClassifier

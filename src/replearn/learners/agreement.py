@@ -14,9 +14,8 @@ from sklearn.model_selection import ParameterGrid
 
 from replearn.bounds.concentration import binomial_limits
 from replearn.bounds.selection import selection_agreement
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import Progress
-from replearn.learners.diagnostics import warn_user
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_count
 from replearn.tables import n_rows, take_rows

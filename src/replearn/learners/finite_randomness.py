@@ -16,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.learner import bind_learner
+from replearn.binding.useful_blocks import warn_if_constant
 from replearn.compat import HasMethods, Interval
 from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
-from replearn.learners.binding import certify_choice
-from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
-    bind_learner,
     check_features,
     checked_fit,
     with_base_tags,

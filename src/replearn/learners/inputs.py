@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
@@ -12,23 +11,16 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from replearn.binding.marks import float_columns
 from replearn.compat import fit_context, validate_data
-from replearn.exceptions import PreprocessingWarning
-from replearn.execution import random_state_names, set_seeds
-from replearn.learners.diagnostics import warn_user
-from replearn.learners.digests import Bound, bind
-from replearn.learners.marks import float_columns
+from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
 from replearn.tables.columns import is_nan
-
-# Objects without a repr of their own print an address, which differs between processes.
-_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 
 @contextmanager
@@ -252,40 +244,3 @@ def float_precision(X: Any) -> np.dtype[Any] | None:
         return min(dtypes, key=lambda dtype: dtype.itemsize, default=None)
     dtype = getattr(X, "dtype", None)
     return dtype if getattr(dtype, "kind", None) == "f" else None
-
-
-def bind_learner(base: Any) -> Bound:
-    """Bind a base learner as its blocks will see it, and refuse fitted parts.
-
-    Examples
-    --------
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
-    >>> one.digest == two.digest
-    False
-    """
-    model = clone(base)
-    set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
-    bound = bind(model)
-    if bound.fitted:
-        raise ValueError(
-            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
-            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
-            "fitted on data from outside the sample, the same in all labs, say so: "
-            "replearn.learners.trusted(estimator)."
-        )
-    return bound
-
-
-def describe_learner(estimator: Any) -> tuple[str, str]:
-    """Describe a learner in words and by a digest of its code and all its parameters.
-
-    Two labs belong to one promise only if they train the same learner.
-    """
-    unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
-    return in_words(estimator), bind(unfitted).digest
-
-
-def in_words(estimator: Any) -> str:
-    """Describe a learner in one line that is the same in every process."""
-    return " ".join(_ADDRESS.sub("", repr(estimator)).split())

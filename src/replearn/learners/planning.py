@@ -13,13 +13,13 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning
+from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
+from replearn.binding.useful_blocks import rows_needed
+from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Identity, Plan
 from replearn.guarantees import plan as make_plan
 from replearn.guarantees.steps import rounded_up
 from replearn.guarantees.wish import MIN_BLOCK
-from replearn.learners.block_needs import rows_needed
-from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import (
     base_learner,
     check_classes,
@@ -27,7 +27,6 @@ from replearn.learners.inputs import (
     check_labels,
     refuse_one_class,
 )
-from replearn.learners.point_masses import has_distinct_column, refuted_point_mass, without_masses
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_choice

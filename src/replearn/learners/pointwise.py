@@ -15,23 +15,23 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.learner import bind_learner, block_condition, in_words
+from replearn.binding.marks import sample_conditions
+from replearn.binding.schema import describe_points
+from replearn.binding.useful_blocks import PROBES, warn_if_constant
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Identity, Plan
 from replearn.guarantees import plan as make_plan
-from replearn.learners.diagnostics import PROBES, warn_if_constant
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
-    bind_learner,
     check_base,
     check_features,
     checked_fit,
     float_precision,
-    in_words,
     with_base_tags,
 )
-from replearn.learners.marks import sample_conditions
 from replearn.learners.planning import (
     FREE,
     certify_plan,
@@ -44,8 +44,6 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
-from replearn.learners.refits import block_condition
-from replearn.learners.schema import describe_points
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows

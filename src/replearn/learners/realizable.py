@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.digests import bind
 from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
-from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import seeded
-from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.randomness import SharedKey

@@ -12,18 +12,13 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.learner import bind_learner
+from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import fit_blocks, make_blocks, model_predictions
-from replearn.learners.binding import certify_choice
-from replearn.learners.inputs import (
-    all_or_nothing,
-    bind_learner,
-    check_features,
-    checked_fit,
-    with_base_tags,
-)
-from replearn.learners.marks import sample_conditions
+from replearn.learners.inputs import all_or_nothing, check_features, checked_fit, with_base_tags
 from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows

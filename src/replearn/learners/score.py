@@ -18,28 +18,26 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.learner import bind_learner, block_condition, in_words
+from replearn.binding.marks import sample_conditions
+from replearn.binding.schema import describe_points
+from replearn.binding.useful_blocks import warn_if_constant
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Certificate, Identity
-from replearn.learners.diagnostics import warn_if_constant
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
-    bind_learner,
     check_base,
     check_features,
     checked_fit,
     float_precision,
-    in_words,
     with_base_tags,
 )
-from replearn.learners.marks import sample_conditions
 from replearn.learners.planning import Sample, check_sample, planned_rows
 from replearn.learners.predictions import VotePredictions
-from replearn.learners.refits import block_condition
-from replearn.learners.schema import describe_points
 from replearn.learners.score_curve import (
     ErrorCurve,
     block_variances,

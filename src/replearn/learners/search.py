@@ -16,13 +16,16 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.digests import Bound
+from replearn.binding.learner import bind_learner
+from replearn.binding.useful_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.compat import HasMethods, Interval
 from replearn.learners.agreement import (
     Agreement,
     measure_agreement,
     warn_if_alpha_is_too_small,
 )
-from replearn.learners.binding import certify_choice
 from replearn.learners.configurations import (
     configuration_name,
     configured,
@@ -37,11 +40,8 @@ from replearn.learners.configurations import (
     training_errors,
     uncovered_scoring,
 )
-from replearn.learners.diagnostics import Constant, find_constant, warn_if_all_constant
-from replearn.learners.digests import Bound
 from replearn.learners.inputs import (
     all_or_nothing,
-    bind_learner,
     check_features,
     check_labels,
     checked_fit,

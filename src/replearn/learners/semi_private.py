@@ -14,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
+from replearn.binding.choices import pool_digest
+from replearn.binding.digests import bind
 from replearn.bounds.privacy import fewest_parts, release_threshold, run_failure
 from replearn.bounds.selection import selection_scale
 from replearn.compat import HasMethods, Interval, validate_data
@@ -24,8 +26,6 @@ from replearn.guarantees.privacy import PrivateDesign, private_design
 from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
 from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict
-from replearn.learners.binding import pool_digest
-from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import (
     COUNT,

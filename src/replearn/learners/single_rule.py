@@ -11,9 +11,8 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.compat import Interval, validate_data
-from replearn.exceptions import NotCertifiedWarning
+from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
-from replearn.learners.diagnostics import warn_user
 from replearn.learners.inputs import check_labels
 from replearn.learners.planning import refuse_planned
 from replearn.primitives import sample_order

@@ -9,11 +9,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.digests import bind
 from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
-from replearn.learners.binding import certify_choice
-from replearn.learners.digests import bind
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level

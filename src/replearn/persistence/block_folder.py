@@ -21,8 +21,8 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
+from replearn.binding.learner import describe_learner
 from replearn.execution import block_store
-from replearn.learners.inputs import describe_learner
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted

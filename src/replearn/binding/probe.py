@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from replearn.binding.marks import preprocessing_mark
 from replearn.guarantees import Certificate, Probe
-from replearn.learners.marks import preprocessing_mark
 from replearn.randomness import as_points
 
 

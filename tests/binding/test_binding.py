@@ -32,6 +32,9 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
+from replearn.binding.digests import bind
+from replearn.binding.marks import preprocessing_mark, row_number_column, sample_conditions
+from replearn.binding.schema import describe_points
 from replearn.guarantees import Certificate
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
@@ -41,9 +44,6 @@ from replearn.learners import (
     SemiReplicableClassifier,
     trusted,
 )
-from replearn.learners.digests import bind
-from replearn.learners.marks import preprocessing_mark, row_number_column, sample_conditions
-from replearn.learners.schema import describe_points
 
 N = 3000
 
@@ -358,7 +358,7 @@ SCRIPT = """
     from sklearn.pipeline import make_pipeline
     from sklearn.linear_model import LogisticRegression
     from sklearn.preprocessing import FunctionTransformer
-    from replearn.learners.digests import bind
+    from replearn.binding.digests import bind
     class Own(LogisticRegression):
         names = {"a", "b", "c"}
         def fit(self, X, y, words=frozenset(["x", "y", "z"])):

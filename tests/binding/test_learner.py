@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
+from replearn.binding import learner
+from replearn.binding.digests import bind
+from replearn.binding.learner import SWITCH, may_have_state
 from replearn.execution.fitting import fit_one_block
-from replearn.learners import refits
-from replearn.learners.digests import bind
-from replearn.learners.refits import SWITCH, may_have_state
 
 
 def fitted(base, **settings):
@@ -116,10 +116,10 @@ def test_a_learner_without_state_is_sent_once(salted, monkeypatch):
     sent = []
 
     def here(base, block, probes):
-        sent.append(refits.answers_of(fit_one_block(base, block), probes))
+        sent.append(learner.answers_of(fit_one_block(base, block), probes))
         return sent[-1]
 
-    monkeypatch.setattr(refits, "answers_elsewhere", here)
+    monkeypatch.setattr(learner, "answers_elsewhere", here)
     assert fitted(salted).certificate_.certified
     assert fitted(salted).certificate_.certified
     assert len(sent) == 1

@@ -1,33 +1,37 @@
-"""Blocks that are fitted again: a learner must depend on nothing besides its parameters and rows.
+"""The base learner of a run: what it is, and that it depends on nothing else.
 
-A learner that depends on a counter, a clock or a global generator does not give two labs the same
-model from the same rows. A few blocks, by a keyed choice, are fitted again in this process. One of
-them is fitted in a fresh process as well, unless all code of the learner comes from scikit-learn
-and its neighbours: a counter of a module stands elsewhere there. That takes a second or two, once
-for each learner and process.
+It is bound as its blocks see it: unfitted, with seeds of its own (`bind_learner`); what was fitted
+outside the sample is `trusted`. A learner that depends on a counter, a clock or a global generator
+does not give two labs the same model from the same rows. So a few blocks, by a keyed choice, are
+fitted again in this process (`block_condition`). One of them is fitted in a fresh process as well,
+unless all code of the learner comes from scikit-learn and its neighbours: a counter of a module
+stands elsewhere there. That takes a second or two, once for each learner and process.
 """
 
 from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
 import warnings
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
+from sklearn.frozen import FrozenEstimator
 
+from replearn.binding.digests import Bound, bind
+from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
-from replearn.execution import block_store, fit_blocks, one_thread, random_state_names
+from replearn.execution import block_store, fit_blocks, one_thread, random_state_names, set_seeds
 from replearn.execution.fitting import Block, fit_one_block, keyed_seeds
 from replearn.execution.runtime import no_autologging
-from replearn.learners.diagnostics import PROBES
-from replearn.learners.digests import Bound, bind
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
@@ -44,14 +48,90 @@ WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas",
 _CLOSE = 1e-6
 _LONGEST = 600.0
 _ASKED = ("predict", "decision_function", "predict_proba")
-_SCRIPT = "import sys; from replearn.learners.refits import main; main(sys.argv[1])"
+_SCRIPT = "import sys; from replearn.binding.learner import main; main(sys.argv[1])"
 _KNOWN: set[str] = set()  # digests of learners that came out alike in a fresh process
-
+# Objects without a repr of their own print an address, which differs between processes.
+_ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
 Answers = dict[str, NDArray[Any]]
 """What a fitted model says about some rows, by the name of the method."""
 
 
+# -- what it is ------------------------------------------------------------------------------------
+class TrustedEstimator(FrozenEstimator):
+    """A fitted estimator that was fitted on data from outside the sample; see `trusted`."""
+
+    fitted_outside_the_sample: ClassVar[bool] = True
+
+
+def trusted(estimator: Any) -> TrustedEstimator:
+    """Say that a fitted estimator comes from outside the sample, so that it may be a part.
+
+    An embedding trained on other data, a scaler with published constants. Every lab must use the
+    same one: it is bound by a digest of its fitted state. What was fitted on the sample itself
+    belongs unfitted into the base learner.
+
+    Parameters
+    ----------
+    estimator : fitted estimator
+        It is frozen: neither ``fit`` nor ``clone`` changes it.
+
+    Returns
+    -------
+    TrustedEstimator
+        The estimator, marked.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from replearn.learners import trusted
+    >>> published = StandardScaler().fit(np.array([[150.0], [190.0]]))
+    >>> base = make_pipeline(trusted(published), LogisticRegression())
+    """
+    return TrustedEstimator(estimator)
+
+
+def bind_learner(base: Any) -> Bound:
+    """Bind a base learner as its blocks will see it, and refuse fitted parts.
+
+    Examples
+    --------
+    >>> from sklearn.linear_model import LogisticRegression
+    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
+    >>> one.digest == two.digest
+    False
+    """
+    model = clone(base)
+    set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
+    bound = bind(model)
+    if bound.fitted:
+        raise ValueError(
+            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
+            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
+            "fitted on data from outside the sample, the same in all labs, say so: "
+            "replearn.learners.trusted(estimator)."
+        )
+    return bound
+
+
+def describe_learner(estimator: Any) -> tuple[str, str]:
+    """Describe a learner in words and by a digest of its code and all its parameters.
+
+    Two labs belong to one promise only if they train the same learner.
+    """
+    unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
+    return in_words(estimator), bind(unfitted).digest
+
+
+def in_words(estimator: Any) -> str:
+    """Describe a learner in one line that is the same in every process."""
+    return " ".join(_ADDRESS.sub("", repr(estimator)).split())
+
+
+# -- blocks that are fitted again ------------------------------------------------------------------
 def block_condition(
     base: Any,
     X: Any,

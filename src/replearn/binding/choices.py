@@ -3,54 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.frozen import FrozenEstimator
 
+from replearn.binding.digests import Bound, bind
+from replearn.binding.schema import describe_points, order_digest
+from replearn.binding.useful_blocks import PROBES
 from replearn.exceptions import UnsupportedValueError
 from replearn.guarantees import Certificate, Identity
-from replearn.learners.diagnostics import PROBES
-from replearn.learners.digests import Bound, bind
-from replearn.learners.schema import describe_points, order_digest
 from replearn.randomness import SharedKey, as_points
-
-
-class TrustedEstimator(FrozenEstimator):
-    """A fitted estimator that was fitted on data from outside the sample; see `trusted`."""
-
-    fitted_outside_the_sample: ClassVar[bool] = True
-
-
-def trusted(estimator: Any) -> TrustedEstimator:
-    """Say that a fitted estimator comes from outside the sample, so that it may be a part.
-
-    An embedding trained on other data, a scaler with published constants. Every lab must use the
-    same one: it is bound by a digest of its fitted state. What was fitted on the sample itself
-    belongs unfitted into the base learner.
-
-    Parameters
-    ----------
-    estimator : fitted estimator
-        It is frozen: neither ``fit`` nor ``clone`` changes it.
-
-    Returns
-    -------
-    TrustedEstimator
-        The estimator, marked.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sklearn.linear_model import LogisticRegression
-    >>> from sklearn.pipeline import make_pipeline
-    >>> from sklearn.preprocessing import StandardScaler
-    >>> from replearn.learners import trusted
-    >>> published = StandardScaler().fit(np.array([[150.0], [190.0]]))
-    >>> base = make_pipeline(trusted(published), LogisticRegression())
-    """
-    return TrustedEstimator(estimator)
 
 
 def certify_choice(

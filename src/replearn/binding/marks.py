@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.exceptions import PreprocessingWarning
-from replearn.learners.diagnostics import warn_user
+from replearn.exceptions import PreprocessingWarning, warn_user
 
 Column = NDArray[np.floating[Any]]
 

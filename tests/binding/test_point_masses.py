@@ -8,12 +8,12 @@ from scipy.stats import binom
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier, SharedKey
+from replearn.binding.point_masses import count_equal_pairs, refuted_point_mass
 from replearn.execution import make_blocks
 from replearn.guarantees import plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.learners.finite_randomness import held_out
 from replearn.learners.planning import Sample, key_of_blocks
-from replearn.learners.point_masses import count_equal_pairs, refuted_point_mass
 from replearn.randomness import as_points
 from replearn.testing.populations import CoinLearner, FirstRowLearner
 

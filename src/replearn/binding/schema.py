@@ -17,9 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.compose import ColumnTransformer
 
-from replearn.exceptions import PreprocessingWarning
+from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees.points import DAYS, FEWEST_ROWS, MOST_LEVELS, RARE, ROUNDED_ROWS
-from replearn.learners.diagnostics import warn_user
 from replearn.randomness import ENCODING_VERSION, Kind, SharedKey, as_points
 from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
