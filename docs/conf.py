@@ -78,7 +78,7 @@ ROOMS = {
     "replearn.heavy": "Points that occur often",
     "replearn.auditing": "Measurements and displays",
     "replearn.persistence": "Model files",
-    "replearn.testing": "Conformance checks for your own learner",
+    "replearn.testing": "Conformance checks for your own learner, an assertion about flips",
     "replearn.lab": "Experiments of the paper",
 }
 """Rooms with a reference page: what `__all__` names is on it."""

@@ -17,6 +17,7 @@ from replearn.auditing.displays import (
     RowFlipsDisplay,
 )
 from replearn.auditing.extrapolation import Extrapolation, extrapolate
+from replearn.auditing.gate import FlipGate, flip_gates, gate_markdown
 from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "Extrapolation",
     "Finding",
     "FlipCurveDisplay",
+    "FlipGate",
     "FlipReliabilityDisplay",
     "FlipsByBlocksDisplay",
     "GroupFlipsDisplay",
@@ -42,5 +44,7 @@ __all__ = [
     "audit",
     "compare",
     "extrapolate",
+    "flip_gates",
+    "gate_markdown",
     "is_replicable",
 ]

@@ -101,10 +101,10 @@ def to_markdown(summary: dict[str, Any]) -> str:
         markdown_text(_tables.shortage_sentence(summary)),
         markdown_text(_tables.design_sentence(summary)),
         "## How stable",
-        _markdown_table(stable, "|---|" + "---:|" * (len(stable[0]) - 1)),
+        markdown_table(stable, "|---|" + "---:|" * (len(stable[0]) - 1)),
         markdown_text(_tables.guarantee_note(summary)),
         "## How useful",
-        _markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
+        markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
         *map(markdown_text, _tables.remarks(summary)),
         "## Findings",
         *_markdown_findings(summary),
@@ -133,10 +133,17 @@ def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
     for row in summary["least_stable_rows"][:most]:
         flips = [percent(row["flips"][name]["estimate"], 0) for name in names]
         lines.append([str(row["row"]), row["label"], *flips])
-    return _markdown_table(lines, "|---:|---|" + "---:|" * len(names))
+    return markdown_table(lines, "|---:|---|" + "---:|" * len(names))
 
 
-def _markdown_table(lines: Iterable[Iterable[str]], alignment: str) -> str:
+def markdown_table(lines: Iterable[Iterable[str]], alignment: str) -> str:
+    r"""Write a table whose first line is its head; texts are escaped.
+
+    Examples
+    --------
+    >>> markdown_table([("a", "b"), ("1", "2|3")], "|---|---|")
+    '| a | b |\n|---|---|\n| 1 | 2\\|3 |'
+    """
     head, *rest = ("| " + " | ".join(map(markdown_text, line)) + " |" for line in lines)
     return "\n".join([head, alignment, *rest])
 

@@ -83,6 +83,13 @@ class ModelComparison:
             {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
         )
 
+    def worst_subgroups(self) -> list[dict[str, Any]]:
+        """Return the subgroups, those first whose flips are shown to be most frequent.
+
+        By the lower limit, so that a group of three rows does not come first by chance.
+        """
+        return sorted(self.by_subgroup, key=lambda g: (-g["lower"], -g["estimate"]))
+
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
         items = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -105,7 +112,11 @@ class ModelComparison:
         lines += self._useful_lines()
         if self.expected_flips is not None:
             lines.append(("over all keys", f"{self.expected_flips:.2%}"))
-        return two_columns([*lines, ("comparable", self.comparable)])
+        groups = [
+            (group_name(group), f"{group_flips(group)}, {group['rows']} rows")
+            for group in self.worst_subgroups()
+        ]
+        return two_columns([*lines, ("comparable", self.comparable), *groups])
 
     def _useful_lines(self) -> list[tuple[str, str]]:
         """Accuracy and its relatives of a and b, beside those of no model at all."""
@@ -131,6 +142,16 @@ class ModelComparison:
             for which, useful in (("a", one), ("b", two))
             if useful.constant is not None
         ]
+
+
+def group_name(group: dict[str, Any]) -> str:
+    """Name one line of ``by_subgroup``."""
+    return f"{group['subgroup']} = {group['level']}"
+
+
+def group_flips(group: dict[str, Any]) -> Estimate:
+    """Return the flip rate of one line of ``by_subgroup``."""
+    return Estimate(group["estimate"], group["lower"], group["upper"])
 
 
 def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, str]]:
@@ -167,8 +188,8 @@ def compare(
 
     Parameters
     ----------
-    model_a, model_b : fitted classifiers
-        The model in use, and the one that would replace it.
+    model_a, model_b : fitted classifiers, or arrays of shape (n,)
+        The model in use, and the one that would replace it; or what they predict for X.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         Rows that neither model has learned from.
     y : array-like of shape (n,), default=None
@@ -195,6 +216,7 @@ def compare(
     >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
+    model_a, model_b = _as_model("model_a", model_a, X), _as_model("model_b", model_b, X)
     predictions_a, predictions_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
     differ = predictions_a != predictions_b
     verdict, same = _comparability(model_a, model_b)
@@ -209,6 +231,28 @@ def compare(
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
         delta=delta,
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Recorded:
+    """Predictions that were made before, as a model of these rows."""
+
+    labels: NDArray[Any]
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        return self.labels
+
+
+def _as_model(name: str, given: Any, X: Any) -> Any:
+    if hasattr(given, "predict"):
+        return given
+    labels = np.asarray(given)
+    if labels.shape != (n_rows(X),):
+        raise ValueError(
+            f"{name} has no predict, and is not one prediction for each of the {n_rows(X)} rows of "
+            f"X: its shape is {labels.shape}."
+        )
+    return _Recorded(labels)
 
 
 def _comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:

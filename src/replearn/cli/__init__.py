@@ -3,8 +3,9 @@
 Each command is a module with ``add_arguments`` and ``run``, loaded when it is asked for. Results go
 to standard output, everything else to standard error.
 
-Exit codes: 0 done; 1 a gate failed (``audit --fail-above``) or runs are not comparable
-(``certify``); 2 wrong usage or bad input, with one line that says what to do; 130 interrupted.
+Exit codes: 0 done; 1 a gate failed (``--fail-above`` of audit and compare) or runs are not
+comparable (``certify``); 2 wrong usage or bad input, with one line that says what to do; 130
+interrupted.
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ COMMANDS = {
     "predict": ("replearn.cli.predict", "predict class labels for a file"),
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
     "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
-    "compare": ("replearn.cli.compare", "compare the predictions of two models"),
+    "compare": ("replearn.cli.compare", "what changes when a model replaces another; a gate on it"),
     "lab": ("replearn.cli.lab", "run the paper's lower bounds and separations"),
     "demo": ("replearn.demo", "two labs, two samples of real data, one key"),
 }

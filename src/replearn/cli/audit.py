@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from replearn.auditing import KINDS, AuditResult, audit, is_replicable
+from replearn.auditing import KINDS, AuditResult, audit, flip_gates, is_replicable
 from replearn.cli import (
     DONE,
     GATE_FAILED,
@@ -147,16 +147,12 @@ def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dic
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)
     # Whoever always answers the same never flips: that is no success.
-    useful = result.usefulness(judged.name)
-    gates = (
-        ("estimate", args.fail_above, rate.value),
-        ("upper limit", args.fail_above_limit, rate.upper),
-    )
+    useless = result.usefulness(judged.name).useless
+    asked = flip_gates(rate, fail_above=args.fail_above, fail_above_limit=args.fail_above_limit)
     return [
-        {"model": judged.name, "judged": what, "allowed": allowed, **rate.to_dict()}
-        | {"useless": useful.useless, "passed": value <= allowed and not useful.useless}
-        for what, allowed, value in gates
-        if allowed is not None
+        {"model": judged.name, **gate.to_dict()}
+        | {"useless": useless, "passed": gate.passed and not useless}
+        for gate in asked
     ]
 
 

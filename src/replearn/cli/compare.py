@@ -1,44 +1,157 @@
-"""``replearn compare``: compare the predictions of two models on the same rows."""
+"""``replearn compare``: what changes when a model replaces another, and a gate on it."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import DONE, add_options, put, put_json, say_all
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import add_model_arguments, load_model, read_points, read_truth
+from replearn.cli._predictions import (
+    PREDICTION,
+    Predictions,
+    column_by_id,
+    is_predictions,
+    predictions_of_model,
+    read_predictions,
+    shared_ids,
+)
+from replearn.records.checks import check_fraction, if_given
+from replearn.tables.files import read_table
+from replearn.tables.kinds import TEXT
+
+SUMMARY_VARIABLE = "GITHUB_STEP_SUMMARY"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
-    parser.add_argument("model_a", help="model file: the one in use")
-    parser.add_argument("model_b", help="model file: the one that would replace it")
-    parser.add_argument("data", help="file with rows that neither has learned from")
-    add_options(parser, "FILE", key_file_b="the key of model b, if another")
+    parser.add_argument("old", help="the model file in use, or a table of its predictions")
+    parser.add_argument("new", help="the one that would replace it, or its predictions")
+    parser.add_argument(
+        "data", nargs="?", help="rows that neither has learned from; not for two tables"
+    )
+    add_options(
+        parser,
+        float,
+        fail_above="exit with 1 if a larger share of the predictions changes",
+        fail_above_limit="the same for the upper 95 %% limit of that share",
+    )
+    add_options(
+        parser,
+        "COLUMN",
+        group_by="report changes for each of its values",
+        id="names the rows in tables of predictions, and in the data (default: their first column)",
+        prediction=f"the labels in tables of predictions (default: {PREDICTION})",
+        target="the true labels, for tables of predictions (two model files know theirs)",
+    )
+    add_options(
+        parser,
+        "FILE",
+        summary=f"append a summary in Markdown (default: ${SUMMARY_VARIABLE}, where it is set)",
+        key_file_b="the key of the new model, if another",
+    )
+    parser.set_defaults(prediction=PREDICTION)
     add_model_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Predict with both models and report the differences."""
-    one, notes = load_model(args.model_a, args.key_file, args.trust)
-    two, others = load_model(args.model_b, args.key_file_b or args.key_file, args.trust)
+    """Compare, print, write the summary, and apply the gates."""
+    if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
+    if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+    tables = [is_predictions(path) for path in (args.old, args.new)]
+    if args.data is None and not all(tables):
+        raise ValueError("a model file needs rows to predict: replearn compare OLD NEW DATA.")
+    compared = _compare_predictions(args, tables) if any(tables) else _compare_models(args)
+    from replearn.auditing import flip_gates, gate_markdown
+
+    gates = flip_gates(
+        compared.flips, fail_above=args.fail_above, fail_above_limit=args.fail_above_limit
+    )
+    told = {**compared.to_dict(), "gates": [gate.to_dict() for gate in gates]}
+    put_json(told) if args.json else put(str(compared))
+    summary = args.summary or os.environ.get(SUMMARY_VARIABLE)
+    if summary:
+        names = {"old": Path(args.old).name, "new": Path(args.new).name}
+        with open(summary, "a", encoding="utf-8") as stream:
+            stream.write(gate_markdown(compared, gates, **names) + "\n")
+    for gate in gates:
+        say(f"gate {gate}")
+    return DONE if all(gate.passed for gate in gates) else GATE_FAILED
+
+
+def _compare_models(args: argparse.Namespace) -> Any:
+    """Let two models predict the same rows."""
+    from replearn.auditing import compare
+
+    one, notes = load_model(args.old, args.key_file, args.trust)
+    two, others = load_model(args.new, args.key_file_b or args.key_file, args.trust)
     for item in ("columns", "id", "target", "target_kind", "frame"):
         if notes.get(item) != others.get(item):
             raise ValueError(
                 f"the models read a file differently: {item} is {notes.get(item)!r} in "
-                f"{args.model_a}, {others.get(item)!r} in {args.model_b}."
+                f"{args.old}, {others.get(item)!r} in {args.new}."
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
     truth = read_truth(args.data, notes, args.encoding)
+    cells = None
+    if args.group_by is not None:
+        wanted = {args.group_by: TEXT}
+        cells = read_table(args.data, wanted, encoding=args.encoding).frame[args.group_by].to_list()
+    both = KeyedModel(one, ids), KeyedModel(two, ids)
+    return compare(*both, X, truth, subgroups=_groups(args, cells))
+
+
+def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
+    """Match predictions by the ids of their rows: two tables, or one and what a model predicts."""
     from replearn.auditing import compare
 
-    result = compare(KeyedModel(one, ids), KeyedModel(two, ids), X, truth)
-    put_json(result.to_dict()) if args.json else put(str(result))
-    return DONE
+    sides = _both_sides(args, tables)
+    ids = shared_ids(*sides)
+    say_all(_remarks(sides), quiet=args.quiet)
+    places = [] if args.data is None else [(args.data, sides[0].id_column)]
+    places += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
+
+    def column(name: str | None) -> NDArray[np.str_] | None:
+        return None if name is None else column_by_id(name, places, ids, args.encoding)
+
+    one, two = (side.of(ids) for side in sides)
+    X = np.empty((len(ids), 0))
+    return compare(one, two, X, column(args.target), subgroups=_groups(args, column(args.group_by)))
+
+
+def _groups(args: argparse.Namespace, cells: Any) -> dict[str, Any] | None:
+    if cells is None:
+        return None
+    named = ["(none)" if cell in (None, "") else str(cell) for cell in cells]
+    return {args.group_by: np.array(named)}
+
+
+def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Predictions]:
+    paths, keys = (args.old, args.new), (args.key_file, args.key_file_b or args.key_file)
+    read = [
+        read_predictions(args, path) for path, is_one in zip(paths, tables, strict=True) if is_one
+    ]
+    if all(tables):
+        return read
+    place = tables.index(False)
+    model = predictions_of_model(args, paths[place], keys[place], read[0].id_column)
+    return [model, *read] if place == 0 else [*read, model]
+
+
+def _remarks(sides: list[Predictions]) -> list[str]:
+    return [
+        f"{side.path}: {side.without_answer} rows have no prediction, which counts as an answer of "
+        "its own"
+        for side in sides
+        if side.without_answer
+    ]
 
 
 @dataclass(frozen=True, eq=False)

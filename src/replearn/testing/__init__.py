@@ -1,6 +1,7 @@
-"""Conformance checks for replicable classifiers, and populations that attack them."""
+"""Conformance checks, populations that attack learners, and an assertion about flips."""
 
 from replearn.testing.conformance import check_replicable_classifier, replicability_checks
+from replearn.testing.flips import assert_flips_below
 from replearn.testing.populations import Population, adversarial_populations, biased_labels
 from replearn.testing.privacy import PrivacyAudit, audit_privacy
 
@@ -8,6 +9,7 @@ __all__ = [
     "Population",
     "PrivacyAudit",
     "adversarial_populations",
+    "assert_flips_below",
     "audit_privacy",
     "biased_labels",
     "check_replicable_classifier",

@@ -1,0 +1,91 @@
+"""An assertion for your own tests: a new model changes few predictions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replearn.auditing import ModelComparison, compare, flip_gates
+from replearn.auditing.comparison import group_flips, group_name
+
+MOST_ROWS = 5
+
+
+def assert_flips_below(
+    old: Any,
+    new: Any,
+    X: Any,
+    limit: float = 0.02,
+    *,
+    subgroups: Any = None,
+    upper: bool = False,
+    delta: float = 0.05,
+) -> ModelComparison:
+    """Fail if a new model changes more predictions than is allowed.
+
+    Parameters
+    ----------
+    old, new : fitted models, or arrays of predictions
+        The one in use, and the one that would replace it.
+    X : array-like or frame of shape (n, n_features)
+        Rows that neither has learned from.
+    limit : float, default=0.02
+        The largest share of changed predictions that passes.
+    subgroups : "auto", None, list of column names, or dict of name to labels, default=None
+        The worst of them is named when the assertion fails.
+    upper : bool, default=False
+        Whether to judge the upper limit of the share instead of the share in these rows: passes
+        only if these rows show that it is smaller in the population.
+    delta : float, default=0.05
+        The limits fail with probability at most delta.
+
+    Returns
+    -------
+    ModelComparison
+        Everything that was found.
+
+    Raises
+    ------
+    AssertionError
+        With flip rate, limit, worst group, and the first rows that change.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.testing import assert_flips_below
+    >>> old, new = np.zeros(200, dtype=int), np.zeros(200, dtype=int)
+    >>> new[7] = 1
+    >>> X = np.arange(200.0).reshape(-1, 1)
+    >>> assert_flips_below(old, new, X, limit=0.02)
+    ModelComparison(1 of 200 rows flip)
+    >>> assert_flips_below(old, new, X, limit=0.001)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: 1 of 200 predictions change. FAILED: flip rate 0.50% (0.01% to 2.75%), ...
+    """
+    found = compare(old, new, X, subgroups=subgroups, delta=delta)
+    judged = {"fail_above_limit" if upper else "fail_above": limit}
+    (gate,) = flip_gates(found.flips, **judged)
+    if not gate.passed:
+        raise AssertionError(" ".join([_counted(found), f"{gate}.", *_details(found)]))
+    return found
+
+
+def _counted(found: ModelComparison) -> str:
+    return f"{len(found.flipped)} of {len(found.predictions_a)} predictions change."
+
+
+def _details(found: ModelComparison) -> list[str]:
+    details = []
+    if found.by_subgroup:
+        group = found.worst_subgroups()[0]
+        details.append(
+            f"Worst group: {group_name(group)} with {group_flips(group)} of {group['rows']} rows."
+        )
+    rows = ", ".join(
+        f"{row} ({found.predictions_a[row]} → {found.predictions_b[row]})"
+        for row in found.flipped[:MOST_ROWS].tolist()
+    )
+    return [
+        *details,
+        f"Rows that change: {rows}{', ...' if len(found.flipped) > MOST_ROWS else ''}",
+    ]
