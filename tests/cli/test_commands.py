@@ -420,12 +420,30 @@ def test_thresholds_in_standard_errors(call, shop, tmp_path):
     assert "estimated (the standard error" in out
 
 
+def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
+    saved = tmp_path / "plan.json"
+    asked = ("--n", 300, "--rho", 0.2, "--standard-error", 0.05, "--n-blocks", 3)
+    code, out, _ = call("plan", "score", *asked, "--save", saved, "--json")
+    assert code == 0
+    assert not json.loads(out)["certified"]
+    assert Plan.load(saved).verdict == "estimated"
+    code, out, _ = call(*score_arguments(shop, tmp_path, "--plan", saved, "--json"))
+    assert code == 0
+    inputs = json.loads(out)["certificate"]["inputs"]
+    assert (inputs["n"], inputs["n_blocks"], inputs["n_partitions"]) == (300, 3, 8)
+    assert inputs["fixed_error"] == [0.05, 0.0]
+    call("plan", "--n", 300, "--rho", 0.3, "--save", saved)
+    code, _, err = call(*score_arguments(shop, tmp_path, "--plan", saved, "--learner", "score"))
+    assert code == 2
+    assert "this plan is for PointwiseReplicableClassifier" in err
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
         (("--threshold", "0.3"), "--threshold 0.3 needs --learner score"),
         (("--learner", "score", "--threshold", "high"), "give a number such as 0.3"),
-        (("--learner", "score", "--max-fits", "9"), "takes no --plan and no --max-fits"),
+        (("--learner", "score", "--max-fits", "9"), "takes no --max-fits"),
     ],
 )
 def test_options_that_do_not_go_together(call, shop, tmp_path, options, words):

@@ -14,6 +14,7 @@ from replearn import NotCertifiedWarning
 from replearn.bounds import MembershipLaw
 from replearn.bounds.coins import coin_law
 from replearn.bounds.heavy_sets import SetLaw, one_heavy_power
+from replearn.bounds.score import any_score_flip_bound, score_half_width
 from replearn.exceptions import CertificateError
 from replearn.guarantees import GUARANTEES, THEOREMS, Plan, certify, plan
 from replearn.hypotheses import Thresholds
@@ -23,6 +24,7 @@ from replearn.learners import (
     ReplicableSearchCV,
     ReplicableSelector,
     ReplicableThresholdClassifier,
+    ScoreReplicableClassifier,
     SemiReplicableClassifier,
 )
 from replearn.primitives import learn_finite_class, select_hypothesis
@@ -243,8 +245,9 @@ def test_planned_rows_of_primitives_are_certified_and_one_less_is_not(task, targ
 
 def test_every_task_that_can_be_planned_is_here():
     plannable = {task for task, entry in GUARANTEES.items() if entry.needed}
-    # no labels, and fresh noise: tests/learners/test_regressor.py, test_semi_private.py
-    apart = {"regression", "semi-private"}
+    # no labels, and fresh noise: tests/learners/test_regressor.py, test_semi_private.py; an
+    # estimate: below
+    apart = {"regression", "semi-private", "score"}
     assert {task for task, _ in (*PLANS, *MEANS)} | apart == plannable
 
 
@@ -344,3 +347,33 @@ def test_a_task_is_named_by_its_learner():
 def test_errors_name_what_is_wrong(call, words):
     with pytest.raises((TypeError, ValueError), match=words):
         call()
+
+
+def test_a_plan_in_standard_errors_is_an_estimate_that_follows_from_n():
+    made = plan("score", n=20_000, rho=0.2)
+    assert (made.verdict, made.certified) == ("estimated", False)
+    assert made.details["base learners"] <= 24
+    assert made.details["half-width in standard errors"] == score_half_width(0.2)
+    assert made.details["rho of any distribution"] == any_score_flip_bound(score_half_width(0.2))
+    # thresholds over all scores are the widest there are: others have a larger worst case
+    narrow = plan("score", n=20_000, rho=0.2, standard_error=0.05)
+    assert narrow.details["worst case of the design"] > made.details["worst case of the design"]
+    for each in (made, narrow):
+        assert Plan.from_json(each.to_json()) == each
+    with pytest.raises(TypeError, match=r"needs \['n'\]"):
+        plan("score", rho=0.1)
+    assert plan("score", n=2).reason.endswith("rows are needed, there are 2")
+
+
+def test_the_learner_follows_a_plan_in_standard_errors():
+    X, y = _sample(400)
+    made = plan(ScoreReplicableClassifier, n=300, rho=0.2, standard_error=0.05)
+    model = ScoreReplicableClassifier.from_plan(made, GaussianNB(), shared_key="k").fit(X, y)
+    inputs = model.certificate_.inputs
+    assert inputs["n"] == 300
+    assert inputs["n_blocks"] == made.details["blocks"]
+    assert inputs["n_partitions"] == made.details["partitions"]
+    stated = model.certificate_.value("worst_score_flip_bound")
+    assert stated >= made.details["worst case of the design"] * 0.999
+    with pytest.raises(ValueError, match="this plan is for"):
+        ScoreReplicableClassifier.from_plan(plan(n=300, rho=0.3))

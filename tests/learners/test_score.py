@@ -12,7 +12,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import ScoreReplicableClassifier
-from replearn.learners.score_design import MOST_FITS
+from replearn.guarantees.score import MOST_FITS
 from replearn.testing import check_replicable_classifier
 
 EXEMPT = {

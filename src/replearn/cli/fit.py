@@ -109,17 +109,26 @@ def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
-    if args.learner == "score":
-        if shared is not None or args.max_fits is not None:
+    if _by_scores(args, shared):
+        threshold = _threshold(args.threshold)
+        if shared is not None:
+            return ScoreReplicableClassifier.from_plan(shared, base, threshold=threshold)
+        if args.max_fits is not None:
             raise ValueError(
-                "--learner score takes no --plan and no --max-fits: it fits 24 models."
+                "--learner score takes no --max-fits: it fits 24 models, or those of its plan "
+                "(replearn plan score)."
             )
-        return ScoreReplicableClassifier(base, rho=rho, threshold=_threshold(args.threshold))
+        return ScoreReplicableClassifier(base, rho=rho, threshold=threshold)
     if args.threshold is not None:
         raise ValueError(f"--threshold {args.threshold} needs --learner score.")
     if shared is not None:
         return PointwiseReplicableClassifier(base, plan=shared)
     return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits)
+
+
+def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
+    """Tell whether thresholds are in standard errors: by the option, or by the plan."""
+    return args.learner == "score" or (shared is not None and shared.task == "score")
 
 
 def _threshold(text: str | None) -> Any:
@@ -162,9 +171,11 @@ def _read_incumbent(args: argparse.Namespace) -> Any:
 
 def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sample) -> int | None:
     """Rows of a block as the plan has them: from n and the options, never from the data."""
+    if _by_scores(args, shared):  # its blocks are large
+        return None
     if shared is not None:
         return shared.block_size if shared.unit == "rows" else None
-    if sample.groups is not None or args.learner == "score":  # its blocks are large
+    if sample.groups is not None:
         return None
     options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
     n_classes = max(2, len(set(sample.y.tolist())))

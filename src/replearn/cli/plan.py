@@ -38,6 +38,10 @@ _OF_OTHERS: dict[str, tuple[type, str]] = {
     "y_span": (float, "length of the range of y"),
     "epsilon": (float, "privacy loss"),
     "delta": (float, "failure probability of privacy"),
+    "standard_error": (
+        float,
+        "assumed: standard error of a score",
+    ),
     "nu": (float, "mass from which a point is heavy"),
     "p0": (float, "lower end of the gap of a coin, between -1 and 1"),
     "q0": (float, "upper end of the gap"),
@@ -56,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     groups = (
         ("numbers; what is left out is solved", _NUMBERS),
-        ("options of blocks that vote (pointwise, approximate)", _OF_VOTES),
+        ("options of blocks that vote (pointwise, approximate; score takes some)", _OF_VOTES),
         ("options of other tasks", _OF_OTHERS),
     )
     for title, options in groups:

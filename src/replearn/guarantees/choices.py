@@ -15,16 +15,17 @@ from replearn.records.checks import (
     if_given,
 )
 
-_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta")
+_FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta", "standard_error")
 _MEANS = ("p0", "q0")
 _POSITIVE = ("epsilon", "resolution", "y_span")
+_LEAST = {"cv": 2, "n_classes": 2}
 
 
 def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
     """Check the targets of a task and put them together with n, solved if it is None."""
     entry = guarantee(task)
-    names = (*entry.required, *entry.optional)
-    _refuse_other_names(entry, names, targets)
+    names = tuple(name for name in (*entry.required, *entry.optional) if name != "n")
+    _refuse_other_names(entry, names, targets, n)
     given = {**entry.optional, **{k: v for k, v in targets.items() if v is not None}}
     checked = {name: _checked(name, given[name]) for name in names}
     rows = if_given(check_count, "n", n)
@@ -36,10 +37,13 @@ def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
     return {"n": rows, **checked}
 
 
-def _refuse_other_names(entry: Guarantee, names: tuple[str, ...], targets: dict[str, Any]) -> None:
+def _refuse_other_names(
+    entry: Guarantee, names: tuple[str, ...], targets: dict[str, Any], n: int | None
+) -> None:
     given = [name for name, value in targets.items() if value is not None]
     unknown = [name for name in given if name not in names]
-    missing = [name for name in entry.required if name not in given]
+    known = given if n is None else [*given, "n"]
+    missing = [name for name in entry.required if name not in known]
     if unknown or missing:
         problem = f"does not take {unknown}" if unknown else f"needs {missing}"
         raise TypeError(f"plan({entry.task!r}) {problem}; it takes {', '.join(names)} and n")
@@ -52,7 +56,7 @@ def _checked(name: str, value: Any) -> Number | None:
         return check_number(name, value)
     if name in _POSITIVE:
         return check_positive(name, value)
-    return if_given(check_count, name, value, least=2 if name == "cv" else 1)
+    return if_given(check_count, name, value, least=_LEAST.get(name, 1))
 
 
 def needed_for(task: str, inputs: dict[str, Any]) -> Needed:
@@ -63,7 +67,10 @@ def needed_for(task: str, inputs: dict[str, Any]) -> Needed:
     >>> needed_for("selection", {"rho": 0.2, "alpha": 0.2, "beta": 0.05, "n_hypotheses": 3}).n
     1517
     """
-    return _needed(task, tuple((name, value) for name, value in inputs.items() if name != "n"))
+    known = {name: value for name, value in inputs.items() if name != "n"}
+    if "n" in guarantee(task).required:
+        known["n"] = inputs["n"]
+    return _needed(task, tuple(known.items()))
 
 
 @lru_cache(maxsize=256)
@@ -90,7 +97,7 @@ def conclude_choice(task: str, inputs: dict[str, Any]) -> Conclusion:
     elif inputs["n"] < needed.n:
         reasons = (f"{needed.n} rows are needed, there are {inputs['n']}",)
     else:
-        reasons = ()
+        reasons = needed.reasons
     return Conclusion(
         promises=((needed.promise or entry.promise).format(**inputs),),
         rho=inputs.get("rho"),
@@ -103,5 +110,6 @@ def conclude_choice(task: str, inputs: dict[str, Any]) -> Conclusion:
 
 def paper_rows(task: str, inputs: dict[str, Any]) -> tuple[tuple[str, str, str, str], ...]:
     """Return rows n beside the paper's rate with constant 1."""
-    rate = str(math.ceil(needed_for(task, inputs).rate))
-    return (("rows n", str(inputs["n"]), "not stated", rate),)
+    rate = needed_for(task, inputs).rate
+    stated = "not in the paper" if rate == 0.0 else str(math.ceil(rate))
+    return (("rows n", str(inputs["n"]), "not stated", stated),)

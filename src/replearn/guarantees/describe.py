@@ -55,9 +55,7 @@ class Record:
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
     identity, design = certificate.identity, certificate.design
-    named = certificate.verdict.replace("not", "NOT")
-    verdict = named if certificate.certified else f"{named}: {certificate.reason}"
-    rows = [("verdict", verdict), ("task", certificate.task)]
+    rows = [("verdict", _verdict(certificate)), ("task", certificate.task)]
     rows += number_rows(certificate)
     rows += input_rows(certificate.inputs) if design is None else design_rows(design)
     if identity.classes is not None:
@@ -80,6 +78,11 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     ]
 
 
+def _verdict(promise: "Certificate | Plan") -> str:
+    named = promise.verdict.replace("not", "NOT")
+    return named if promise.certified else f"{named}: {promise.reason}"
+
+
 def _about_key(fingerprint: str) -> str:
     """Say so where nobody chose a key."""
     if fingerprint != SharedKey(0).fingerprint:
@@ -95,7 +98,7 @@ def _points(schema: dict[str, Any]) -> str:
 def plan_rows(made: "Plan") -> list[tuple[str, str]]:
     """Return a plan as rows of a table."""
     rows = [
-        ("verdict", "certified" if made.certified else f"NOT certified: {made.reason}"),
+        ("verdict", _verdict(made)),
         ("task", f"{made.task} ({', '.join(made.learners)})"),
         ("promise", " ".join(made.promises)),
         *number_rows(made),

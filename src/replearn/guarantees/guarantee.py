@@ -29,6 +29,8 @@ class Needed:
         Its theorem, where that depends on the targets.
     promise : str or None
         The promise, where its words depend on the targets.
+    reasons : tuple of str
+        Why the promise is not certified whatever the number of rows.
     """
 
     n: int | None
@@ -37,6 +39,7 @@ class Needed:
     rate: float = math.nan
     theorem: str | None = None
     promise: str | None = None
+    reasons: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -54,7 +57,8 @@ class Guarantee:
     theorem : str
         Key of the main theorem.
     needed : callable or None
-        From the targets to `Needed`; None: the task cannot be planned this way.
+        From the targets to `Needed`; None: the task cannot be planned this way. With ``n`` among
+        the required targets the design follows from the rows, and n is never solved.
     required : tuple of str
         Targets without a default.
     optional : dict

@@ -104,6 +104,13 @@ class Plan(Record):
         return self._derived[0]
 
     @property
+    def verdict(self) -> str:
+        """Return "certified", "estimated" or "not certified"."""
+        if self.certified:
+            return "certified"
+        return "estimated" if guarantee(self.task).estimates else "not certified"
+
+    @property
     def reason(self) -> str:
         """Why not, what this n can promise, and which n the request needs."""
         if self.certified:

@@ -37,7 +37,7 @@ def plan(
         What is planned. Blocks that vote: "pointwise" (the same answer at each fixed point) or
         "approximate" (on all but a small mass of points). Others: "selection", "finite class",
         "search", "thresholds", "realizable", "semi", "finite randomness", "heavy",
-        "heavy, whole set", "one heavy point", "coins"; or the learner itself.
+        "heavy, whole set", "one heavy point", "coins", "score"; or the learner itself.
     n : int or None
         Rows (or groups) of each sample; None: the smallest number that meets the targets.
     rho : float or None
@@ -64,7 +64,8 @@ def plan(
         ``n_shared`` ("semi", "semi-private"), ``epsilon`` and ``delta`` ("semi-private"),
         ``y_span``, ``resolution`` and ``block_size`` ("regression"),
         ``n_candidates`` and ``block_size`` ("finite randomness"), ``nu`` ("heavy"),
-        ``p0`` and ``q0`` ("coins").
+        ``p0`` and ``q0`` ("coins"), ``standard_error``, ``n_classes``, ``n_blocks`` and
+        ``n_partitions`` ("score", which needs n and is an estimate: ``verdict``).
 
     Returns
     -------

@@ -26,6 +26,7 @@ from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
 from replearn.guarantees import Certificate, Identity
+from replearn.guarantees.score import FEWEST_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -46,8 +47,9 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import FEWEST_BLOCKS, Cut, cut_for, decision_threshold
+from replearn.learners.score_design import Cut, cut_for, decision_threshold
 from replearn.learners.score_rule import FittedScore
+from replearn.learners.single_rule import FollowsPlan
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -55,7 +57,7 @@ CALIBRATION_ROWS = 4000
 """Rows of the sample from which the standard error is estimated."""
 
 
-class ScoreReplicableClassifier(PassesFitParams, VotePredictions):
+class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
     """Keep the answers of a strong learner, with few large blocks and an estimated promise.
 
     Two runs that share the key, on two samples of one population, give a fixed point different

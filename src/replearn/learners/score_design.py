@@ -7,16 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.guarantees.score import blocks_and_partitions
 from replearn.learners.planning import Sample
-
-MOST_FITS = 24
-"""Base learners that are trained unless more are asked for."""
-
-FEWEST_BLOCKS = 3
-"""A row has at least two blocks that do not know it: their spread is known."""
-
-FEWEST_DEFAULT, MOST_DEFAULT = 4, 8
-"""Blocks by default."""
 
 
 class Cut(NamedTuple):
@@ -41,25 +33,12 @@ def cut_for(sample: Sample, learner: Any) -> Cut:
             f"sample_size={n} {sample.unit}, but the sample has {sample.n}: use the smallest "
             "number among the labs."
         )
-    n_blocks = default_blocks(n) if learner.n_blocks is None else int(learner.n_blocks)
+    n_blocks, ways = blocks_and_partitions(n, learner.n_blocks, learner.n_partitions)
     if n < n_blocks:
         raise ValueError(
             f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
         )
-    ways = max(1, MOST_FITS // n_blocks) if learner.n_partitions is None else learner.n_partitions
-    return Cut(n, n_blocks, int(ways), learner.decimals)
-
-
-def default_blocks(n: int) -> int:
-    """Return the number of blocks for so many rows: 8, fewer below 2,000, at least 4.
-
-    Settled on three files: with 4 blocks boosting keeps a little more accuracy on one, and varies
-    more on the two others.
-
-    >>> default_blocks(400), default_blocks(1600), default_blocks(20_000)
-    (4, 6, 8)
-    """
-    return min(max(n // 250, FEWEST_DEFAULT), MOST_DEFAULT)
+    return Cut(n, n_blocks, ways, learner.decimals)
 
 
 def decision_threshold(
