@@ -58,7 +58,7 @@ def test_limit_covers_when_all_points_vote_alike(law):
 def test_treating_points_as_independent_would_not_cover():
     """With T/2 replaced by (points x T/2) the limit fails: all points share the blocks."""
     law, delta, q, points = uniform_law(32), 0.1, 0.2, 1000
-    from replearn.bounds.concentration import kl_upper
+    from replearn.bounds.numeric import kl_upper
 
     counts = np.arange(33)
     disagreement = np.array([block_disagreement([k], 32) for k in counts])

@@ -1,10 +1,10 @@
 """Measure flips on your own data: pairs of trainings, findings, displays, report."""
 
 from replearn.auditing._audit import audit
-from replearn.auditing._check import Check, Finding
+from replearn.auditing._checks import CHECKS
 from replearn.auditing._contenders import KINDS, is_replicable
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._findings import CHECKS
+from replearn.auditing._findings import Check, Finding
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._result import AuditResult
 from replearn.auditing._statistics import Estimate

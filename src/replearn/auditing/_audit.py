@@ -12,12 +12,11 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.auditing._budget import Affordable, afford
 from replearn.auditing._columns import cells, data_facts, make_subgroups
 from replearn.auditing._contenders import Setting, make_contenders
 from replearn.auditing._design import AuditDesign, Rows, design_options, draw_rows, make_design
 from replearn.auditing._measurement import ContenderResult
-from replearn.auditing._pairs import INTERRUPTED, Finished, run_pairs
+from replearn.auditing._pairs import INTERRUPTED, Affordable, Finished, afford, run_pairs
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Store, Task, earlier_manifest
 from replearn.binding.learner import describe_learner

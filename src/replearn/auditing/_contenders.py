@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
-from replearn.auditing._clock import check_clock
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
+from replearn.execution.runtime import check_clock
 from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from replearn.auditing import _report, _summary
-from replearn.auditing._check import Finding
-from replearn.auditing._findings import checked_codes, find
+from replearn.auditing._checks import CHECKS
+from replearn.auditing._findings import Finding
 from replearn.auditing._measurement import Measurement
 from replearn.records.checks import check_choice, check_fraction
 from replearn.records.files import write_atomically
@@ -57,7 +57,7 @@ class AuditResult(Measurement):
         return dataclasses.replace(
             self,
             delta=self.delta if delta is None else check_fraction("delta", delta, one=False),
-            ignore=self.ignore if ignore is None else checked_codes(ignore),
+            ignore=self.ignore if ignore is None else _checked_codes(ignore),
             about=self.about if about is None else dict(about),
             reader=self.reader if reader is None else check_choice("reader", reader, READERS),
         )
@@ -65,7 +65,7 @@ class AuditResult(Measurement):
     @cached_property
     def findings(self) -> tuple[Finding, ...]:
         """The outcome of every check, by code."""
-        return find(self)
+        return tuple(check.run(self) for check in CHECKS)
 
     @cached_property
     def _values(self) -> dict[str, Any]:
@@ -154,3 +154,11 @@ class AuditResult(Measurement):
 
     def _repr_html_(self) -> str:
         return _report.to_notebook(self._values)
+
+
+def _checked_codes(ignore: Sequence[str]) -> tuple[str, ...]:
+    """Refuse codes that do not exist: a typing error would go unnoticed."""
+    known = [check.code for check in CHECKS]
+    if isinstance(ignore, str) or not set(ignore) <= set(known):
+        raise ValueError(f"ignore={ignore!r} must be a list of codes; known are {known}.")
+    return tuple(ignore)

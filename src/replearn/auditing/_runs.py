@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._clock import stop_after
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
+from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
 from replearn.records.files import claim_folder, read_manifest, write_bytes_atomically

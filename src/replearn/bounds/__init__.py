@@ -5,7 +5,6 @@ imported from its module.
 """
 
 from replearn.bounds.approximate import disagreement_bound, disagreement_tail
-from replearn.bounds.concentration import binomial_limits
 from replearn.bounds.flips import flip_bound, flip_curve, flip_supremum, runs_bound
 from replearn.bounds.foreseen import flip_estimate
 from replearn.bounds.fresh import flip_limits, flip_rate_limit
@@ -13,6 +12,7 @@ from replearn.bounds.halves import halves_supremum
 from replearn.bounds.laws import ThresholdLaw, arcsine_law, error_factor, table_law, uniform_law
 from replearn.bounds.membership import MembershipLaw, membership_flip_bound
 from replearn.bounds.multiclass import multiclass_flip_bound
+from replearn.bounds.numeric import binomial_limits
 from replearn.bounds.optimal import optimal_law
 from replearn.bounds.selection import selection_flip_bound_sampled, smallest_sample_selection
 from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size

@@ -10,9 +10,8 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.concentration import binomial_limits, kl_lower, kl_upper
 from replearn.bounds.multiclass import class_weights
-from replearn.bounds.numeric import Floats
+from replearn.bounds.numeric import Floats, binomial_limits, kl_lower, kl_upper
 from replearn.records.checks import check_count, check_fraction
 
 _DRAWS = 1000

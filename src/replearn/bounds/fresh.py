@@ -10,16 +10,17 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.bounds.concentration import (
+from replearn.bounds.flips import flip_curve, flip_supremum
+from replearn.bounds.foreseen import Integers, as_columns, checked_thresholds, crossing_bound
+from replearn.bounds.laws import ThresholdLaw
+from replearn.bounds.numeric import (
+    Floats,
     bernoulli_divergence,
     binomial_limits,
     kl_lower,
     kl_upper,
+    round_up,
 )
-from replearn.bounds.flips import flip_curve, flip_supremum
-from replearn.bounds.foreseen import Integers, as_columns, checked_thresholds, crossing_bound
-from replearn.bounds.laws import ThresholdLaw
-from replearn.bounds.numeric import Floats, round_up
 from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect_arrays
 

@@ -10,8 +10,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.concentration import bernoulli_divergence
-from replearn.bounds.numeric import Floats, upper_probability
+from replearn.bounds.numeric import Floats, bernoulli_divergence, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.bounds.vc import GHOST_RATIOS, log_growth, realizable_tail_within
 from replearn.records.checks import check_count, check_fraction, check_fractions

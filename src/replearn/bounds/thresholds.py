@@ -7,8 +7,7 @@ nearest. Nothing is assumed about atoms. Proofs: docs/theory/thresholds-proper.m
 
 import math
 
-from replearn.bounds.concentration import dkw_tail
-from replearn.bounds.numeric import upper_probability
+from replearn.bounds.numeric import dkw_tail, upper_probability
 from replearn.bounds.selection import same_candidates_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive

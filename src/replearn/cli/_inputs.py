@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.cli import add_options, say, say_all
-from replearn.cli._labels import as_labels, clean_labels, read_labels_of
-from replearn.cli._overview import overview
+from replearn.cli._labels import as_labels, clean_labels, overview, read_labels_of
 from replearn.randomness import SharedKey
 from replearn.tables.files import Table, TableFileError, read_table
 from replearn.tables.kinds import ID

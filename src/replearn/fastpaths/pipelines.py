@@ -1,7 +1,8 @@
 """Pipelines vote by what reaches their last steps, computed for all at once where possible.
 
 Three ways, one shape. *Folded*: the transformers before a linear model are folded into its
-weights, and one product gives the scores of all pipelines (rounded as those of any linear model
+weights (scaling, filling in and one-hot encoding give weighted sums of terms: see `basis`),
+and one product gives the scores of all pipelines (rounded as those of any linear model
 here: see `linear`). *Encoded*: what reaches trees behind encoders is computed for all pipelines
 from one table of terms; codes, levels, filled-in and plain numbers are sums of terms without any
 rounding, so the features have the bits of the pipeline's own transformers. *Plain*: transformers
@@ -11,21 +12,99 @@ vote by their kind.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from sklearn.pipeline import Pipeline
 
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import group_members
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
-from replearn.fastpaths.folding import Features, Folded, encoded_features, fold
 from replearn.fastpaths.linear import Form, LinearVoter
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer, transformers_of
+from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 from replearn.fastpaths.trees import TreeVoter
 from replearn.tables import n_rows, row_chunks, slice_rows
+
+
+@dataclass(frozen=True)
+class Features:
+    """What reaches the last step of a pipeline, and the names of the table's columns."""
+
+    names: Sequence[str]
+    sums: list[Sum]
+    n_columns = 1  # weights are sparse: one pipeline counts as one column of terms
+
+    @cached_property
+    def terms(self) -> list[Term]:
+        """All terms, in the order of their first use, and those of missing cells."""
+        terms: dict[Term, None] = {}
+        for one in self.sums:
+            terms.update(dict.fromkeys(one.terms))
+            if one.open is not None:
+                terms[Term(one.open, Of.MISSING)] = None
+        return list(terms)
+
+
+@dataclass(frozen=True)
+class Folded:
+    """The scores of a pipeline: weights of terms, one column per score, and intercepts."""
+
+    terms: list[Term]
+    weights: NDArray[np.float64]
+    intercepts: NDArray[np.float64]
+    names: Sequence[str]
+
+    @property
+    def n_columns(self) -> int:
+        """Number of scores."""
+        return len(self.intercepts)
+
+
+def fold(pipeline: Pipeline) -> Folded | None:
+    """Fold a fitted pipeline that ends with a linear model."""
+    features = encoded_features(pipeline)
+    if features is None or any(map(_keeps_missing_codes, features.sums)):
+        return None
+    sums = features.sums
+    model = pipeline.steps[-1][1]
+    coefficients = np.atleast_2d(model.coef_).astype(np.float64)
+    if not sums or coefficients.shape[1] != len(sums):
+        return None
+    entries = [
+        (term, column, weight)
+        for column, feature in enumerate(sums)
+        for term, weight in feature.terms.items()
+    ]
+    terms, columns, factors = zip(*entries, strict=True)
+    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
+    weights = np.zeros((len(places), len(coefficients)))
+    products = np.array(factors)[:, np.newaxis] * coefficients.T[list(columns)]
+    np.add.at(weights, [places[term] for term in terms], products)
+    constants = np.array([feature.constant for feature in sums])
+    intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
+    return Folded(list(places), weights, intercepts, features.names)
+
+
+def encoded_features(pipeline: Pipeline) -> Features | None:
+    """Return what reaches the last step of a pipeline as sums of terms."""
+    steps = [step for _, step in pipeline.steps[:-1]]
+    try:
+        names, features = columns_of(steps)
+        return Features(names, [as_sum(feature) for feature in through(steps, features)])
+    except CannotFold:
+        return None
+
+
+def _keeps_missing_codes(feature: Sum) -> bool:
+    """Whether a missing cell, which is no number, reaches the model as such."""
+    return feature.open is not None and Term(feature.open, Of.NUMBER) not in feature.terms
+
 
 ROWS_PER_CHUNK = 6144
 """Rows transformed at a time: what the transformers make of them must fit into memory."""

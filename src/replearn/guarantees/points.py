@@ -9,7 +9,7 @@ hypergeometric law (theorem: equal-shares).
 import math
 from typing import Any, NamedTuple
 
-from replearn.bounds.shares import equal_share_tail
+from replearn.bounds.numeric import equal_share_tail
 
 FALSE_ALARM = 1e-9
 """Probability that two runs on one population are told apart by their sketches."""

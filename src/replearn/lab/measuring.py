@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.stats import t as student
 
-from replearn.bounds.concentration import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 
 DELTA = 0.05
 

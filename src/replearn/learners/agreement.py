@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from replearn.bounds.concentration import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from replearn.bounds.selection import selection_agreement
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import Progress

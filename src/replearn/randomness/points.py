@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
 from replearn.randomness.columns import ColumnEncoder, Values
-from replearn.randomness.frames import arrow_source, pandas_source, polars_source
 from replearn.randomness.kinds import BadCellError, BadRowError, Kinds, Words
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
@@ -22,8 +21,11 @@ from replearn.randomness.sources import (
     RowsSource,
     Source,
     SparseSource,
+    arrow_source,
     is_row,
+    pandas_source,
     pick,
+    polars_source,
     read_encoded,
     row_number,
     split_mask,

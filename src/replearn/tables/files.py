@@ -16,13 +16,14 @@ from replearn.tables._text_files import (
     read_lines,
     read_texts,
 )
-from replearn.tables.amounts import how_written, looks_like_amounts
 from replearn.tables.kinds import (
     ID,
     KINDS,
     TEXT,
     cells_as,
     guess_kind,
+    how_written,
+    looks_like_amounts,
     looks_like_id,
     typed_cells_as,
     typed_kind,

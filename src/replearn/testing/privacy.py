@@ -14,7 +14,7 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds.concentration import binomial_limits
+from replearn.bounds.numeric import binomial_limits
 from replearn.records.checks import check_count, check_fraction
 
 

@@ -3,9 +3,15 @@
 import polars as pl
 import pytest
 
-from replearn.tables.amounts import how_written, looks_like_amounts, read_numbers
 from replearn.tables.files import read_table
-from replearn.tables.kinds import cells_as, guess_kind, typed_cells_as
+from replearn.tables.kinds import (
+    cells_as,
+    guess_kind,
+    how_written,
+    looks_like_amounts,
+    read_numbers,
+    typed_cells_as,
+)
 
 CELLS = {
     ("12,345", None): 12345.0,
