@@ -75,9 +75,9 @@ try:
 except ImportError:  # pragma: no cover - private: they may move
     LokyBackend = ThreadingBackend = get_active_backend = None
 try:
-    from joblib.externals.loky import reusable_executor
+    from joblib.externals.loky import ProcessPoolExecutor, reusable_executor
 except ImportError:  # pragma: no cover
-    reusable_executor = None
+    ProcessPoolExecutor = reusable_executor = None
 try:
     import cloudpickle  # what joblib sends learners to its workers with
 except ImportError:  # pragma: no cover - older releases of joblib bring their own

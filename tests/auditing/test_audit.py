@@ -329,7 +329,7 @@ def slow_audit(folder):
 
 
 def finished(folder):
-    return len(list(folder.glob("[!.]*.npz")))
+    return len(list(folder.glob("*.pair")))
 
 
 def test_kill_minus_nine_then_resume(tmp_path):

@@ -17,7 +17,7 @@ from replearn.execution.runtime import check_clock
 from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey
-from replearn.tables import n_rows, take_rows
+from replearn.tables import n_rows, own_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
@@ -281,9 +281,9 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         for model in self.estimators_:
             if hasattr(model, "predict_proba"):
                 places = np.searchsorted(self.classes_, model.classes_)
-                total[:, places] += model.predict_proba(X)
+                total[:, places] += model.predict_proba(own_rows(X))
             else:
-                total += np.asarray(model.predict(X))[:, np.newaxis] == self.classes_
+                total += np.asarray(model.predict(own_rows(X)))[:, np.newaxis] == self.classes_
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:

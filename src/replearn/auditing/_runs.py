@@ -16,23 +16,32 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
+from replearn.execution.asking import ask_labels, ask_probabilities
 from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
-from replearn.records.files import claim_folder, read_manifest, write_bytes_atomically
+from replearn.records.files import (
+    claim_folder,
+    read_manifest,
+    seal,
+    unseal,
+    write_bytes_atomically,
+)
 from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
 LONGEST_NOTE, LONGEST_GROUP = 400, 60
 MANIFEST = "audit.json"
-FORMAT = "replearn-audit-folder"
+FORMAT = "replearn-audit-folder 2"
+_HERE = "a pair"  # which one, a note says
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,7 +159,9 @@ class Store:
         """Tell whether a pair is finished; then it is in `finished`."""
         path = self._path(contender, pair)
         if (contender, pair) not in self.finished and path is not None and path.exists():
-            self.finished[contender, pair] = PairOutcome.from_bytes(path.read_bytes())
+            content = unseal(path.read_bytes())
+            if content is not None:  # otherwise it is damaged: run again, and written anew
+                self.finished[contender, pair] = PairOutcome.from_bytes(content)
         return (contender, pair) in self.finished
 
     def put(self, contender: int, pair: int, outcome: PairOutcome) -> None:
@@ -158,10 +169,10 @@ class Store:
         self.finished[contender, pair] = outcome
         path = self._path(contender, pair)
         if path is not None:
-            write_bytes_atomically(path, outcome.to_bytes())
+            write_bytes_atomically(path, seal(outcome.to_bytes()))
 
     def _path(self, contender: int, pair: int) -> Path | None:
-        name = f"{self._tag}-{contender:02d}-{pair:04d}.npz"
+        name = f"{self._tag}-{contender:02d}-{pair:04d}.pair"
         return None if self._folder is None else self._folder / name
 
 
@@ -230,14 +241,14 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
 
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
     """Tell a replicable learner the classes of the whole file."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
 
 
 def _certificate_of(model: Any) -> dict[str, Any]:
     """Return a fitted vote's certificate as JSON; of other tasks only the promises."""
-    last = model.steps[-1][1] if hasattr(model, "steps") else model
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
     certificate = getattr(last, "certificate_", None)
     if isinstance(certificate, Certificate) and certificate.design is not None:
         return {"certificate": certificate.to_json(), "promises": ()}
@@ -246,10 +257,15 @@ def _certificate_of(model: Any) -> dict[str, Any]:
     return {"certificate": None, "promises": promises, "verdict": verdict}
 
 
-def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
-    outcome: dict[str, Any] = {"predictions": _codes(model.predict(points), classes)}
+def _predict(model: Any, classes: NDArray[Any], points: Any, name: str = "a run") -> dict[str, Any]:
+    labels = ask_labels(model, points, name)
+    unknown = ~np.isin(labels, classes)
+    if unknown.any():
+        kind, answer = type(model).__name__, labels[unknown].tolist()[0]
+        raise ValueError(f"{kind} answered {answer!r}, which is not one of the labels {classes!r}")
+    outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):
-        values = model.predict_proba(points)
+        values = ask_probabilities(model, points, len(model.classes_), _HERE)
         outcome["probabilities"] = np.zeros((len(values), len(classes)))
         outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
     return outcome

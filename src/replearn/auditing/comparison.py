@@ -16,7 +16,7 @@ from replearn.auditing._statistics import Estimate, mean_limits
 from replearn.auditing._usefulness import Answers, Usefulness, majority, usefulness
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
-from replearn.tables import n_rows
+from replearn.tables import n_rows, own_rows
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -217,7 +217,9 @@ def compare(
     True
     """
     model_a, model_b = _as_model("model_a", model_a, X), _as_model("model_b", model_b, X)
-    predictions_a, predictions_b = np.asarray(model_a.predict(X)), np.asarray(model_b.predict(X))
+    predictions_a, predictions_b = (
+        np.asarray(model.predict(own_rows(X))) for model in (model_a, model_b)
+    )
     differ = predictions_a != predictions_b
     verdict, same = _comparability(model_a, model_b)
     return ModelComparison(
@@ -318,7 +320,7 @@ def _answers(
     if hasattr(model, "predict_proba") and np.isin(model.classes_, classes).all():
         probabilities = np.zeros_like(said)
         places = np.searchsorted(classes, model.classes_)
-        probabilities[:, places] = model.predict_proba(X)
+        probabilities[:, places] = model.predict_proba(own_rows(X))
         probabilities = probabilities[np.newaxis, np.newaxis]
     return Answers(truth, said[np.newaxis, np.newaxis], probabilities)
 

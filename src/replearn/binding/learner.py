@@ -29,11 +29,18 @@ from sklearn.frozen import FrozenEstimator
 from replearn.binding.digests import Bound, bind
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
-from replearn.execution import block_store, fit_blocks, one_thread, random_state_names, set_seeds
-from replearn.execution.fitting import Block, fit_one_block, keyed_seeds
+from replearn.execution import (
+    block_store,
+    fit_blocks,
+    keyed_seeds,
+    one_thread,
+    random_state_names,
+    set_seeds,
+)
+from replearn.execution.fitting import Block, fit_one_block
 from replearn.execution.runtime import no_autologging
 from replearn.randomness import SharedKey
-from replearn.tables import take_rows
+from replearn.tables import own_rows, take_rows
 
 SWITCH = "REPLEARN_CHECK_BLOCK"
 """Environment variable: "off" fits no block again, "here" none in another process."""
@@ -202,9 +209,13 @@ def answers_of(model: Any, probes: Any) -> Answers:
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")  # whoever predicts hears them
-            return {n: np.asarray(getattr(model, n)(probes)) for n in _ASKED if hasattr(model, n)}
+            return {n: _answer(model, n, probes) for n in _ASKED if hasattr(model, n)}
     except Exception:
         return {}
+
+
+def _answer(model: Any, method: str, probes: Any) -> NDArray[Any]:
+    return np.asarray(getattr(model, method)(own_rows(probes)))
 
 
 def _alike(one: Answers, two: Answers) -> bool:

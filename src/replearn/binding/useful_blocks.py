@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 from replearn.exceptions import ConstantBlocksWarning, warn_user
 from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
-from replearn.tables import take_rows
+from replearn.tables import own_rows, take_rows
 
 LEAVES_TO_LEARN = 4
 """A tree with room for so many leaves is worth training; with one it is a constant."""
@@ -217,7 +217,7 @@ def _tells_apart(model: Any, probes: Any) -> bool:
     names = ("decision_function", "predict_proba", "predict")
     try:
         ask = next(getattr(model, name) for name in names if hasattr(model, name))
-        answers = np.asarray(ask(probes))
+        answers = np.asarray(ask(own_rows(probes)))
     except Exception:
         return True  # nothing is known; a fit does not fail over a question nobody asked
     return bool((answers != answers[:1]).any())

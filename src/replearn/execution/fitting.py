@@ -10,6 +10,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
@@ -24,9 +25,12 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
+from replearn.execution.asking import naming
 from replearn.execution.constant import ConstantVote
 from replearn.execution.plugins import fit_functions
 from replearn.execution.runtime import Progress, Shelf, active_store, no_autologging, one_thread
+from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
+from replearn.execution.time_limit import active_guard
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
@@ -52,6 +56,8 @@ THREADED = frozenset(
 
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
+
+_CHECKED = {"skip_parameter_validation": True}
 
 
 @dataclass(frozen=True)
@@ -153,7 +159,7 @@ def fit_one_block(estimator: Any, block: Block) -> Any:
     """Fit a clone of the base learner on one block."""
     if (block.y == block.y[0]).all():
         return ConstantVote(block.y[0])
-    try:
+    with naming(estimator, block.name):
         model = _fresh(estimator)
         set_seeds(model, block.seeds)
         # Plug-ins check nothing: only where scikit-learn has checked the parameters before.
@@ -161,10 +167,8 @@ def fit_one_block(estimator: Any, block: Block) -> Any:
             for fit in block.faster:
                 if fit(model, block.X, block.y):
                     return model
-        return model.fit(block.X, block.y, **block.params)
-    except Exception as error:
-        _name_block(error, estimator, block.name)
-        raise
+        model.fit(block.X, block.y, **block.params)  # whatever it returns
+    return model
 
 
 def _fresh(estimator: Any) -> Any:
@@ -177,9 +181,11 @@ def _fresh(estimator: Any) -> Any:
     return clone(estimator)
 
 
-def _fit_batch(estimator: Any, batch: list[Block]) -> list[Any]:
+def _fit_batch(
+    estimator: Any, batch: list[Block], settings: Mapping[str, Any] = _CHECKED
+) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
-    with one_thread(), config_context(skip_parameter_validation=True):
+    with one_thread(), config_context(**settings):
         return [_fit_and_keep(estimator, block) for block in batch]
 
 
@@ -214,7 +220,10 @@ def _run(
     estimator: Any, work: Iterator[Block], n_blocks: int, n_jobs: int | None
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
-    workers = effective_n_jobs(n_jobs)
+    workers, guard = effective_n_jobs(n_jobs), active_guard()
+    if guard is not None:
+        yield from guard.run(_watched(estimator, work), _fit_batch, workers)
+        return
     prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
     for block in work:
@@ -229,9 +238,26 @@ def _run(
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
+    # Large blocks reach a worker as mapped memory: a learner that writes into its rows may.
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", mmap_mode="c")
     batches = iter(lambda: list(islice(work, size)), [])
-    yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)
+    try:
+        yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)
+    except BrokenExecutor as error:
+        raise RuntimeError(
+            f"a worker process ended while {type(estimator).__name__} was fitted on one of "
+            f"{n_blocks} blocks: out of memory, or the base learner ends or crashes its process. "
+            "Use fewer n_jobs; inside `with replearn.execution.time_limit(seconds)` the error "
+            "names the block."
+        ) from error
+
+
+def _watched(estimator: Any, work: Iterator[Block]) -> Iterator[tuple[str, tuple[Any, ...]]]:
+    """Name the blocks, each a batch of its own; the first one checks the parameters."""
+    kind = type(estimator).__name__
+    for number, block in enumerate(work):
+        settings = {**get_config(), "skip_parameter_validation": number > 0}
+        yield f"{kind} on {block.name}", (estimator, [block], settings)
 
 
 def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
@@ -245,71 +271,3 @@ def _workers_pay(seconds: list[float], n_left: int, prefer: str) -> bool:
 def _batch_size(seconds_per_block: float, n_blocks: int, workers: int) -> int:
     wanted = int(SECONDS_PER_TASK / max(seconds_per_block, 1e-6))
     return max(1, min(wanted, n_blocks // (4 * workers)))
-
-
-def _name_block(error: Exception, estimator: Any, name: str) -> None:
-    """Say in the error which block it comes from; its type stays what it was."""
-    where = f"{type(estimator).__name__} failed on {name}"
-    if len(error.args) == 1 and isinstance(error.args[0], str):
-        error.args = (f"{where}: {error.args[0]}",)
-    else:
-        error.add_note(where)
-
-
-_NAME = "random_state"
-
-
-def random_state_names(estimator: Any) -> list[str]:
-    """List the places of a base learner, however deeply nested, that take a seed.
-
-    Parameters
-    ----------
-    estimator : estimator
-        A scikit-learn estimator.
-
-    Returns
-    -------
-    list of str
-        Parameter names; ``"cv.random_state"`` stands for the attribute of the splitter ``cv``,
-        which is no estimator and has no parameters of its own.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import BaggingClassifier
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> from replearn.execution import random_state_names
-    >>> random_state_names(BaggingClassifier(DecisionTreeClassifier()))
-    ['estimator__random_state', 'random_state']
-    """
-    parameters = estimator.get_params(deep=True)
-    names = [name for name in parameters if name == _NAME or name.endswith("__" + _NAME)]
-    names += [f"{name}.{_NAME}" for name, value in parameters.items() if _is_splitter(value)]
-    return sorted(names)
-
-
-def keyed_seeds(names: list[str], key: SharedKey) -> dict[str, int]:
-    """Give each named place its own seed."""
-    return {name: key.seed_for(name) for name in names}
-
-
-def set_seeds(estimator: Any, seeds: dict[str, int]) -> None:
-    """Write the seeds into an estimator; its splitters must be its own (as after ``clone``)."""
-    if list(seeds) == [_NAME]:
-        estimator.random_state = seeds[_NAME]  # what set_params does, ten times as fast
-        return
-    parameters = {name: seed for name, seed in seeds.items() if "." not in name}
-    if parameters:
-        estimator.set_params(**parameters)
-    for name, seed in seeds.items():
-        if "." in name:
-            splitter = estimator.get_params(deep=True)[name.removesuffix("." + _NAME)]
-            splitter.random_state = seed
-
-
-def _is_splitter(value: Any) -> bool:
-    return (
-        hasattr(value, _NAME)
-        and hasattr(value, "split")
-        and not hasattr(value, "get_params")
-        and getattr(value, "shuffle", True)
-    )

@@ -31,6 +31,7 @@ class Member:
     model: Any
     partition: int
     codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
+    name: str = "a block"  # in errors
 
 
 class Voter:

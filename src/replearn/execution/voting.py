@@ -22,6 +22,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution import plugins
+from replearn.execution.asking import ask_codes, ask_numbers, ask_probabilities, naming
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.runtime import one_thread
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
@@ -46,29 +47,17 @@ class LoopVoter(Voter):
         """Add the votes on some rows."""
         for rows, chunk in self.chunks(X):
             for member in self.members:
-                add_codes(counts[rows], member, _predicted_codes(member, chunk))
+                codes = ask_codes(member.model, chunk, member.codes, member.name)
+                add_codes(counts[rows], member, codes)
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
         for rows, chunk in self.chunks(X):
             part = totals[rows]
             for member in self.members:
-                shares = member.model.predict_proba(chunk)[: len(part)]
+                asked = member.model, chunk, len(member.codes), member.name
+                shares = ask_probabilities(*asked)[: len(part)]
                 part[:, member.partition, member.codes] += shares
-
-
-def _predicted_codes(member: Member, X: Any) -> NDArray[np.intp]:
-    """Ask a model, and translate its labels to positions in the list of all classes."""
-    labels = np.asarray(member.model.predict(X))
-    codes = np.full(len(labels), -1, dtype=np.intp)
-    for label, code in zip(member.model.classes_, member.codes, strict=True):
-        codes[labels == label] = code
-    if (codes < 0).any():
-        raise ValueError(
-            f"{type(member.model).__name__} answered {labels[codes < 0][0]!r}, "
-            f"which is not one of its classes {member.model.classes_!r}"
-        )
-    return codes
 
 
 def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
@@ -193,10 +182,11 @@ def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.floa
     """
     chunks = list(LoopVoter([]).chunks(X))
     with one_thread():
-        for model in models:
+        for place, model in enumerate(models):
             answers = np.empty(n_rows(X))
             for rows, chunk in chunks:
-                answers[rows] = np.asarray(model.predict(chunk), float)[: rows.stop - rows.start]
+                numbers = ask_numbers(model, chunk, f"block {place}")
+                answers[rows] = numbers[: rows.stop - rows.start]
             yield answers
 
 
@@ -205,13 +195,17 @@ def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) ->
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     members = []
     for place, model in enumerate(estimators):
-        try:
-            codes = [code_of[label] for label in np.asarray(model.classes_).tolist()]
-        except KeyError as error:
+        name = f"block {place % n_blocks} of partition {place // n_blocks}"
+        with naming(model, name):
+            known = np.asarray(model.classes_).tolist()
+        unknown = [label for label in known if label not in code_of]
+        if unknown:
             raise ValueError(
-                f"model {place} knows the class {error.args[0]!r}, which is not in classes"
-            ) from None
-        members.append(Member(model, place // n_blocks, np.asarray(codes, dtype=np.intp)))
+                f"{type(model).__name__} of {name} knows the class {unknown[0]!r}, which is not "
+                "one of the labels"
+            )
+        codes = np.asarray([code_of[label] for label in known], dtype=np.intp)
+        members.append(Member(model, place // n_blocks, codes, name))
     return members
 
 

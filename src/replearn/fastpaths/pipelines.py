@@ -29,7 +29,7 @@ from replearn.fastpaths.linear import Form, LinearVoter
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer, transformers_of
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 from replearn.fastpaths.trees import TreeVoter
-from replearn.tables import n_rows, row_chunks, slice_rows
+from replearn.tables import n_rows, own_rows, row_chunks, slice_rows
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class PipelineVoter(Voter):
     def _features(self, rows: Any) -> Iterable[Any]:
         """Yield the features of each pipeline."""
         for member in self.members:
-            table = rows
+            table = own_rows(rows)  # a scaler with copy=False writes into it
             for step in transformers_of(member.model):
                 table = step.transform(table)
             yield table

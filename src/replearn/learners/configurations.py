@@ -26,6 +26,7 @@ from replearn.execution import (
     random_state_names,
     set_seeds,
 )
+from replearn.execution.asking import ask_labels
 from replearn.guarantees.search import folds_error
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey, as_points
@@ -220,7 +221,10 @@ def training_errors(
             with block_store(None):  # a folder of finished blocks is for one fit, not for these
                 fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             # All rows are asked, to cut the table once.
-            answers = [np.asarray(one.predict(rows))[own] for own, one in enumerate(fitted)]
+            answers = [
+                ask_labels(one, rows, f"training {start + own}")[own]
+                for own, one in enumerate(fitted)
+            ]
             wrong[place] += np.count_nonzero(answers != labels)
             if look is not None and start == 0:
                 look(model, fitted)

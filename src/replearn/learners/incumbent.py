@@ -23,6 +23,7 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.results import InWords
+from replearn.tables import own_rows
 
 Floats = NDArray[np.float64]
 
@@ -226,7 +227,7 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        evidence = self._evidence(X, points)
+        evidence = self._evidence(own_rows(X), points)  # the incumbent is asked about the same
         every, new = np.arange(len(evidence)), evidence.argmax(axis=1)
         if self.incumbent is None:
             old, answer, against = self.classes_[new], new, new
@@ -312,5 +313,5 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 def _ask(model: Any, X: Any, points: Any) -> Any:
     """Ask a model; ids go to models of this library only."""
     if points is None or not (hasattr(model, "certificate_") or hasattr(model, "n_retrainings_")):
-        return model.predict(X)
+        return model.predict(own_rows(X))
     return model.predict(X, points=points)

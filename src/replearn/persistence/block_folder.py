@@ -32,6 +32,8 @@ from replearn.records.files import (
     differences,
     other_work,
     read_manifest,
+    seal,
+    unseal,
     write_bytes_atomically,
 )
 from replearn.records.json import digest_of
@@ -39,7 +41,6 @@ from replearn.records.json import digest_of
 MANIFEST = "fit.json"
 TRAINING = "training.json"
 FORMAT = "replearn-fit-folder 3"
-_DIGEST_BYTES = 32
 _MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
 
@@ -148,9 +149,8 @@ class TrainingFolder:
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
-        content = path.read_bytes()
-        digest, written = content[:_DIGEST_BYTES], content[_DIGEST_BYTES:]
-        if sha256(written).digest() != digest:
+        written = unseal(path.read_bytes())
+        if written is None:
             return None  # fitted again, and written anew
         part, _, models = written.partition(b"\n")
         return load_trusted({part.decode(): models}, self._trusted, str(path))[_MODEL]
@@ -163,7 +163,7 @@ def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
     if part == SKOPS:
         check_types(parts[SKOPS], trusted, "a block of this learner, which shall be kept,")
     written = part.encode() + b"\n" + parts[part]
-    write_bytes_atomically(path, sha256(written).digest() + written)
+    write_bytes_atomically(path, seal(written))
 
 
 def _library() -> dict[str, str]:

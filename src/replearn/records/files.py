@@ -4,10 +4,13 @@ import contextlib
 import os
 import tempfile
 from collections.abc import Mapping
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 from replearn.records.json import pretty_json, read_object
+
+_DIGEST_BYTES = 32
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
@@ -23,9 +26,9 @@ def write_bytes_atomically(
 
     Models may hold training rows or a key: private is the right default.
     """
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    target, temporary = Path(path), None
     try:
+        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as stream:
             stream.write(data)
             stream.flush()
@@ -33,10 +36,29 @@ def write_bytes_atomically(
         if mode is not None:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
-    except BaseException:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(temporary)
+    except BaseException as error:
+        if temporary is not None:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(temporary)
+        if isinstance(error, OSError) and error.errno is not None:
+            # A full disk does not say which file it was, a closed folder names the temporary one.
+            raise type(error)(error.errno, error.strerror, str(target)) from error
         raise
+
+
+def seal(content: bytes) -> bytes:
+    """Put its digest in front of some bytes.
+
+    >>> unseal(seal(b"a block")), unseal(seal(b"a block")[:-1])
+    (b'a block', None)
+    """
+    return sha256(content).digest() + content
+
+
+def unseal(sealed: bytes) -> bytes | None:
+    """Return what was sealed; None if it is not whole."""
+    content = sealed[_DIGEST_BYTES:]
+    return content if sha256(content).digest() == sealed[:_DIGEST_BYTES] else None
 
 
 def _default_mode() -> int:

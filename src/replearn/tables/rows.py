@@ -143,6 +143,31 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
     return _rows_of(X, slice(start, stop))
 
 
+def own_rows(X: Any) -> Any:
+    """Copy the rows for somebody who may write into them.
+
+    Parameters
+    ----------
+    X : array-like, frame or sparse matrix
+        Any container of rows.
+
+    Returns
+    -------
+    same container
+        Nothing that is done to it changes ``X``.
+
+    Examples
+    --------
+    >>> X = np.zeros((2, 1))
+    >>> own_rows(X)[0] = 1
+    >>> float(X.sum())
+    0.0
+    """
+    if _library(X) == "polars":
+        return X.clone()
+    return X.copy() if hasattr(X, "copy") else list(X)
+
+
 def pad_rows(X: Any, size: int) -> Any:
     """Lengthen ``X`` to ``size`` rows by repeating its last row.
 

@@ -1,0 +1,151 @@
+"""A time limit for each block, in worker processes that can be ended.
+
+Nothing can interrupt a learner that hangs in compiled code of this process, nor survive one that
+ends it. Under a limit every block is therefore fitted in a worker process.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from replearn import compat
+from replearn.records.checks import check_positive
+
+_READY_SECONDS = 0.05
+
+
+@contextmanager
+def time_limit(seconds: float) -> Iterator[None]:
+    """Context manager that gives up a fit inside when one of its blocks takes too long.
+
+    Blocks are fitted in worker processes, as many as ``n_jobs`` says, and the models are the same
+    bit for bit. Starting the workers takes a few seconds. What other processes train (a search with
+    ``n_jobs``, an audit) has no limit.
+
+    Parameters
+    ----------
+    seconds : float
+        The longest time for one block, by the clock on the wall.
+
+    Raises
+    ------
+    TimeoutError
+        If a block takes longer; the error names it, and its process has been ended.
+    RuntimeError
+        If the process of a block ends by itself (out of memory, a crash of compiled code).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_classification
+    >>> from replearn import PointwiseReplicableClassifier
+    >>> from replearn.execution import time_limit
+    >>> X, y = make_classification(900, random_state=0)
+    >>> with time_limit(600):
+    ...     _ = PointwiseReplicableClassifier(n_blocks=18).fit(X, y)
+    """
+    check_positive("seconds", seconds)
+    if compat.ProcessPoolExecutor is None:
+        raise RuntimeError("time_limit needs joblib's worker processes, which have moved")
+    guard = Guard(float(seconds))
+    token = _ACTIVE.set(guard)
+    try:
+        yield
+    finally:
+        _ACTIVE.reset(token)
+        guard.end()
+
+
+class Guard:
+    """Worker processes that are watched."""
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self._pool: Any = None
+        self._workers = 0
+
+    def run(
+        self, jobs: Iterator[tuple[str, tuple[Any, ...]]], work: Callable[..., Any], workers: int
+    ) -> Iterator[Any]:
+        """Do named jobs in worker processes and yield what comes out, in order."""
+        self._start(workers)
+        waiting: deque[tuple[Future[Any], str, float]] = deque()
+        for name, arguments in jobs:
+            future = self._pool.submit(work, *arguments)
+            waiting.append((future, name, time.monotonic() + self.seconds))
+            while sum(not future.done() for future, _, _ in waiting) >= workers:
+                self._wait(waiting)
+            while waiting and waiting[0][0].done():
+                yield self._result(waiting)
+        while waiting:
+            if not waiting[0][0].done():
+                self._wait(waiting)
+            else:
+                yield self._result(waiting)
+
+    def end(self) -> None:
+        """End the worker processes, whatever they do."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=True, kill_workers=True)
+            self._pool = None
+
+    def _start(self, workers: int) -> None:
+        """Begin with processes that have loaded their libraries: that is not the block's time."""
+        if self._pool is None or self._workers != workers:
+            self.end()
+            self._pool, self._workers = compat.ProcessPoolExecutor(workers), workers
+            list(self._pool.map(_ready, range(workers)))
+
+    def _wait(self, waiting: deque[tuple[Future[Any], str, float]]) -> None:
+        """Wait until one more job is done; give up when one is overdue."""
+        running = [item for item in waiting if not item[0].done()]
+        first = min(deadline for _, _, deadline in running)
+        futures = [future for future, _, _ in running]
+        wait(futures, timeout=max(0.0, first - time.monotonic()), return_when=FIRST_COMPLETED)
+        late = [name for future, name, deadline in running if _is_late(future, deadline)]
+        if late:
+            self.end()
+            raise TimeoutError(
+                f"{late[0]} took longer than the time limit of {self.seconds:g} s and was ended. "
+                "Raise the limit, or give the base learner fewer rows or fewer iterations."
+            )
+
+    def _result(self, waiting: deque[tuple[Future[Any], str, float]]) -> Any:
+        try:
+            result = waiting[0][0].result()
+        except BrokenExecutor as error:
+            names = " or ".join(name for future, name, _ in waiting if _is_broken(future))
+            self.end()
+            raise RuntimeError(
+                f"the process that fitted {names} ended by itself: out of memory, or the base "
+                "learner ends or crashes its process"
+            ) from error
+        waiting.popleft()
+        return result
+
+
+_ACTIVE: ContextVar[Guard | None] = ContextVar("replearn_time_limit", default=None)
+
+
+def active_guard() -> Guard | None:
+    """Return the guard of the limit in place, if any."""
+    return _ACTIVE.get()
+
+
+def _is_late(future: Future[Any], deadline: float) -> bool:
+    return not future.done() and time.monotonic() >= deadline
+
+
+def _is_broken(future: Future[Any]) -> bool:
+    return not future.done() or isinstance(future.exception(), BrokenExecutor)
+
+
+def _ready(number: int) -> int:
+    """Stay long enough for the other workers to get a number too."""
+    time.sleep(_READY_SECONDS)
+    return number
