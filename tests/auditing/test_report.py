@@ -75,6 +75,9 @@ def test_json_has_the_documented_items(result):
             assert set(c[name]) <= documented, name
     assert set(told["contenders"][1]["certificate"]) <= documented
     assert set(told["contenders"][1]["fixed_key"]) <= documented
+    for item in told["instability"]:
+        for part in (item, item["interval"], item["by_risk"], item["decision"]):
+            assert set(part) <= documented
     assert "timings" not in json.loads(result.to_json(timings=False))
     assert "seconds" not in result.to_json(timings=False)
 

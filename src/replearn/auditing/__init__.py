@@ -18,6 +18,14 @@ from replearn.auditing.displays import (
 )
 from replearn.auditing.extrapolation import Extrapolation, extrapolate
 from replearn.auditing.gate import FlipGate, flip_gates, gate_markdown
+from replearn.auditing.instability import Retrainings
+from replearn.auditing.instability_displays import (
+    CalibrationInstabilityDisplay,
+    ClassificationInstabilityDisplay,
+    DecisionCurveInstabilityDisplay,
+    MAPEInstabilityDisplay,
+    PredictionInstabilityDisplay,
+)
 from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
@@ -27,8 +35,11 @@ __all__ = [
     "AuditDesign",
     "AuditResult",
     "BlocksDisplay",
+    "CalibrationInstabilityDisplay",
     "Check",
+    "ClassificationInstabilityDisplay",
     "ContenderResult",
+    "DecisionCurveInstabilityDisplay",
     "Estimate",
     "Extrapolation",
     "Finding",
@@ -37,9 +48,12 @@ __all__ = [
     "FlipReliabilityDisplay",
     "FlipsByBlocksDisplay",
     "GroupFlipsDisplay",
+    "MAPEInstabilityDisplay",
     "Measurement",
     "ModelComparison",
+    "PredictionInstabilityDisplay",
     "PromiseDisplay",
+    "Retrainings",
     "RowFlipsDisplay",
     "audit",
     "compare",

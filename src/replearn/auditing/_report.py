@@ -185,7 +185,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
     environment.filters["percent"] = lambda value, digits=2: _unbroken(percent(value, digits))
     environment.filters.update(unbroken=_unbroken, points=points, short=_short)
     template = environment.from_string(_asset("report.html"))
-    plots = {name: summary[name] for name in ("design", "contenders")}
+    plots = {name: summary[name] for name in ("design", "contenders", "instability")}
     return template.render(
         **summary,
         values=values,

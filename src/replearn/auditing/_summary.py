@@ -23,6 +23,7 @@ from replearn.auditing._statistics import (
 )
 from replearn.auditing._usefulness import majority
 from replearn.auditing._verdict import verdict
+from replearn.auditing.instability import Retrainings
 
 FORMAT = "replearn-audit"
 VERSION = 1
@@ -50,6 +51,11 @@ def summarize(result: Measurement, findings: Iterable[Finding]) -> dict[str, Any
         "classes": [_json_label(label) for label in result.classes],
         "majority": majority(result.contenders[0].truth, result.classes),
         "contenders": [_contender(result, contender) for contender in result.contenders],
+        "instability": [
+            {"contender": c.name, **Retrainings.from_result(result, c.name).to_dict()}
+            for c in result.contenders
+            if c.probabilities is not None
+        ],
         "least_stable_rows": _rows(result),
         "columns": list(result.columns),
         "findings": [finding.to_dict() for finding in findings],

@@ -1,0 +1,309 @@
+"""Instability of estimated risks, as clinical prediction models are checked for it.
+
+The measures of Riley and Collins (2023, Biometrical Journal 65, 2200302), which the reporting
+guideline TRIPOD+AI asks for and the R package pminternal draws. There a model is compared with
+models that are trained on bootstrap samples. An audit compares pairs instead: the first run of
+a pair stands for the model in use, the second for the one that replaces it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from replearn.auditing._measurement import Measurement
+
+Floats = NDArray[np.float64]
+
+RISK_BINS = 10
+INTERVAL = (2.5, 97.5)
+DECISION_THRESHOLDS = tuple(round(0.01 * k, 2) for k in range(1, 100))
+FEW_THRESHOLDS = DECISION_THRESHOLDS[4::5]
+MOST_CURVES = 20
+"""Reports draw curves of so many retrained runs."""
+
+
+@dataclass(frozen=True, eq=False)
+class Retrainings:
+    """Estimated risks of the same rows by models and by the models that replace them.
+
+    Parameters
+    ----------
+    original, retrained : ndarray of shape (pairs, rows)
+        Estimated probability of the event before and after; a single original model is repeated.
+    changed : ndarray of bool, shape (pairs, rows)
+        Whether the classification differs.
+    truth : ndarray of bool, shape (rows,), or None
+        Whether the event happened.
+    event : str
+        The class whose probability it is.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from replearn.auditing import Retrainings
+    >>> before, after = np.array([[0.1, 0.6]]), np.array([[0.2, 0.4], [0.1, 0.6]])
+    >>> runs = Retrainings.from_risks(before, after, threshold=0.5)
+    >>> runs.mape().round(3).tolist(), runs.classification_index().tolist()
+    ([0.05, 0.1], [0.0, 0.5])
+    """
+
+    original: Floats
+    retrained: Floats
+    changed: NDArray[np.bool_]
+    truth: NDArray[np.bool_] | None = None
+    event: str = "1"
+
+    @classmethod
+    def from_risks(
+        cls,
+        original: ArrayLike,
+        retrained: ArrayLike,
+        truth: ArrayLike | None = None,
+        *,
+        threshold: float = 0.5,
+        event: str = "1",
+    ) -> Retrainings:
+        """Take probabilities, and classify them by a threshold."""
+        after = np.atleast_2d(np.asarray(retrained, dtype=np.float64))
+        before = np.broadcast_to(np.atleast_2d(np.asarray(original, dtype=np.float64)), after.shape)
+        happened = None if truth is None else np.asarray(truth).astype(bool)
+        if happened is not None and happened.shape != after.shape[1:]:
+            raise ValueError(
+                f"truth has shape {happened.shape}, but there are {after.shape[1]} rows."
+            )
+        # Above the threshold, as in pminternal.
+        return cls(before, after, (before > threshold) != (after > threshold), happened, event)
+
+    @classmethod
+    def from_result(
+        cls,
+        result: Measurement,
+        contender: str | None = None,
+        *,
+        event: Any = None,
+        threshold: float | None = None,
+    ) -> Retrainings:
+        """Take the pairs of an audit.
+
+        Parameters
+        ----------
+        result : AuditResult
+            What `audit` has returned.
+        contender : str, default=None
+            Its name; None: the baseline.
+        event : label, default=None
+            The class whose probability is looked at; None: the last.
+        threshold : float, default=None
+            Rows with a larger probability are classified as the event; None: as the runs
+            predicted.
+
+        Returns
+        -------
+        Retrainings
+            One pair of runs per line.
+        """
+        runs = result.contenders[0] if contender is None else result[contender]
+        if runs.probabilities is None:
+            raise ValueError(f"contender {runs.name!r} has no predict_proba: no risks to look at.")
+        place = _place(event, result.classes)
+        risks = runs.probabilities[..., place]
+        found = cls.from_risks(
+            risks[:, 0],
+            risks[:, 1],
+            runs.truth == place,
+            threshold=0.5 if threshold is None else threshold,
+            event=str(result.classes[place]),
+        )
+        changed = runs.key_flips > 0 if threshold is None else found.changed
+        return cls(found.original, found.retrained, changed, found.truth, found.event)
+
+    @classmethod
+    def from_models(
+        cls,
+        original: Any,
+        retrained: Sequence[Any],
+        X: Any,
+        y: ArrayLike | None = None,
+        *,
+        event: Any = None,
+        threshold: float | None = None,
+    ) -> Retrainings:
+        """Let a model and its retrained versions predict the same rows.
+
+        Parameters
+        ----------
+        original : fitted classifier
+            The model in use.
+        retrained : sequence of fitted classifiers
+            The same on other samples: bootstrap samples, as clinicians do, or fresh ones.
+        X : array-like or frame
+            Rows.
+        y : array-like, default=None
+            Their labels; calibration and decision curves need them.
+        event, threshold
+            As in `from_result`.
+
+        Returns
+        -------
+        Retrainings
+            The original model beside each retrained one.
+        """
+        models = [original, *retrained]
+        if len(models) < 2:
+            raise ValueError("retrained is empty: give at least one retrained model.")
+        place = _place(event, original.classes_)
+        label = original.classes_[place]
+        risks = np.stack([_risk(model, X, label) for model in models])
+        found = cls.from_risks(
+            risks[0],
+            risks[1:],
+            None if y is None else np.asarray(y) == label,
+            threshold=0.5 if threshold is None else threshold,
+            event=str(label),
+        )
+        if threshold is not None:
+            return found
+        answers = [np.asarray(model.predict(X)) == label for model in models]
+        changed = np.stack([answer != answers[0] for answer in answers[1:]])
+        return cls(found.original, found.retrained, changed, found.truth, found.event)
+
+    @property
+    def risk(self) -> Floats:
+        """Estimated risk of each row: by the original model, or on average over first runs."""
+        return self.original.mean(axis=0)
+
+    def mape(self) -> Floats:
+        """Mean absolute prediction error of each row: how far retraining moves its risk."""
+        return np.abs(self.retrained - self.original).mean(axis=0)
+
+    def classification_index(self) -> Floats:
+        """Classification instability index of each row: share of retrainings that reclassify it."""
+        return self.changed.mean(axis=0)
+
+    def interval(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
+        """Return the range of 95 % of the retrained risks, by bins of the original risk.
+
+        Bins hold equal numbers of risks, but equal risks stay together.
+        """
+        places = _risk_bins(self.original.ravel(), n_bins)
+        bins = [places == place for place in np.unique(places)]
+        after = [self.retrained.ravel()[here] for here in bins]
+        lower, upper = np.transpose([np.percentile(values, INTERVAL) for values in after])
+        return {
+            "count": np.array([here.sum() for here in bins]),
+            "original": np.array([self.original.ravel()[here].mean() for here in bins]),
+            "lower": lower,
+            "upper": upper,
+        }
+
+    def by_risk(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
+        """Return MAPE and classification instability index, by bins of the rows' risk."""
+        places = _risk_bins(self.risk, n_bins)
+        columns = {"risk": self.risk, "mape": self.mape(), "index": self.classification_index()}
+        bins = [places == place for place in np.unique(places)]
+        means = {k: np.array([v[here].mean() for here in bins]) for k, v in columns.items()}
+        return {"rows": np.array([here.sum() for here in bins]), **means}
+
+    def calibration(self, n_bins: int = RISK_BINS) -> list[tuple[Floats, Floats]]:
+        """Return a calibration curve per run, originals first: mean risk, share of events."""
+        truth = self._truth("calibration")
+        curves = []
+        for risk in self._runs():
+            places = _risk_bins(risk, n_bins)
+            bins = [places == place for place in np.unique(places)]
+            observed = np.array([truth[here].mean() for here in bins])
+            curves.append((np.array([risk[here].mean() for here in bins]), observed))
+        return curves
+
+    def net_benefit(self, thresholds: Sequence[float] = DECISION_THRESHOLDS) -> Floats:
+        """Return the net benefit of each run at each decision threshold, originals first.
+
+        True positives minus false positives, weighted by the odds of the threshold, per row
+        (Vickers and Elkin 2006).
+        """
+        truth = self._truth("net benefit")
+        return np.stack([net_benefit(risk, truth, thresholds) for risk in self._runs()])
+
+    @property
+    def n_originals(self) -> int:
+        """Number of different original models: one, or the first run of each pair."""
+        return 1 if (self.original == self.original[0]).all() else len(self.original)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what reports draw, as JSON values: bins, and curves of some retrained runs."""
+        first, last = self.n_originals, self.n_originals + MOST_CURVES
+        items: dict[str, Any] = {
+            "event": self.event,
+            "interval": {name: _rounded(values) for name, values in self.interval().items()},
+            "by_risk": {name: _rounded(values) for name, values in self.by_risk().items()},
+        }
+        if self.truth is None:
+            return items
+        return items | {
+            "calibration": [
+                {"predicted": _rounded(x), "observed": _rounded(y)}
+                for x, y in self.calibration()[first:last]
+            ],
+            "decision": {
+                "thresholds": list(FEW_THRESHOLDS),
+                "net_benefit": [_rounded(v) for v in self.net_benefit(FEW_THRESHOLDS)[first:last]],
+                "treat_all": _rounded(
+                    net_benefit(np.ones(len(self.truth)), self.truth, FEW_THRESHOLDS)
+                ),
+            },
+        }
+
+    def _runs(self) -> Floats:
+        return np.concatenate([self.original[: self.n_originals], self.retrained])
+
+    def _truth(self, what: str) -> NDArray[np.bool_]:
+        if self.truth is None:
+            raise ValueError(f"{what} needs to know who had the event: pass y.")
+        return self.truth
+
+
+def net_benefit(risk: Floats, truth: NDArray[np.bool_], thresholds: Sequence[float]) -> Floats:
+    """Return the net benefit of treating everybody with at least a given risk.
+
+    Examples
+    --------
+    >>> net_benefit(np.array([0.1, 0.3, 0.8, 0.9]), np.array([0, 1, 0, 1], dtype=bool), [0.5])
+    array([0.])
+    """
+    order = np.argsort(risk, kind="stable")
+    cuts = np.asarray(thresholds, dtype=np.float64)
+    first = np.searchsorted(risk[order], cuts, side="left")
+    below = np.concatenate([[0], np.cumsum(truth[order])])[first]
+    true_positives = truth.sum() - below
+    false_positives = len(risk) - first - true_positives
+    return (true_positives - false_positives * cuts / (1.0 - cuts)) / len(risk)
+
+
+def _rounded(values: Any) -> list[float]:
+    return [round(float(value), 5) for value in values]
+
+
+def _place(event: Any, classes: Any) -> int:
+    labels = list(classes)
+    if event is None:
+        return len(labels) - 1
+    if event not in labels:
+        raise ValueError(f"event={event!r} is not one of the classes {labels}.")
+    return labels.index(event)
+
+
+def _risk(model: Any, X: Any, label: Any) -> Floats:
+    if not hasattr(model, "predict_proba"):
+        raise ValueError(f"{type(model).__name__} has no predict_proba: no risks to look at.")
+    return np.asarray(model.predict_proba(X))[:, _place(label, model.classes_)]
+
+
+def _risk_bins(risk: Floats, n_bins: int) -> NDArray[np.intp]:
+    """Bins of about equal size; equal risks are in one bin."""
+    edges = np.unique(np.quantile(risk, np.linspace(0, 1, n_bins + 1)[1:-1]))
+    return np.searchsorted(edges, risk, side="left")
