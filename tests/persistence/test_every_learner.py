@@ -45,7 +45,7 @@ from replearn.learners import (
     SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
-from replearn.persistence import ModelFileError, describe, load, save
+from replearn.persistence import TRUSTED, ModelFileError, describe, load, save
 from replearn.persistence._parts import read_class
 from replearn.persistence._state import LEARNERS
 from replearn.persistence._trust import dump, load_trusted
@@ -421,3 +421,15 @@ def test_hypothesis_classes_survive(family):
     assert again.to_dict() == family.to_dict()
     with pytest.raises(ModelFileError, match="no hypothesis class"):
         read_class({"class": "Hypothesis"})
+
+
+@pytest.mark.parametrize("name", ["pointwise", "selector", "search"])
+def test_skops_itself_needs_no_other_types_of_ours(name):
+    skops_io = pytest.importorskip("skops.io")
+    model = MODELS[name]()
+    answers = model.predict(NEW)
+    data = skops_io.dumps(model)
+    others = set(skops_io.get_untrusted_types(data=data)) - set(TRUSTED)
+    assert others <= {"sklearn.tree._tree.Tree"}
+    again = skops_io.loads(data, trusted=[*TRUSTED, *others])
+    np.testing.assert_array_equal(again.predict(NEW), answers)

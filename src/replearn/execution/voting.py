@@ -110,6 +110,10 @@ class Panel:
         self._members = _members(estimators, np.asarray(classes), self.n_blocks)
         self._voters: dict[Any, list[Voter]] = {}
 
+    def __getstate__(self) -> dict[str, Any]:
+        # How models vote together is found again: copies and files need not carry it.
+        return {**self.__dict__, "_voters": {}}
+
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
 
