@@ -14,7 +14,6 @@ from replearn.guarantees.assumptions import Assumption
 from replearn.guarantees.design import Design, Request
 from replearn.guarantees.identity import Identity
 from replearn.guarantees.steps import Conclusion, Step
-
 from replearn.persistence._parts import OWN_TYPES
 from replearn.primitives import Selection
 
