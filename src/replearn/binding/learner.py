@@ -17,7 +17,8 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -150,23 +151,52 @@ def block_condition(
     bound: Bound,
 ) -> tuple[str, ...]:
     """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
-    switch = os.environ.get(SWITCH, "").lower()
-    if switch == "off":
-        return ()
-    n_checked = min(MOST_CHECKED, 1 + len(blocks) // BLOCKS_PER_CHECK)
-    start = keys[0].seed_for("block that is fitted again")
-    places = sorted({(start + turn * (start | 1)) % len(blocks) for turn in range(n_checked)})
+    again = {
+        place: partial(_rows_of_block, X, codes, blocks[place], keys[place])
+        for place in blocks_to_check(keys[0], len(blocks))
+    }
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    for place in places:
-        rows, one = blocks[place], np.arange(len(blocks[place]))
-        block = (base, take_rows(X, rows), codes[rows], [one], [keys[place]])
+    return refit_condition(base, again, models, names, bound, probes)
+
+
+def _rows_of_block(
+    X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp], key: SharedKey
+) -> tuple[Any, NDArray[np.intp], SharedKey]:
+    return take_rows(X, rows), codes[rows], key
+
+
+def blocks_to_check(first_key: SharedKey, n_blocks: int) -> list[int]:
+    """Choose the blocks that are fitted again, by the key of the first block."""
+    if os.environ.get(SWITCH, "").lower() == "off":
+        return []
+    n_checked = min(MOST_CHECKED, 1 + n_blocks // BLOCKS_PER_CHECK)
+    start = first_key.seed_for("block that is fitted again")
+    return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_checked)})
+
+
+def refit_condition(
+    base: Any,
+    blocks: Mapping[int, Callable[[], tuple[Any, NDArray[np.intp], SharedKey]]],
+    models: Sequence[Any],
+    names: Sequence[str],
+    bound: Bound,
+    probes: Any,
+) -> tuple[str, ...]:
+    """Fit some blocks again and say if other answers come out.
+
+    ``blocks`` returns the rows, the codes and the key of a block when it is asked.
+    """
+    for place, load in blocks.items():
+        X, codes, key = load()
+        block = (base, X, codes, [np.arange(len(codes))], [key])
         if not _same_model(models[place], _fit_again(block), probes):
             return (_sentence(names[place], "on the same rows"),)
-    if switch == "here" or bound.digest in _KNOWN or not may_have_state(bound):
+    here = os.environ.get(SWITCH, "").lower() == "here"
+    if not blocks or here or bound.digest in _KNOWN or not may_have_state(bound):
         return ()
-    place, rows = places[0], blocks[places[0]]
-    seeds = keyed_seeds(random_state_names(base), keys[place])
-    job = Block(take_rows(X, rows), codes[rows], seeds, names[place])
+    place, load = next(iter(blocks.items()))
+    X, codes, key = load()
+    job = Block(X, codes, keyed_seeds(random_state_names(base), key), names[place])
     if not _alike(answers_of(models[place], probes), answers_elsewhere(base, job, probes)):
         return (_sentence(names[place], "on the same rows in a fresh process"),)
     _KNOWN.add(bound.digest)

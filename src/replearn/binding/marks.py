@@ -20,15 +20,15 @@ Column = NDArray[np.floating[Any]]
 
 _TOLERANCE = 1e-9
 _SHORT_FLOAT_TOLERANCE = 1e-4
-_ROUGH = 1e-6
+ROUGH = 1e-6
 _FIRST_ROWS = 128
-_FEWEST_ROWS = 30
+FEWEST_ROWS = 30
 """Fewer rows prove nothing."""
 
 _FEWEST_IMPUTED = 3
 _FEWEST_CUT = 20
 _MOST_ORTHOGONAL = 4
-_NORMAL_END = 5.199337582605575
+NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
 
 
@@ -41,7 +41,16 @@ def sample_conditions(X: Any) -> tuple[str, ...]:
     >>> sample_conditions(np.random.default_rng(0).normal(size=(100, 2)))
     ()
     """
-    mark, failed = preprocessing_mark(X), []
+    return say_conditions(preprocessing_mark(X), row_number_column(X))
+
+
+def say_conditions(mark: str | None, numbered: Any) -> tuple[str, ...]:
+    """Say in words that a mark was found or a column numbers the rows, and warn about it.
+
+    >>> say_conditions(None, None)
+    ()
+    """
+    failed = []
     if mark:
         failed.append(mark)
         warn_user(
@@ -50,7 +59,6 @@ def sample_conditions(X: Any) -> tuple[str, ...]:
             "inside: estimator=make_pipeline(StandardScaler(), LogisticRegression()).",
             PreprocessingWarning,
         )
-    numbered = row_number_column(X)
     if numbered is not None:
         failed.append(
             f"column {numbered!r} numbers the rows, so that the rows are not independent and no "
@@ -73,7 +81,7 @@ def row_number_column(X: Any) -> Any:
         named = ((name, X[name]) for name in X.columns)
         columns = ((name, column) for name, column in named if _is_numeric(column))
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf":
-        first = X[:_FEWEST_ROWS]
+        first = X[:FEWEST_ROWS]
         whole = np.flatnonzero((first == np.round(first)).all(axis=0)).tolist()
         columns = ((place, X[:, place]) for place in whole)
     else:
@@ -88,7 +96,7 @@ def _is_numeric(column: Any) -> bool:
 
 def _numbers_rows(column: NDArray[Any]) -> bool:
     n = len(column)
-    if n < _FEWEST_ROWS or column.ndim != 1 or column.dtype.kind not in "iuf":
+    if n < FEWEST_ROWS or column.ndim != 1 or column.dtype.kind not in "iuf":
         return False
     low, high = column.min(), column.max()
     if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
@@ -112,13 +120,17 @@ def preprocessing_mark(X: Any) -> str | None:
     (None, 'X looks as if a StandardScaler had been fitted on it before')
     """
     with np.errstate(invalid="ignore", over="ignore"):
-        mark = _mark(X)
+        return say_mark(_mark(X))
+
+
+def say_mark(mark: str | None) -> str | None:
+    """Say that a transformer has left its mark."""
     return f"X looks as if {mark} had been fitted on it before" if mark else None
 
 
 def _mark(X: Any) -> str | None:
     """Name the transformer whose mark the columns carry, if any."""
-    known = [pair for pair in float_columns(X) if len(pair[0]) >= _FEWEST_ROWS]
+    known = [pair for pair in float_columns(X) if len(pair[0]) >= FEWEST_ROWS]
     columns = [column for column, _ in known]
     suspects = [column for column, total in known if _is_centred(column, total)]
     long = [column for column in suspects if column.dtype == np.float64]
@@ -156,7 +168,7 @@ def _was_scaled(column: Column) -> bool:
     # The sum of squares clears nearly every column in one pass.
     n = len(column)
     spread = _product(column, column) / n - (float(column.sum()) / n) ** 2
-    if not abs(spread - 1) <= _ROUGH or _has_few_decimals(column):
+    if not abs(spread - 1) <= ROUGH or _has_few_decimals(column):
         return False
     return _has_unit_spread(column) and _moves(column)
 
@@ -196,7 +208,7 @@ def _product(one: Column, two: Column) -> float:
 
 def _has_normal_ends(column: Column) -> bool:
     """Whether a column is cut where scikit-learn cuts normal scores."""
-    return bool(abs(column.max() - _NORMAL_END) + abs(column.min() + _NORMAL_END) <= _ROUGH)
+    return bool(abs(column.max() - NORMAL_END) + abs(column.min() + NORMAL_END) <= ROUGH)
 
 
 def _has_imputed_mean(column: Column) -> bool:
@@ -265,8 +277,13 @@ def _as_floats(column: Any) -> Column | None:
     return np.asarray(column.to_numpy(), dtype=name)
 
 
+def tolerance_of(dtype: np.dtype[Any]) -> float:
+    """How exact a mark has to be in numbers of this kind."""
+    return _TOLERANCE if dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
+
+
 def _tolerance(column: Column) -> float:
-    return _TOLERANCE if column.dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
+    return tolerance_of(column.dtype)
 
 
 def _is_centred(column: Column, total: float) -> bool:

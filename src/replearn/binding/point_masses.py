@@ -21,6 +21,9 @@ from replearn.randomness import Points, SharedKey
 DELTA = 1e-6
 """Chance that a true assumption is called refuted."""
 
+EQUAL_ROWS = SharedKey("equal rows")
+"""Hashes that bring equal rows together."""
+
 _FIRST_COLUMNS = 3
 _PROMISED = ("rho", "gamma", "alpha", "beta")
 
@@ -39,9 +42,14 @@ def refuted_point_mass(
     if groups is not None:
         points = points.take(np.unique(groups, return_index=True)[1])
     n = len(points)
-    if n < 2:
-        return None
-    equal = count_equal_pairs(points)
+    return refuted_by_pairs(n, count_equal_pairs(points), assumed) if n >= 2 else None
+
+
+def refuted_by_pairs(n: int, equal: int, assumed: float) -> str | None:
+    """Say in words that so many equal pairs of n rows refute the assumed bound.
+
+    >>> refuted_by_pairs(3000, 0, 0.0)
+    """
     # theorem: collisions
     lower, upper = point_mass_limits(n, equal, DELTA)
     if lower <= assumed:
@@ -67,7 +75,7 @@ def has_distinct_column(X: Any) -> bool:
 
 def count_equal_pairs(points: Points) -> int:
     """Return how many pairs of rows are equal."""
-    counts = np.unique(SharedKey("equal rows").hashes(points), return_counts=True)[1]
+    counts = np.unique(EQUAL_ROWS.hashes(points), return_counts=True)[1]
     return int((counts * (counts - 1) // 2).sum())
 
 

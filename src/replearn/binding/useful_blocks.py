@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 from replearn.exceptions import ConstantBlocksWarning, warn_user
 from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
-from replearn.tables import own_rows, take_rows
+from replearn.tables import n_rows, own_rows, take_rows
 
 LEAVES_TO_LEARN = 4
 """A tree with room for so many leaves is worth training; with one it is a constant."""
@@ -145,27 +145,40 @@ def find_constant(
     a learner may answer it to everybody for good reason. ``rows`` are in keyed order, so that the
     file's order does not matter.
     """
-    others = 1.0 - np.bincount(codes).max() / len(codes)
+    return constant_models(models, base, take_rows(X, rows[:PROBES]), np.bincount(codes))
+
+
+def constant_models(
+    models: Sequence[Any], base: Any, probes: Any, label_counts: NDArray[np.intp]
+) -> Constant | None:
+    """Do what `find_constant` does, for rows that were taken already."""
+    others = 1.0 - label_counts.max() / label_counts.sum()
     if others < NOTABLE or _is_dummy(base):
         return None
-    probes, asked = take_rows(X, rows[:PROBES]), models[:ASKED]
+    asked = models[:ASKED]
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         n_constant = _count_constant(asked, probes)
         # Equal rows nobody can tell apart.
         if n_constant == 0 or len(np.unique(SharedKey(0).hashes(probes))) == 1:
             return None
-    return Constant(n_constant, len(asked), len(rows[:PROBES]), float(others))
+    return Constant(n_constant, len(asked), n_rows(probes), float(others))
 
 
 def warn_if_constant(
     models: Sequence[Any], base: Any, sample: Any, blocks: Any, block_size: int, unit: str = "rows"
 ) -> None:
     """Warn if most block models are constant; ``blocks`` are those of the first partition."""
-    rows = np.concatenate(blocks)
-    constant = find_constant(models[: len(blocks)], base, sample.X, sample.codes, rows)
-    if constant is None:
-        return
+    rows, n_blocks = np.concatenate(blocks), len(blocks)
+    constant = find_constant(models[:n_blocks], base, sample.X, sample.codes, rows)
+    if constant is not None:
+        warn_of_constant(constant, base, n_blocks, block_size, unit)
+
+
+def warn_of_constant(
+    constant: Constant, base: Any, n_blocks: int, block_size: int, unit: str = "rows"
+) -> None:
+    """Warn that most block models are constant."""
     size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
     warn_user(
         f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
@@ -174,7 +187,7 @@ def warn_if_constant(
         "as it is set, or the features say nothing about the labels. What is promised holds, but "
         "of a model that hardly looks at the features. Try a learner that splits small blocks "
         "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
-        f"below {len(blocks)}), or more {unit}.",
+        f"below {n_blocks}), or more {unit}.",
         ConstantBlocksWarning,
     )
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import n_rows, row_chunks, take_rows
 
-_INDEX_KEY = SharedKey("replearn point index")
+INDEX_KEY = SharedKey("replearn point index")
 _CELLS_AT_A_TIME = 1 << 22
 
 
@@ -60,8 +60,15 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
         kept = counts >= at_least
         values, counts = take_rows(X, rows[kept]), counts[kept]
     points = as_points(values, decimals=decimals)
-    order = np.lexsort((_INDEX_KEY.hashes(points), -counts)) if len(counts) else np.zeros(0, int)
+    order = by_frequency(points, counts)
     return Counts(take_rows(values, order), points.take(order), counts[order], n_rows(X))
+
+
+def by_frequency(points: Points, counts: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return the order of distinct points: most frequent first, ties by their hashes."""
+    if not len(counts):
+        return np.zeros(0, dtype=np.intp)
+    return np.lexsort((INDEX_KEY.hashes(points), -counts))
 
 
 def _plain_frame(X: Any) -> Any:
@@ -104,7 +111,7 @@ def _group_points(points: Points) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     n = len(points)
     if n == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)
-    hashes = _INDEX_KEY.hashes(points)
+    hashes = INDEX_KEY.hashes(points)
     order = np.argsort(hashes, kind="stable")
     same = hashes[order][1:] == hashes[order][:-1]
     if not _all_equal(points, order[1:][same], order[:-1][same]):
@@ -147,7 +154,7 @@ class PointIndex:
 
     def __init__(self, points: Points) -> None:
         self._words, self._kinds = points.encoded()
-        self._hashes = _INDEX_KEY.hashes(points) if len(points) else np.zeros(0, np.uint64)
+        self._hashes = INDEX_KEY.hashes(points) if len(points) else np.zeros(0, np.uint64)
         self._order = np.argsort(self._hashes, kind="stable")
 
     def __len__(self) -> int:
@@ -158,7 +165,7 @@ class PointIndex:
         numbers = np.full(len(points), -1, dtype=np.intp)
         if not len(self) or not len(points):
             return numbers
-        hashes, known = _INDEX_KEY.hashes(points), self._hashes[self._order]
+        hashes, known = INDEX_KEY.hashes(points), self._hashes[self._order]
         place = np.searchsorted(known, hashes)
         # As many listed points may share one hash: 1 unless hashes collide.
         for step in range(np.unique(self._hashes, return_counts=True)[1].max()):

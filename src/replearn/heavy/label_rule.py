@@ -27,6 +27,9 @@ from replearn.randomness import Points, SharedKey
 
 Floats = NDArray[np.float64]
 
+_ORDER = "heavy label order"
+_AT_A_TIME = 1 << 20
+
 
 @dataclass(frozen=True, eq=False)
 class _Labelled:
@@ -144,7 +147,7 @@ def first_labels(
     """
     rows = np.flatnonzero(member >= 0)
     # theorem: content-keyed-partition (the order of the file does not matter)
-    keyed = rows[key.child("heavy label order").order(sample.take(rows), codes[rows])]
+    keyed = rows[key.child(_ORDER).order(sample.take(rows), codes[rows])]
     by_member = keyed[np.argsort(member[keyed], kind="stable")]
     counts = np.bincount(member[rows], minlength=len(n_labels))
     if np.any(counts < n_labels):
@@ -155,6 +158,47 @@ def first_labels(
     cells = member[taken] * n_classes + codes[taken]
     tallies = np.bincount(cells, minlength=len(n_labels) * n_classes)
     return tallies.reshape(len(n_labels), n_classes).astype(np.int64)
+
+
+def first_labels_of_counts(
+    points: Points,
+    label_counts: NDArray[np.int64],
+    n_labels: NDArray[np.int64],
+    key: SharedKey,
+) -> NDArray[np.int64]:
+    """Do what `first_labels` does, from how often each member has each label.
+
+    Equal rows with equal labels differ in their number only, so that counts tell the keyed order.
+
+    Examples
+    --------
+    >>> from replearn.randomness import as_points
+    >>> first_labels_of_counts(as_points([5]), np.array([[0, 3]]), np.array([2]), SharedKey(0))
+    array([[0, 2]])
+    """
+    order, n_classes = key.child(_ORDER), label_counts.shape[1]
+    hashes = [order.row_hashes(points, np.full(len(points), c)) for c in range(n_classes)]
+    tallies = np.zeros_like(label_counts)
+    for member, k in enumerate(n_labels):
+        # theorem: content-keyed-partition
+        firsts = [
+            _smallest_ranks(order, hashes[c][member], label_counts[member, c], k)
+            for c in range(n_classes)
+        ]
+        labels = np.repeat(np.arange(n_classes), [len(ranks) for ranks in firsts])
+        kept = np.argsort(np.concatenate(firsts), kind="stable")[:k]
+        tallies[member] = np.bincount(labels[kept], minlength=n_classes)
+    return tallies
+
+
+def _smallest_ranks(order: SharedKey, row_hash: Any, count: int, k: int) -> NDArray[np.uint64]:
+    """Return the k smallest ranks of equal rows, hashed a few at a time."""
+    kept = np.zeros(0, dtype=np.uint64)
+    for start in range(0, int(count), _AT_A_TIME):
+        numbers = np.arange(start, min(start + _AT_A_TIME, int(count)), dtype=np.uint64)
+        ranks = order.ranks(np.full(len(numbers), row_hash, dtype=np.uint64), numbers)
+        kept = np.sort(np.concatenate([kept, ranks]))[: int(k)]
+    return kept
 
 
 def label_points(

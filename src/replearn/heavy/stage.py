@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.guarantees import HeavyStage
-from replearn.heavy.counting import PointIndex, count_points
+from replearn.heavy.counting import PointIndex, by_frequency, count_points
 from replearn.heavy.heavy_hitters import draw_members
-from replearn.heavy.label_rule import first_labels, label_points
+from replearn.heavy.label_rule import first_labels, first_labels_of_counts, label_points
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
@@ -158,6 +158,49 @@ def fit_heavy(
     k = np.where(counted.counts >= stage.n_labels, stage.n_labels, 0)
     tallies = first_labels(sample, codes, place, k, key, n_classes=max(2, len(classes)))
     seen = Seen(counted.values, counted.counts, tallies, counted.n)
+    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+
+
+def heavy_from_counts(
+    values: Any,
+    label_counts: NDArray[np.int64],
+    n: int,
+    classes: NDArray[Any],
+    stage: HeavyStage,
+    key: SharedKey,
+    decimals: int | None,
+) -> HeavyPoints:
+    """Do what `fit_heavy` does, from counts alone.
+
+    Parameters
+    ----------
+    values : container of rows
+        The distinct points that occur at least `fewest_remembered` times.
+    label_counts : ndarray of int, shape (points, classes)
+        How often each point has each label in the sample.
+    n : int
+        Rows of the sample.
+    classes, stage, key, decimals
+        As for `fit_heavy`.
+
+    Returns
+    -------
+    HeavyPoints
+
+    Examples
+    --------
+    >>> stage, names = HeavyStage(low=0.2, high=0.3, n_labels=20), np.array(["no", "yes"])
+    >>> counts = np.array([[60, 0], [0, 40]])
+    >>> values, key = np.array([[1.0], [2.0]]), SharedKey(0)
+    >>> heavy = heavy_from_counts(values, counts, 100, names, stage, key, None)
+    >>> heavy.labels.tolist(), heavy.masses.tolist()
+    (['no', 'yes'], [0.6, 0.4])
+    """
+    order = by_frequency(as_points(values, decimals=decimals), label_counts.sum(axis=1))
+    values, label_counts = take_rows(values, order), label_counts[order]
+    counts, points = label_counts.sum(axis=1), as_points(values, decimals=decimals)
+    k = np.where(counts >= stage.n_labels, stage.n_labels, 0)
+    seen = Seen(values, counts, first_labels_of_counts(points, label_counts, k, key), n)
     return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
 
 

@@ -13,6 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.binding.digests import Bound
+from replearn.binding.learner import in_words
 from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
 from replearn.binding.useful_blocks import rows_needed
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
@@ -164,7 +166,7 @@ def refuse_planned(names: Any) -> None:
         raise ValueError(f"the plan fixes {', '.join(names)}: leave it out, or plan anew.")
 
 
-def plan_in_force(learner: Any, asked: Any, sample: Sample, classes: NDArray[Any]) -> Plan:
+def plan_in_force(learner: Any, asked: Any, sample: Any, classes: NDArray[Any]) -> Plan:
     """Return the plan that the learner was given, or make one for this sample.
 
     A plan that was given and that this sample cannot follow is refused; a plan that is made and
@@ -237,7 +239,7 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
     return True
 
 
-def _check_followed(learner: Any, plan: Plan, sample: Sample, classes: NDArray[Any]) -> None:
+def _check_followed(learner: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
     refuse_planned(_changed(learner))
     if plan.task != learner._notion:
         raise ValueError(f"plan is for the {plan.task} notion, not for {type(learner).__name__}.")
@@ -300,6 +302,29 @@ def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
 
 
 # -- the certificate -------------------------------------------------------------------------------
+def identity_of(
+    key: SharedKey,
+    base: Any,
+    bound: Bound,
+    classes: NDArray[Any],
+    n: int,
+    failed: tuple[str, ...],
+    schema: dict[str, Any],
+) -> Identity:
+    """Return what a certificate binds of one run: key, base learner, classes, rows, points."""
+    return Identity(
+        key.fingerprint,
+        in_words(base),
+        bound.digest,
+        tuple(classes),
+        n,
+        versions=bound.versions,
+        unbound=bound.unbound,
+        failed_conditions=failed,
+        **schema,
+    )
+
+
 def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
     design, refuted = plan.vote_design, None

@@ -15,13 +15,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.learner import bind_learner, block_condition, in_words
+from replearn.binding.learner import bind_learner, block_condition
 from replearn.binding.marks import sample_conditions
 from replearn.binding.schema import describe_points
 from replearn.binding.useful_blocks import PROBES, warn_if_constant
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees import Identity, Plan
+from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -36,6 +36,7 @@ from replearn.learners.planning import (
     FREE,
     certify_plan,
     check_sample,
+    identity_of,
     key_of_blocks,
     plan_arguments,
     plan_in_force,
@@ -244,33 +245,27 @@ class PointwiseReplicableClassifier(VotePredictions):
                 warn_if_constant(models, base, sample, first, plan.block_size, plan.unit)
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
-            self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
-            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
             probes = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self.joint_variance_ = partition_variance(
-                self._panel, probes, plan.vote_design, self.n_jobs
-            )
+            self._seat(plan, classes, models, probes)
+            self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
                 failed += block_condition(base, *work, models, names, bound)
             described = {"base": base, "decimals": plan.decimals, "rows": np.concatenate(first)}
             schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
-            run = Identity(
-                key.fingerprint,
-                in_words(base),
-                bound.digest,
-                tuple(classes),
-                given.n,
-                versions=bound.versions,
-                unbound=bound.unbound,
-                failed_conditions=failed,
-                **schema,
-            )
+            run = identity_of(key, base, bound, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, run, points, sample)
-            self.plan_, self.classes_, self.estimators_ = plan, classes, models
             self._dtype = float_precision(X)
         return self
+
+    def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
+        """Let the models vote as the plan says."""
+        self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
+        self.joint_variance_ = partition_variance(
+            self._panel, probes, plan.vote_design, self.n_jobs
+        )
+        self.plan_, self.classes_, self.estimators_ = plan, classes, models
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
         """Predict class labels.

@@ -100,7 +100,7 @@ class BlockFolder:
     ) -> TrainingFolder:
         """Return the folder of this training; refuse to add it to those of another fit."""
         check_savable(estimator, "the base learner")
-        claim_folder(self._folder, MANIFEST, _library(), "fit")
+        claim_folder(self._folder, MANIFEST, library_versions(), "fit")
         rows = _DATA_KEY.hashes(as_points(X))
         training = {
             "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
@@ -149,24 +149,34 @@ class TrainingFolder:
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
-        written = unseal(path.read_bytes())
-        if written is None:
-            return None  # fitted again, and written anew
-        part, _, models = written.partition(b"\n")
-        return load_trusted({part.decode(): models}, self._trusted, str(path))[_MODEL]
+        return block_from_bytes(path.read_bytes(), self._trusted, str(path))
 
 
 def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
     """Write a fitted block to its file; refuse a learner that could not be read back."""
+    write_bytes_atomically(path, block_to_bytes(model, trusted))
+
+
+def block_to_bytes(model: Any, trusted: Sequence[str]) -> bytes:
+    """Return a fitted block as the content of a file, with its digest."""
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
     if part == SKOPS:
         check_types(parts[SKOPS], trusted, "a block of this learner, which shall be kept,")
     written = part.encode() + b"\n" + parts[part]
-    write_bytes_atomically(path, seal(written))
+    return seal(written)
 
 
-def _library() -> dict[str, str]:
+def block_from_bytes(content: bytes, trusted: Sequence[str], place: str) -> Any:
+    """Read a block back; None if the content is damaged: it is fitted again, and written anew."""
+    written = unseal(content)
+    if written is None:
+        return None
+    part, _, models = written.partition(b"\n")
+    return load_trusted({part.decode(): models}, trusted, place)[_MODEL]
+
+
+def library_versions() -> dict[str, str]:
     """Say who trains: another version may train other models."""
     return {
         "format": FORMAT,

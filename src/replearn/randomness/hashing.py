@@ -172,8 +172,10 @@ def occurrence_numbers(content: Hashes) -> Hashes:
     return numbers
 
 
-def hash_occurrences(sip_key: bytes, content: Hashes) -> Hashes:
+def hash_occurrences(sip_key: bytes, content: Hashes, numbers: Hashes | None = None) -> Hashes:
     """Hash (content, occurrence number), so that equal rows get different values.
+
+    Numbers that are known are overwritten by the hashes.
 
     Examples
     --------
@@ -181,7 +183,8 @@ def hash_occurrences(sip_key: bytes, content: Hashes) -> Hashes:
     >>> bool(hashes[0] == hashes[1])
     False
     """
-    numbers = occurrence_numbers(content)
+    if numbers is None:
+        numbers = occurrence_numbers(content)
     state = SipState(sip_key, min(LANES, len(content)))
     for start in range(0, len(content), LANES):
         rows = slice(start, start + LANES)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from replearn.exceptions import SecretKeyWarning
 from replearn.randomness.hashing import (
     EXPORT_PREFIX,
+    Hashes,
     Purpose,
     check_digits,
     derive,
@@ -249,13 +250,48 @@ class SharedKey:
         >>> bool((X[order] == X[::-1][again]).all())
         True
         """
+        return np.argsort(self.ranks(self.row_hashes(X, y, decimals=decimals)), kind="stable")
+
+    def row_hashes(self, X: Any, y: Any = None, *, decimals: int | None = None) -> Hashes:
+        """Return the hash of what each row says, from which `ranks` makes the keyed order.
+
+        Rows of one file may be hashed a few at a time; ranks need the hashes of all equal rows.
+
+        Parameters
+        ----------
+        X, y, decimals
+            As for `order`.
+
+        Examples
+        --------
+        >>> hashes = SharedKey("a").row_hashes([[5.0], [5.0]], [0, 1])
+        >>> bool(hashes[0] == hashes[1])
+        False
+        """
         points = as_points(X, decimals=decimals)
         if y is not None:
             points = points.beside(points_of(y, decimals, "y"))
-        content = hash_points(derive(self._secret, Purpose.CONTENT), points)
+        return hash_points(derive(self._secret, Purpose.CONTENT), points)
+
+    def ranks(self, row_hashes: Hashes, numbers: Hashes | None = None) -> Hashes:
+        """Return the numbers by which `order` sorts: a row's hash with how many equal ones came.
+
+        Parameters
+        ----------
+        row_hashes : ndarray of uint64
+            From `row_hashes`.
+        numbers : ndarray of uint64, optional
+            How many equal rows came before, where the caller has counted them.
+
+        Examples
+        --------
+        >>> key, X = SharedKey("a"), [[5.0], [6.0], [7.0]]
+        >>> key.ranks(key.row_hashes(X)).argsort().tolist() == key.order(X).tolist()
+        True
+        """
         # theorem: content-keyed-partition
-        ranks = hash_occurrences(derive(self._secret, Purpose.ORDER), content)
-        return np.argsort(ranks, kind="stable")
+        counted = None if numbers is None else np.array(numbers, dtype=np.uint64)
+        return hash_occurrences(derive(self._secret, Purpose.ORDER), row_hashes, counted)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"a SharedKey never changes: cannot set {name!r}; make a new one")

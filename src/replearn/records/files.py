@@ -99,7 +99,7 @@ def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]
     return [item for item in {**asked, **known} if known.get(item) != asked.get(item)]
 
 
-def other_work(folder: Path, what: str, different: list[str]) -> str:
+def other_work(folder: Path | str, what: str, different: list[str]) -> str:
     """Say that a folder holds other work, and what to do.
 
     >>> print(other_work(Path("kept"), "fit", ["data", "key"]).split(". ")[0])

@@ -1,0 +1,105 @@
+"""Who does the work: this process, joblib's workers, or a Dask cluster.
+
+Work is a function of a number. It reads and writes the folder and returns nothing, so that nothing
+large travels; what is done is told by the files that are there.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from typing import Any, Protocol
+
+from joblib import effective_n_jobs
+from sklearn.utils.parallel import Parallel, delayed
+
+from replearn.execution import Progress, one_thread
+
+Work = Callable[[int], None]
+
+
+class Engine(Protocol):
+    """Something that does pieces of work, in any order."""
+
+    def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
+        """Do all of it; raise what one of them raises."""
+
+
+class LocalEngine:
+    """Work in this process, or in joblib's workers.
+
+    Parameters
+    ----------
+    n_jobs : int, optional
+        As for joblib; a configured back end (`joblib.parallel_config`) is used.
+    verbose : int, default=0
+        As for learners.
+
+    Examples
+    --------
+    >>> done = []
+    >>> LocalEngine().run(done.append, [2, 3], "pieces hashed")
+    >>> done
+    [2, 3]
+    """
+
+    def __init__(self, n_jobs: int | None = None, verbose: int = 0) -> None:
+        self.n_jobs, self.verbose = n_jobs, verbose
+
+    def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
+        """Do all of it, in order of the numbers if there is one worker."""
+        with progress_of(len(numbers), what, self.verbose) as progress:
+            if effective_n_jobs(self.n_jobs) == 1 or len(numbers) < 2:
+                for number in numbers:
+                    pinned(work, number)
+                    progress.advance()
+                return
+            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
+            for _ in parallel(delayed(pinned)(work, number) for number in numbers):
+                progress.advance()
+
+
+@contextmanager
+def engine_for(client: Any, n_jobs: int | None, verbose: int) -> Iterator[Engine]:
+    """Return who works: a Dask cluster if there is one, else this machine."""
+    if client is None:
+        yield LocalEngine(n_jobs, verbose)
+        return
+    from replearn.outofcore.cluster import DaskEngine
+
+    with DaskEngine.connect(client, verbose) as engine:
+        yield engine
+
+
+@contextmanager
+def progress_of(total: int, what: str, verbose: int) -> Iterator[Progress]:
+    """Report progress; the line is ended also after an interruption."""
+    progress = Progress(total, what, verbose=verbose)
+    try:
+        yield progress
+    finally:
+        progress.close()
+
+
+_LOCK = threading.Lock()
+_LIMITS: dict[str, Any] = {"users": 0, "stack": None}
+
+
+def pinned(work: Work, number: int) -> None:
+    """Do a piece of work with one thread for BLAS and OpenMP.
+
+    Several threads of one process may be at work: the last to finish lifts the limit.
+    """
+    with _LOCK:
+        if _LIMITS["users"] == 0:
+            _LIMITS["stack"] = ExitStack()
+            _LIMITS["stack"].enter_context(one_thread())
+        _LIMITS["users"] += 1
+    try:
+        work(number)
+    finally:
+        with _LOCK:
+            _LIMITS["users"] -= 1
+            if _LIMITS["users"] == 0:
+                _LIMITS["stack"].close()

@@ -1,0 +1,182 @@
+"""Folders on any storage: a local path, or an address that pyarrow or fsspec knows.
+
+A file is whole or not there, so that its presence says that the work is done. Nothing is pickled.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import uuid
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+_ADDRESS = re.compile(r"^[a-z][a-z0-9+.\-]+://", re.IGNORECASE)  # a drive letter is none
+
+
+def is_address(path: str) -> bool:
+    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does.
+
+    >>> is_address("s3://bucket/rows"), is_address("rows/part.parquet")
+    (True, False)
+    """
+    return bool(_ADDRESS.match(path))
+
+
+@lru_cache(maxsize=64)
+def open_storage(address: str) -> tuple[Any, str]:
+    """Return the pyarrow file system of an address, and the path on it.
+
+    >>> storage, path = open_storage("rows")
+    >>> storage.type_name, path.endswith("rows")
+    ('local', True)
+    """
+    from pyarrow import fs
+
+    if not is_address(address):
+        return fs.LocalFileSystem(), os.path.abspath(address)
+    try:
+        return fs.FileSystem.from_uri(address)
+    except (ValueError, NotImplementedError, OSError) as refusal:
+        try:
+            import fsspec
+        except ModuleNotFoundError:
+            raise ValueError(
+                f"{address}: pyarrow does not know this storage ({refusal}), and fsspec is not "
+                "installed: pip install 'replicable-learn[dask]'."
+            ) from None
+        system, path = fsspec.core.url_to_fs(address)
+        return fs.PyFileSystem(fs.FSSpecHandler(system)), str(path)
+
+
+class Folder:
+    """A folder of work: files are written whole, and read in parts.
+
+    Parameters
+    ----------
+    address : str or path
+        A local path, or an address as ``s3://bucket/work``. It is made when it is not there.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     folder = Folder(place)
+    ...     folder.write("a/b", b"12", b"34")
+    ...     folder.read("a/b", 1, 2), folder.names("a"), "a/c" in folder
+    (b'23', {'b'}, False)
+    """
+
+    def __init__(self, address: str | os.PathLike[str]) -> None:
+        self.address = os.fspath(address)
+        if not is_address(self.address):
+            self.address = os.path.abspath(self.address)
+
+    def __repr__(self) -> str:
+        return f"Folder({self.address!r})"
+
+    @property
+    def storage(self) -> Any:
+        """The pyarrow file system."""
+        return open_storage(self.address)[0]
+
+    def path(self, name: str) -> str:
+        """Return the path of a file on the storage."""
+        return f"{open_storage(self.address)[1].rstrip('/')}/{name}"
+
+    @property
+    def is_local(self) -> bool:
+        """Whether files are plain files of this machine."""
+        return str(self.storage.type_name) == "local"
+
+    def make(self, name: str) -> None:
+        """Make a folder inside; rows of people are for their owner only."""
+        if self.is_local:
+            Path(self.path("")).mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.storage.create_dir(self.path(name), recursive=True)
+
+    def write(self, name: str, *parts: Any) -> None:
+        """Write a file whole or not at all."""
+        with self.writing(name) as stream:
+            for part in parts:
+                stream.write(part)
+
+    def writing(self, name: str) -> _Writing:
+        """Return a context in which a file is written: it is there when the context ends well."""
+        return _Writing(self, name)
+
+    def open(self, name: str) -> Any:
+        """Open a file for reading anywhere in it."""
+        return self.storage.open_input_file(self.path(name))
+
+    def read(self, name: str, start: int = 0, size: int | None = None) -> bytes:
+        """Read a part of a file."""
+        with self.open(name) as stream:
+            content = stream.read_at(stream.size() - start if size is None else size, start)
+        return bytes(content)
+
+    def write_arrow(self, name: str, table: Any) -> None:
+        """Write a pyarrow table."""
+        import pyarrow as pa
+
+        with self.writing(name) as stream, pa.ipc.new_file(stream, table.schema) as writer:
+            writer.write_table(table)
+
+    def read_arrow(self, name: str) -> Any:
+        """Read a pyarrow table."""
+        import pyarrow as pa
+
+        with self.open(name) as stream:
+            return pa.ipc.open_file(stream).read_all().combine_chunks()
+
+    def names(self, name: str) -> set[str]:
+        """Return the names of the files in a folder inside."""
+        from pyarrow import fs
+
+        chosen = fs.FileSelector(self.path(name), allow_not_found=True)
+        return {info.base_name for info in self.storage.get_file_info(chosen) if info.is_file}
+
+    def __contains__(self, name: str) -> bool:
+        return bool(self.storage.get_file_info(self.path(name)).is_file)
+
+    def remove(self, name: str) -> None:
+        """Remove a folder inside, if it is there."""
+        if self.storage.get_file_info(self.path(name)).type.name == "Directory":
+            self.storage.delete_dir(self.path(name))
+
+    def write_json(self, name: str, value: Any) -> None:
+        """Write a small record."""
+        self.write(name, json.dumps(value, indent=1).encode())
+
+    def read_json(self, name: str) -> Any:
+        """Read a small record."""
+        return json.loads(self.read(name))
+
+
+class _Writing:
+    """One file that is being written; an object store shows it only when it is closed."""
+
+    def __init__(self, folder: Folder, name: str) -> None:
+        self._storage, self._target = folder.storage, folder.path(name)
+        self._path = self._target
+        if folder.is_local:
+            self._path = f"{self._target}.{uuid.uuid4().hex[:8]}.tmp"
+        folder.make(name.rpartition("/")[0])
+
+    def __enter__(self) -> Any:
+        self._stream = self._storage.open_output_stream(self._path)
+        return self._stream
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        if kind is not None and self._path == self._target:
+            self._stream.abort() if hasattr(self._stream, "abort") else None
+        self._stream.close()
+        if self._path == self._target:
+            if kind is not None:
+                self._storage.delete_file(self._target)
+        elif kind is None:
+            self._storage.move(self._path, self._target)
+        else:
+            self._storage.delete_file(self._path)

@@ -1,0 +1,145 @@
+"""One piece of work on a table: steps over pieces, buckets or blocks, each done once.
+
+A step is done when its file is there. Whatever was interrupted continues with the files that are
+missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.guarantees import Plan
+from replearn.learners.inputs import check_labels, refuse_one_class
+from replearn.outofcore.engines import Engine
+from replearn.outofcore.folders import Folder
+from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piece, rank_bucket
+from replearn.outofcore.pieces import pieces_to_json
+from replearn.outofcore.routing import Cut, route_piece
+from replearn.outofcore.sources import Rows
+from replearn.outofcore.table import PIECES, Table, label_file
+from replearn.outofcore.training import Training, train_block
+from replearn.randomness import SharedKey
+from replearn.records.files import differences, other_work
+
+
+@dataclass
+class Job:
+    """The steps of one fit: the table, and who works."""
+
+    table: Table
+    engine: Engine
+
+    @property
+    def folder(self) -> Folder:
+        """Where the work is kept."""
+        return self.table.folder
+
+    def do(self, work: Callable[..., None], files: Sequence[str], what: str) -> None:
+        """Do the work whose files are not there yet; a file's place is the number of its work."""
+        there = self.folder.names(files[0].rpartition("/")[0])
+        left = [place for place, file in enumerate(files) if file.rpartition("/")[2] not in there]
+        if left:
+            self.engine.run(work, left, what)
+
+    def each_piece(self, work: Callable[..., None], name: Callable[[int], str], what: str) -> None:
+        """Do the work on every piece."""
+        self.do(work, [name(piece) for piece in range(self.table.n_pieces)], what)
+
+    def each_bucket(self, work: Callable[..., None], order: Order, what: str) -> None:
+        """Do the work on every bucket of an order."""
+        self.do(work, [order.rank_file(bucket) for bucket in range(order.n_buckets)], what)
+
+    def rank(self, orders: Sequence[Order]) -> None:
+        """Hash all pieces and rank all buckets of some orders."""
+        hashed = partial(hash_piece, self.table, orders)
+        self.each_piece(hashed, orders[-1].hash_file, "pieces hashed")
+        for order in orders:
+            work = partial(rank_bucket, self.folder, order, self.table.n_pieces)
+            self.each_bucket(work, order, "buckets ranked")
+
+    def cut(self, order: Order, plan: Plan) -> Cut:
+        """Find the ranks at which the blocks of a partition end."""
+        places = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
+        inside = [place for place in places if place < plan.n]
+        cuts = find_cuts(self.folder, order, self.table.n_pieces, inside)
+        return Cut(order, plan.n_blocks, cuts)
+
+    def route(self, cut: Cut) -> None:
+        """Write the rows of a partition block by block."""
+        self.each_piece(partial(route_piece, self.table, cut), cut.file, "pieces routed")
+
+    def train(self, training: Training) -> None:
+        """Train the blocks of a partition."""
+        files = [training.file(block) for block in range(training.cut.n_blocks)]
+        self.do(partial(train_block, training), files, "blocks fitted")
+
+    def list_classes(self, classes: Any) -> NDArray[Any]:
+        """Return the list of classes, in order."""
+        self.each_piece(self.table.list_labels, label_file, "pieces looked through")
+        names = [label_file(piece) for piece in range(self.table.n_pieces)]
+        present = {label for name in names for label in self.folder.read_json(name)}
+        missing = [label for label in present if label is None or label != label]
+        if missing:
+            raise ValueError(f"{self.table.target!r} is missing in some rows: leave them out.")
+        labels = np.array(sorted(present), dtype=object if _is_text(present) else None)
+        several = np.repeat(labels, 3)  # few labels, each of them often
+        known = check_labels(several, several, classes)[1]
+        refuse_one_class(known)
+        return known
+
+    def earlier_order(self, key: SharedKey, n: int, plan: Plan) -> Order | None:
+        """Rank the rows as they come before they are cut, where that matters.
+
+        It does where rows that count as equal are not interchangeable (rounded ones), and where a
+        surplus of rows is left out: see `planned_rows`.
+        """
+        last, bits = None, bucket_bits(n)
+        if plan.decimals is not None:
+            last = Order("file", key.child("file").allow_pickle(), bits)
+            self.rank([last])
+        if n > plan.n:
+            surplus = key.child("surplus", n).allow_pickle()
+            last = Order("surplus", surplus, bits, plan.decimals, last)
+            self.rank([last])
+            [limit] = find_cuts(self.folder, last, self.table.n_pieces, [plan.n])
+            last = replace(last, limit=int(limit))
+        return last
+
+
+def _is_text(labels: set[Any]) -> bool:
+    return all(isinstance(label, str) for label in labels)
+
+
+def open_table(
+    rows: Rows, folder: Folder, target: str, features: Sequence[str] | None, container: str
+) -> Table:
+    """Return the table of some rows; a folder that holds other rows is refused."""
+    chosen = [name for name in rows.names if name != target] if features is None else features
+    missing = [name for name in (*chosen, target) if name not in rows.names]
+    if missing:
+        names = ", ".join(rows.names[:20])
+        raise ValueError(f"the rows have no column {missing[0]!r}. They have {names}.")
+    if target in chosen:
+        raise ValueError(f"target={target!r} is among the features: leave it out there.")
+    described: dict[str, Any] = {"files": list(rows.mark), "target": target}
+    described |= {"features": list(chosen), "container": container, "rows": rows.n}
+    claim(folder, "data.json", described)
+    if PIECES not in folder:
+        folder.write_json(PIECES, pieces_to_json(rows.pieces))
+    return Table(folder, tuple(chosen), target, container, len(rows.pieces))
+
+
+def claim(folder: Folder, name: str, manifest: Mapping[str, Any]) -> None:
+    """Write down what a folder holds; refuse one that holds something else."""
+    if name not in folder:
+        folder.write_json(name, dict(manifest))
+        return
+    different = differences(folder.read_json(name), manifest)
+    if different:
+        raise ValueError(other_work(folder.address, "fit", different))

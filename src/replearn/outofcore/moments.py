@@ -1,0 +1,228 @@
+"""Marks of a transformer in front, from sums that pieces add up: see `replearn.binding.marks`.
+
+What a mean, a spread, a range or a column of row numbers shows is found as in memory. What needs
+quartiles, repeated ends or products of columns is not looked for: a RobustScaler, an imputed mean,
+a cut at quantiles, orthogonal columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from functools import reduce
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from replearn.binding.marks import FEWEST_ROWS, NORMAL_END, ROUGH, tolerance_of
+from replearn.outofcore.pieces import column_array
+from replearn.tables import row_chunks
+
+_FIRST_ROWS = 128
+_MASK = (1 << 64) - 1
+
+
+@dataclass(frozen=True)
+class Moments:
+    """What is remembered of the numbers of one column."""
+
+    name: str | int
+    dtype: str
+    n: int  # known cells
+    rows: int  # all cells
+    mean: float
+    squares: float  # sum of squared distances from the mean
+    low: float
+    high: float
+    between: bool  # whether a cell lies between the ends
+    whole: bool
+    few_decimals: bool
+    numbers: int  # sum of hashes of whole numbers
+
+    @property
+    def std(self) -> float:
+        """Standard deviation."""
+        return float(np.sqrt(self.squares / self.n))
+
+    @property
+    def moves(self) -> bool:
+        """Whether there are more than two values."""
+        return self.low < self.high and self.between
+
+    @property
+    def tolerance(self) -> float:
+        """How exact a mark has to be."""
+        return tolerance_of(np.dtype(self.dtype))
+
+    @property
+    def is_centred(self) -> bool:
+        """Whether the mean is zero to within rounding."""
+        return abs(self.mean) <= self.tolerance * self.std
+
+    @property
+    def has_unit_spread(self) -> bool:
+        """Whether the standard deviation is one to within rounding."""
+        return abs(self.std - 1) <= self.tolerance
+
+    @property
+    def has_unit_range(self) -> bool:
+        """Whether the cells reach from 0 to 1."""
+        unit = self.low == 0 and abs(self.high - 1) <= self.tolerance
+        return self.low == self.high or unit
+
+    @property
+    def has_unit_size(self) -> bool:
+        """Whether the largest cell has the size 1."""
+        size = max(-self.low, self.high)
+        return self.low == self.high or abs(size - 1) <= self.tolerance
+
+    @property
+    def was_scaled(self) -> bool:
+        """Whether the spread is one, and not by chance."""
+        return not self.few_decimals and self.has_unit_spread and self.moves
+
+    @property
+    def has_normal_ends(self) -> bool:
+        """Whether cells are cut where scikit-learn cuts normal scores."""
+        return abs(self.high - NORMAL_END) + abs(self.low + NORMAL_END) <= ROUGH
+
+    def to_json(self) -> dict[str, Any]:
+        """Return plain values."""
+        return asdict(self)
+
+
+def moments_of(arrow: Any, container: str) -> list[Moments]:
+    """Return the moments of the columns of numbers of a pyarrow table.
+
+    >>> import pyarrow as pa
+    >>> [m] = moments_of(pa.table({"a": [1.0, 2.0, 3.0], "b": ["x", "y", "z"]}), "polars")
+    >>> m.mean, m.squares, m.moves
+    (2.0, 2.0, True)
+    """
+    found = []
+    for place, name in enumerate(arrow.column_names):
+        values = column_array(arrow.column(name))
+        if values.dtype.kind in "iuf":
+            values = values.astype(np.float64) if container == "numpy" else values
+            found.append(_moments(place if container == "numpy" else name, values))
+    return found
+
+
+def _moments(name: str | int, values: NDArray[Any]) -> Moments:
+    rows = len(values)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        values = values[~np.isnan(values)]
+    if not len(values):
+        ends = (np.inf, -np.inf)
+        return Moments(name, values.dtype.str, 0, rows, 0.0, 0.0, *ends, False, True, False, 0)
+    first, low, high = values[:_FIRST_ROWS], values.min(), values.max()
+    mean = float(values.mean(dtype=np.float64))
+    away = values - mean
+    whole = values.dtype.kind != "f" or bool((values == np.round(values)).all())
+    return Moments(
+        name,
+        values.dtype.str,
+        len(values),
+        rows,
+        mean,
+        float(np.einsum("i,i->", away, away)),
+        float(low),
+        float(high),
+        bool(((values != low) & (values != high)).any()),
+        whole,
+        bool((np.round(first, 6) == first).mean() > 0.5),
+        _hash_sum(values) if whole and np.isfinite([low, high]).all() else 0,
+    )
+
+
+def add_moments(one: Moments, two: Moments) -> Moments:
+    """Add up two pieces of a column."""
+    if not one.n or not two.n:
+        known = two if one.n == 0 else one
+        return Moments(**{**asdict(known), "rows": one.rows + two.rows})
+    n, gap = one.n + two.n, two.mean - one.mean
+    low, high = min(one.low, two.low), max(one.high, two.high)
+    ends = {one.low, one.high, two.low, two.high}
+    return Moments(
+        one.name,
+        one.dtype,
+        n,
+        one.rows + two.rows,
+        one.mean + gap * two.n / n,
+        one.squares + two.squares + gap**2 * one.n * two.n / n,
+        low,
+        high,
+        one.between or two.between or bool(ends - {low, high}),
+        one.whole and two.whole,
+        one.few_decimals,
+        (one.numbers + two.numbers) & _MASK,
+    )
+
+
+def seen_record(counts: NDArray[np.intp], moments: Sequence[Moments]) -> dict[str, Any]:
+    """Return what was seen of a piece as plain values: counts of codes, and moments."""
+    return {"codes": counts.tolist(), "moments": [column.to_json() for column in moments]}
+
+
+def add_records(
+    records: Sequence[dict[str, Any]],
+) -> tuple[NDArray[np.int64], list[Moments]]:
+    """Add up what was seen of all pieces."""
+    counts = np.sum([record["codes"] for record in records], axis=0)
+    pieces = [[Moments(**column) for column in record["moments"]] for record in records]
+    return counts, [reduce(add_moments, columns) for columns in zip(*pieces, strict=True)]
+
+
+def mark_of(columns: Sequence[Moments]) -> str | None:
+    """Name the transformer whose mark the columns carry, if any, as `binding.marks` does."""
+    known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= FEWEST_ROWS]
+    long = [c for c in known if np.dtype(c.dtype) == np.float64]
+    suspects = [column for column in known if column.is_centred]
+    moving = [column for column in suspects if column.moves]
+    if any(column.has_unit_spread for column in moving if column in long):
+        return "a StandardScaler"
+    if moving and len(suspects) == len(known):
+        if all(column.has_unit_spread for column in moving):
+            return "a StandardScaler"
+        if not any(column.whole for column in moving):
+            return "PCA, or another transformer that centres columns,"
+    if any(not column.whole for column in known):
+        if all(column.has_unit_range for column in known):
+            return "a MinMaxScaler"
+        if all(column.has_unit_size for column in known):
+            return "a MaxAbsScaler"
+    if any(column.was_scaled for column in long):
+        return "a StandardScaler(with_mean=False)"
+    return "a QuantileTransformer" if any(c.has_normal_ends for c in long) else None
+
+
+def numbered_column(columns: Sequence[Moments], container: str) -> str | int | None:
+    """Return a column that numbers the rows; None if there is none."""
+    for column in columns:
+        if container == "polars" and np.dtype(column.dtype).kind == "f":
+            continue  # as in memory
+        full = column.n == column.rows >= FEWEST_ROWS and column.whole
+        if full and column.high - column.low == column.n - 1 and _is_range(column):
+            return column.name
+    return None
+
+
+def _is_range(column: Moments) -> bool:
+    """Whether the whole numbers from the lowest to the highest are all there."""
+    return column.numbers == sum(_hash_sum(part) for part in _range(column)) & _MASK
+
+
+def _range(column: Moments) -> Iterator[NDArray[np.int64]]:
+    low = int(column.low)
+    for start, stop in row_chunks(column.n, 1 << 20):
+        yield np.arange(low + start, low + stop, dtype=np.int64)
+
+
+def _hash_sum(values: NDArray[Any]) -> int:
+    """Add up hashes of whole numbers (SplitMix64): different sets have different sums."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        mixed = values.astype(np.int64).astype(np.uint64) + np.uint64(0x9E3779B97F4A7C15)
+        mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        return int((mixed ^ (mixed >> np.uint64(31))).sum(dtype=np.uint64))

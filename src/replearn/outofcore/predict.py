@@ -1,0 +1,129 @@
+"""Predict for files, piece by piece: memory does not grow with the file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replearn.outofcore.engines import progress_of
+from replearn.outofcore.folders import Folder
+from replearn.outofcore.pieces import container_of
+from replearn.outofcore.sources import open_rows
+
+ANSWERS = ("predict", "predict_proba", "flip_probability")
+_FORMATS = (".parquet", ".csv")
+
+
+def predict_files(
+    model: Any,
+    source: Any,
+    output: str | os.PathLike[str],
+    *,
+    answers: Sequence[str] = ("predict",),
+    keep: Sequence[str] = (),
+    container: str = "polars",
+    verbose: int = 0,
+) -> int:
+    """Predict for all rows of some files and write the answers to another file.
+
+    Parameters
+    ----------
+    model : fitted learner
+        Any learner of this library, or of scikit-learn.
+    source : path, address, list of them, pyarrow dataset, polars or Dask frame
+        The rows, as for `fit_files`. Columns that the model does not know are left out.
+    output : path
+        A new .parquet or .csv file, one row for each row of the source, in its order. It is whole
+        or not there.
+    answers : sequence of {"predict", "predict_proba", "flip_probability"}, default=("predict",)
+        What is written: the columns ``prediction``, ``proba_<class>`` and ``flip_probability``.
+    keep : sequence of str, default=()
+        Columns of the source that are copied beside the answers: an id.
+    container : {"polars", "pandas", "numpy"}, default="polars"
+        What the model sees.
+    verbose : int, default=0
+        Progress, as for learners.
+
+    Returns
+    -------
+    int
+        Number of rows.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import numpy as np, polars as pl
+    >>> from replearn import PointwiseReplicableClassifier
+    >>> from replearn.outofcore import predict_files
+    >>> X = pl.DataFrame({"a": np.arange(2000.0) % 97, "b": np.arange(2000.0) % 89})
+    >>> model = PointwiseReplicableClassifier(n_blocks=20, rho=1).fit(X, X["a"] > 48)
+    >>> with tempfile.TemporaryDirectory() as place:
+    ...     X.write_parquet(f"{place}/new.parquet")
+    ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/answers.parquet")
+    ...     written = pl.read_parquet(f"{place}/answers.parquet")
+    >>> rows, bool((written["prediction"].to_numpy() == model.predict(X)).all())
+    (2000, True)
+    """
+    unknown = [name for name in answers if name not in ANSWERS]
+    if unknown or not answers:
+        raise ValueError(f"answers={list(answers)!r} must be some of {', '.join(ANSWERS)}.")
+    target = Path(output)
+    if target.suffix not in _FORMATS:
+        raise ValueError(f"output={str(output)!r} must end in {' or '.join(_FORMATS)}.")
+    with tempfile.TemporaryDirectory() as place:
+        rows = open_rows(source, Folder(place))
+        features = list(getattr(model, "feature_names_in_", rows.names))
+        _check_columns([*features, *keep], rows.names)
+        with progress_of(len(rows.pieces), "pieces predicted", verbose) as progress:
+            _write(target, _answered(model, rows, features, (answers, keep, container), progress))
+    return rows.n
+
+
+def _check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
+    missing = [name for name in wanted if name not in names]
+    if missing:
+        raise ValueError(f"the rows have no column {missing[0]!r}: {', '.join(names[:20])}.")
+
+
+def _answered(model: Any, rows: Any, features: list[str], asked: Any, progress: Any) -> Any:
+    answers, keep, container = asked
+    for piece in rows.pieces:
+        read = piece.read(list(dict.fromkeys([*features, *keep])))
+        X = container_of(read.select(features), container)
+        table = read.select(list(keep))
+        for name in answers:
+            table = _with_columns(table, model, name, getattr(model, name)(X))
+        progress.advance()
+        yield table
+
+
+def _with_columns(table: Any, model: Any, name: str, values: Any) -> Any:
+    import pyarrow as pa
+
+    if name == "predict_proba":
+        for place, label in enumerate(model.classes_):
+            column = pa.array(np.ascontiguousarray(values[:, place]))
+            table = table.append_column(f"proba_{label}", column)
+        return table
+    return table.append_column("prediction" if name == "predict" else name, pa.array(values))
+
+
+def _write(target: Path, tables: Any) -> None:
+    """Write tables to a file one after another; the file is there when it is whole."""
+    from pyarrow import csv, parquet
+
+    folder = Folder(target.parent)
+    with folder.writing(target.name) as stream:
+        writer = None
+        for table in tables:
+            if writer is None:
+                make = parquet.ParquetWriter if target.suffix == ".parquet" else csv.CSVWriter
+                writer = make(stream, table.schema)
+            writer.write_table(table)
+        if writer is not None:
+            writer.close()

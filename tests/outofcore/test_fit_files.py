@@ -1,0 +1,331 @@
+"""A fit from files is the fit in memory: plan, models, bits, certificate."""
+
+import joblib
+import numpy as np
+import polars as pl
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
+
+import replearn
+from replearn import PointwiseReplicableClassifier, PreprocessingWarning
+from replearn.outofcore import fit as fitting
+from replearn.outofcore import fit_files, ordering, pieces
+from replearn.outofcore.engines import LocalEngine
+from replearn.tables.encoder import TableEncoder
+
+pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+N = 3000
+
+
+@pytest.fixture(autouse=True)
+def small_pieces(monkeypatch):
+    """Several pieces and several buckets, at a size that is quick to fit."""
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 1 << 14)
+    monkeypatch.setattr(ordering, "ROWS_PER_BUCKET", 500)
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(N, 3))
+    X[1000:1400] = X[:400]  # equal rows, in other pieces of the file
+    X[:, 2] = rng.integers(0, 4, N)
+    y = X[:, 0] + rng.normal(size=N) > 0
+    y[1000:1400] = y[:400]
+    return pl.DataFrame({"b": X[:, 0], "a": X[:, 1], "c": X[:, 2].astype(np.int64), "y": y})
+
+
+def write(frame, place, row_group_size=250):
+    frame.write_parquet(place / "rows.parquet", row_group_size=row_group_size)
+    return place / "rows.parquet"
+
+
+def learner(estimator=None, **params):
+    params = {"n_blocks": 10, "rho": 0.9, "max_fits": 20, "shared_key": "k"} | params
+    return PointwiseReplicableClassifier(estimator or GaussianNB(), **params)
+
+
+def from_memory(model, frame, container="polars"):
+    X, y = frame.drop("y"), frame["y"].to_numpy()
+    X = {"polars": X, "pandas": X.to_pandas(), "numpy": X.to_numpy()}[container]
+    return model.fit(X, y), X
+
+
+def assert_same(one, two, X):
+    assert one.plan_ == two.plan_
+    assert one.certificate_ == two.certificate_
+    assert one.joint_variance_ == two.joint_variance_
+    assert one.n_features_in_ == two.n_features_in_
+    assert (one.classes_ == two.classes_).all()
+    assert (one.predict_proba(X) == two.predict_proba(X)).all()
+    assert (one.predict(X) == two.predict(X)).all()
+
+
+PLAN = {"n": 2500, "rho": 0.9, "n_blocks": 10, "max_fits": 20, "classes": [False, True]}
+SETTINGS = {
+    "several partitions": lambda: learner(plan={"n_partitions": 2}),
+    "logistic regression": lambda: learner(LogisticRegression()),
+    "seeds": lambda: learner(DecisionTreeClassifier(max_features=1, max_depth=4)),
+    "decimals": lambda: learner(plan={"decimals": 1}),
+    "surplus": lambda: learner(plan=replearn.plan(**PLAN), n_blocks=None, rho=0.1, max_fits=None),
+    "surplus and decimals": lambda: learner(
+        plan=replearn.plan(**PLAN, decimals=1), n_blocks=None, rho=0.1, max_fits=None
+    ),
+    "soft": lambda: learner(vote="soft"),
+    "masses": lambda: learner(plan={"d": 4, "alpha": 0.2, "beta": 0.1}),
+}
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+def test_same_as_in_memory(frame, tmp_path, setting):
+    fitted = fit_files(SETTINGS[setting](), write(frame, tmp_path), "y")
+    expected, X = from_memory(SETTINGS[setting](), frame)
+    assert_same(fitted, expected, X)
+
+
+@pytest.mark.parametrize("container", ["pandas", "numpy"])
+def test_same_in_other_containers(frame, tmp_path, container):
+    fitted = fit_files(learner(), write(frame, tmp_path), "y", container=container)
+    expected, X = from_memory(learner(), frame, container)
+    assert_same(fitted, expected, X)
+
+
+def test_text_and_several_classes(tmp_path):
+    rng = np.random.default_rng(1)
+    towns = np.array(["Ulm", "Rom", None])[rng.integers(0, 3, N)]
+    size = rng.normal(size=N)
+    y = np.array(["low", "mid", "high"])[np.digitize(size + rng.normal(size=N), [-0.5, 0.5])]
+    frame = pl.DataFrame({"town": towns, "size": size, "y": y})
+    model = make_pipeline(TableEncoder(), LogisticRegression())
+    fitted = fit_files(learner(model), write(frame, tmp_path), "y")
+    expected, X = from_memory(learner(model), frame)
+    assert_same(fitted, expected, X)
+
+
+def test_heavy_points_are_counted_from_files(tmp_path):
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 3, size=(4000, 2))
+    y = rng.random(4000) < 0.3 + 0.4 * (X[:, 0] == 1)
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    asked = {"alpha": 0.3, "beta": 0.3}
+    fitted = fit_files(
+        learner(plan=asked, n_blocks=None, max_fits=200), write(frame, tmp_path), "y"
+    )
+    expected, X = from_memory(learner(plan=asked, n_blocks=None, max_fits=200), frame)
+    assert len(expected.heavy_)
+    assert_same(fitted, expected, X)
+    assert (fitted.heavy_.masses == expected.heavy_.masses).all()
+    assert (fitted.heavy_.shares == expected.heavy_.shares).all()
+    assert fitted.heavy_.points.equals(expected.heavy_.points)
+    assert (fitted.flip_probability(X) == expected.flip_probability(X)).all()
+
+
+def test_the_order_of_the_file_does_not_matter(frame, tmp_path):
+    one = fit_files(learner(), write(frame, tmp_path), "y")
+    (tmp_path / "parts").mkdir()
+    shuffled = frame.sample(fraction=1.0, shuffle=True, seed=3)
+    for number, part in enumerate(shuffled.iter_slices(700)):
+        part.write_parquet(tmp_path / "parts" / f"{number}.parquet")
+    two = fit_files(learner(), tmp_path / "parts", "y")
+    assert_same(one, two, frame.drop("y"))
+
+
+def test_workers_do_not_matter(frame, tmp_path):
+    path = write(frame, tmp_path)
+    one = fit_files(learner(LogisticRegression()), path, "y")
+    with joblib.parallel_config("threading"):
+        two = fit_files(learner(LogisticRegression(), n_jobs=2), path, "y")
+    assert_same(one, two, frame.drop("y"))
+
+
+def test_features_are_chosen(frame, tmp_path):
+    fitted = fit_files(learner(), write(frame, tmp_path), "y", features=["c", "a"])
+    expected, X = from_memory(learner(), frame.select("c", "a", "y"))
+    assert_same(fitted, expected, X)
+
+
+# -- interrupted -----------------------------------------------------------------------------------
+class Stops(Exception):
+    pass
+
+
+def run_until(monkeypatch, step, count):
+    """Let the engine stop after so many pieces of one step; return how much is done of each."""
+    done = {}
+    run = LocalEngine.run
+
+    def counted(self, work, numbers, what):
+        def one(number):
+            if what == step and done.get(step, 0) >= count:
+                raise Stops
+            work(number)
+            done[what] = done.get(what, 0) + 1
+
+        run(self, one, numbers, what)
+
+    monkeypatch.setattr(LocalEngine, "run", counted)
+    return done
+
+
+@pytest.mark.parametrize(
+    "step", ["pieces hashed", "buckets ranked", "pieces routed", "blocks fitted"]
+)
+def test_continues_after_an_interruption(frame, tmp_path, monkeypatch, step):
+    path, two = write(frame, tmp_path), {"plan": {"n_partitions": 2}}
+    expected = fit_files(learner(**two), path, "y")
+    with monkeypatch.context() as patch:
+        before = run_until(patch, step, 3)
+        with pytest.raises(Stops):
+            fit_files(learner(**two), path, "y", folder=tmp_path / "work")
+    after = run_until(monkeypatch, "", 0)
+    fitted = fit_files(learner(**two), path, "y", folder=tmp_path / "work")
+    assert_same(fitted, expected, frame.drop("y"))
+    assert before[step] == 3
+    total = {"blocks fitted": 20}
+    assert before.get("blocks fitted", 0) + after["blocks fitted"] == total["blocks fitted"]
+    n_pieces = before["pieces looked through"]
+    assert before["pieces hashed"] + after.get("pieces hashed", 0) == n_pieces
+    assert before.get("pieces routed", 0) + after["pieces routed"] == 2 * n_pieces
+
+
+def test_a_finished_fit_is_read_back(frame, tmp_path, monkeypatch):
+    path = write(frame, tmp_path)
+    one = fit_files(learner(), path, "y", folder=tmp_path / "work")
+    done = run_until(monkeypatch, "", 0)
+    two = fit_files(learner(), path, "y", folder=tmp_path / "work")
+    assert_same(one, two, frame.drop("y"))
+    assert done == {}
+    assert not (tmp_path / "work" / "blocks" / "partition-0").exists()
+
+
+def test_the_folder_of_another_fit_is_refused(frame, tmp_path):
+    path = write(frame, tmp_path)
+    fit_files(learner(), path, "y", folder=tmp_path / "work")
+    with pytest.raises(ValueError, match="not the same key"):
+        fit_files(learner(shared_key="other"), path, "y", folder=tmp_path / "work")
+    with pytest.raises(ValueError, match="not the same features"):
+        fit_files(learner(), path, "y", features=["a"], folder=tmp_path / "work")
+    write(frame.head(2000), tmp_path)
+    with pytest.raises(ValueError, match="not the same files"):
+        fit_files(learner(), path, "y", folder=tmp_path / "work")
+
+
+def test_the_folder_holds_no_key(frame, tmp_path):
+    key = replearn.SharedKey.generate()
+    fit_files(learner(shared_key=key), write(frame, tmp_path), "y", folder=tmp_path / "work")
+    secret = key.export().split("-")[1]
+    for file in (tmp_path / "work").rglob("*"):
+        if file.is_file():
+            content = file.read_bytes()
+            assert secret.encode() not in content
+            assert bytes.fromhex(secret) not in content
+    assert (tmp_path / "work").stat().st_mode & 0o077 == 0
+
+
+# -- conditions ------------------------------------------------------------------------------------
+TRANSFORMS = {
+    "StandardScaler": lambda x: (x - x.mean()) / x.std(),
+    "centres": lambda x: 3 * (x - x.mean()),
+    "MinMaxScaler": lambda x: (x - x.min()) / (x.max() - x.min()),
+    "MaxAbsScaler": lambda x: x / np.abs(x).max(),
+    "with_mean=False": lambda x: 1 + (x - x.mean()) / x.std(),
+}
+
+
+@pytest.mark.parametrize("transform", TRANSFORMS)
+def test_marks_are_found_as_in_memory(tmp_path, transform):
+    X = np.random.default_rng(4).normal(3, 2, (N, 2)) ** 2
+    y = X[:, 0] > 12
+    X = np.apply_along_axis(TRANSFORMS[transform], 0, X)
+    frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
+    with pytest.warns(PreprocessingWarning, match=transform):
+        fitted = fit_files(learner(), write(frame, tmp_path), "y")
+    with pytest.warns(PreprocessingWarning, match=transform):
+        expected, _ = from_memory(learner(), frame)
+    assert fitted.certificate_ == expected.certificate_
+
+
+def test_row_numbers_are_found(frame, tmp_path):
+    numbered = frame.with_columns(pl.Series("row", np.random.default_rng(5).permutation(N)))
+    with pytest.warns(PreprocessingWarning, match="'row' numbers the rows"):
+        fitted = fit_files(learner(), write(numbered, tmp_path), "y")
+    with pytest.warns(PreprocessingWarning, match="'row' numbers the rows"):
+        expected, _ = from_memory(learner(), numbered)
+    assert fitted.certificate_ == expected.certificate_
+    almost = numbered.with_columns(pl.col("row").replace(17, 18))
+    fit_files(learner(), write(almost, tmp_path), "y")
+
+
+class Forgetful(GaussianNB):
+    """Depends on a counter, and not on its rows alone."""
+
+    calls = 0
+
+    def fit(self, X, y):
+        Forgetful.calls += 1
+        super().fit(X, y)
+        self.theta_ = self.theta_ + Forgetful.calls
+        return self
+
+
+def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
+    monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
+    trusted = [f"{Forgetful.__module__}.Forgetful"]
+    path = write(frame, tmp_path)
+    fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted=trusted)
+    assert not fitted.certificate_.certified
+    assert "fitted again" in str(fitted.certificate_.identity.failed_conditions)
+
+
+def test_constant_blocks_are_warned_about(tmp_path):
+    rng = np.random.default_rng(6)
+    frame = pl.DataFrame({"a": rng.normal(size=N), "y": rng.random(N) < 0.5})
+    never = DecisionTreeClassifier(min_samples_leaf=0.9)
+    with pytest.warns(replearn.ConstantBlocksWarning, match="cannot tell rows apart") as found:
+        fit_files(learner(never), write(frame, tmp_path), "y")
+    with pytest.warns(replearn.ConstantBlocksWarning) as expected:
+        from_memory(learner(never), frame)
+    assert str(found[0].message) == str(expected[0].message)
+
+
+# -- errors ----------------------------------------------------------------------------------------
+def test_errors_say_what_to_do(frame, tmp_path):
+    path = write(frame, tmp_path)
+    with pytest.raises(TypeError, match="PointwiseReplicableClassifier"):
+        fit_files(GaussianNB(), path, "y")
+    with pytest.raises(ValueError, match="no column 'z'"):
+        fit_files(learner(), path, "z")
+    with pytest.raises(ValueError, match="among the features"):
+        fit_files(learner(), path, "y", features=["a", "y"])
+    with pytest.raises(ValueError, match="does not exist"):
+        fit_files(learner(), tmp_path / "none.parquet", "y")
+    gaps = frame.with_columns(pl.when(pl.col("a") > 2).then(None).otherwise(pl.col("y")).alias("y"))
+    with pytest.raises(ValueError, match="'y' is missing in some rows"):
+        fit_files(learner(), write(gaps, tmp_path), "y")
+    with pytest.raises(ValueError, match="one class only"):
+        fit_files(learner(), write(frame.with_columns(pl.lit(True).alias("y")), tmp_path), "y")
+
+
+def test_a_failed_fit_leaves_no_half_fitted_learner(frame, tmp_path, monkeypatch):
+    model = learner()
+    run_until(monkeypatch, "blocks fitted", 3)
+    with pytest.raises(Stops):
+        fit_files(model, write(frame, tmp_path), "y")
+    assert not hasattr(model, "estimators_")
+    assert not hasattr(model, "certificate_")
+
+
+def test_a_tie_at_a_cut_is_refused(tmp_path):
+    folder = fitting.Folder(tmp_path)
+    order = ordering.Order("o", replearn.SharedKey(0))
+    ranks = np.array([5, 9, 9, 12], dtype=np.uint64) << np.uint64(40)
+    cells = np.bincount((ranks >> np.uint64(48)).astype(np.intp), minlength=1 << 16)
+    starts = np.array([0, 4], dtype=np.int64)
+    parts = (starts, cells.astype(np.int64), ranks)
+    folder.write(order.rank_file(0), *[part.tobytes() for part in parts])
+    assert ordering.find_cuts(folder, order, 1, [1, 3]).tolist() == ranks[[1, 3]].tolist()
+    with pytest.raises(RuntimeError, match="same 64-bit rank"):
+        ordering.find_cuts(folder, order, 1, [2])
