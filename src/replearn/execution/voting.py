@@ -165,10 +165,10 @@ class Panel:
                 for start, stop in row_chunks(n_rows(X), size)
             )
             if n_rows(X) <= size or effective_n_jobs(n_jobs) == 1:
-                parts = [_work(*task) for task in tasks]
+                parts = [_count(*task) for task in tasks]
             else:
                 parts = _in_parallel(_work, tasks, n_jobs)
-        return np.concatenate(parts)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def _grouped(self, soft: bool) -> list[Voter]:
         state = soft, plugins.switched_off
@@ -237,9 +237,15 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
 
 
 def _work(voters: list[Voter], tables: list[Any], shape: tuple[int, int], soft: bool) -> Any:
+    """Count in a worker, which has limits of its own."""
+    with one_thread():
+        return _count(voters, tables, shape, soft)
+
+
+def _count(voters: list[Voter], tables: list[Any], shape: tuple[int, int], soft: bool) -> Any:
     """Add up the votes or the probabilities of all groups on some rows."""
     result = np.zeros((n_rows(tables[0]), *shape), dtype=np.float64 if soft else np.int32)
-    with one_thread(), config_context(skip_parameter_validation=True):
+    with config_context(skip_parameter_validation=True):
         for voter, table in zip(voters, tables, strict=True):
             (voter.add_probabilities if soft else voter.add_votes)(table, result)
     return result

@@ -7,7 +7,7 @@ weighted sum of terms; only the weights differ from block to block.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from enum import Enum
 from itertools import repeat
@@ -83,12 +83,12 @@ READERS: dict[str, Callable[[Any], list[Any]]] = {
 }
 """How the cells of a column are read: arrays of float64 (NaN: missing), or lists of cells."""
 
+CELL_READERS = frozenset({"cells", "texts"})
+"""Those that return lists."""
+
 
 Places = dict[Any, int]
 """Where the terms of one channel stand in the matrix, by what they say (see `What`)."""
-
-Slot = tuple[NDArray[np.intp], NDArray[np.float64]]
-"""For each row, the place of one term (negative: none) and its value."""
 
 
 class Basis:
@@ -106,9 +106,35 @@ class Basis:
     def __init__(self, terms: Iterable[Term], names: Iterable[str] = ()) -> None:
         self.places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
         self._positions = {name: position for position, name in enumerate(names)}
-        self._channels: dict[Channel, Places] = {}
+        channels: dict[Channel, Places] = {}
         for term, place in self.places.items():
-            self._channels.setdefault(term.channel, {})[term.what] = place
+            channels.setdefault(term.channel, {})[term.what] = place
+        # A slot is a place in each row for one term of a channel: its number, whether it is
+        # missing, its level. Sums go through the slots in this order.
+        self._cells: list[tuple[Channel, Places, int]] = []
+        self._levels: list[tuple[int, NDArray[np.float64], NDArray[np.intp], int]] = []
+        self._numeric: list[Channel] = []
+        number: list[tuple[int, int, int]] = []
+        missing: list[tuple[int, int, int]] = []
+        self._n_slots = 0
+        for channel, places in channels.items():
+            if channel.reader in CELL_READERS:
+                self._cells.append((channel, places, self._n_slots))
+                self._n_slots += 2
+                continue
+            column, slot = len(self._numeric), self._n_slots
+            self._numeric.append(channel)
+            if Of.NUMBER in places:
+                number.append((column, slot, places[Of.NUMBER]))
+            if Of.MISSING in places:
+                missing.append((column, slot + 1, places[Of.MISSING]))
+            listed = sorted(what for what in places if not isinstance(what, Of))
+            if listed:
+                at = np.array([places[what] for what in listed])
+                self._levels.append((column, np.array(listed, dtype=np.float64), at, slot + 2))
+            self._n_slots += 3
+        self._number, self._missing = _triples(number), _triples(missing)
+        self._never_missing = np.setdiff1d(self._number[0], self._missing[0])
         self._has_levels = any(not isinstance(term.what, Of) for term in self.places)
 
     def matrix(self, X: Any) -> Any:
@@ -118,58 +144,85 @@ class Basis:
         ):
             chosen: Any = [term.channel.column for term in self.places]
             return _finite(sparse.csr_array(X, dtype=np.float64)[:, chosen])
-        slots = list(self._slots(X))
-        if self._has_levels:
-            return _sparse_rows(slots, len(self.places))
-        dense = np.zeros((n_rows(X), len(self.places)))
-        for place, values in slots:
-            rows = np.flatnonzero(place >= 0)
-            dense[rows, place[rows]] = values[rows]
-        return dense
+        read = self._reader(X)
+        numbers = self._numbers(X, read)
+        gone = np.isnan(numbers)
+        if gone[:, self._never_missing].any():
+            raise ValueError("a missing number in a column where the blocks expect none")
+        of_number, number_slots, number_places = self._number
+        of_missing, missing_slots, missing_places = self._missing
+        known = _finite(np.where(gone, 0.0, numbers)[:, of_number])
+        if not self._has_levels:
+            dense = np.zeros((n_rows(X), len(self.places)))
+            dense[:, number_places] = known
+            dense[:, missing_places] = gone[:, of_missing]
+            return dense
+        places = np.full((n_rows(X), self._n_slots), -1, dtype=np.intp)
+        values = np.ones(places.shape)
+        places[:, number_slots] = number_places
+        values[:, number_slots] = known
+        places[:, missing_slots] = np.where(gone[:, of_missing], missing_places, -1)
+        for column, levels, at, slot in self._levels:
+            nearest = np.minimum(np.searchsorted(levels, numbers[:, column]), len(levels) - 1)
+            places[:, slot] = np.where(levels[nearest] == numbers[:, column], at[nearest], -1)
+        for channel, places_of, slot in self._cells:
+            _place_cells(read(channel), places_of, places[:, slot : slot + 2])
+        return _sparse_rows(places, values, len(self.places))
 
-    def _slots(self, X: Any) -> Iterator[Slot]:
-        read: dict[tuple[Hashable, str], list[Any]] = {}
-        for channel, places in self._channels.items():
+    def _reader(self, X: Any) -> Callable[[Channel], Any]:
+        """Return what reads a channel; each column of the table is read once in each way."""
+        known: dict[tuple[Hashable, str], list[Any]] = {}
+        columns = _named_columns(X)
+
+        def read(channel: Channel) -> Any:
             key = channel.column, channel.reader
-            if key not in read:
-                read[key] = READERS[channel.reader](self._column(X, channel.column))
-            values = read[key][channel.part]
-            if isinstance(values, list):
-                yield from _slots_of_cells(values, places)
-            else:
-                yield from _slots_of_numbers(values, places)
+            if key not in known:
+                named = channel.column in columns
+                column = columns[channel.column] if named else self._column(X, channel.column)
+                known[key] = READERS[channel.reader](column)
+            return known[key][channel.part]
+
+        return read
+
+    def _numbers(self, X: Any, read: Callable[[Channel], Any]) -> NDArray[np.float64]:
+        """Read the channels of numbers, one column for each."""
+        if type(X) is np.ndarray and all(one.reader == "numbers" for one in self._numeric):
+            columns = [self._position(channel.column) for channel in self._numeric]
+            return X[:, columns].astype(np.float64)
+        numbers = np.empty((n_rows(X), len(self._numeric)))
+        for place, channel in enumerate(self._numeric):
+            numbers[:, place] = read(channel)
+        return numbers
+
+    def _position(self, column: Any) -> int:
+        return column if isinstance(column, int) else self._positions[column]
 
     def _column(self, X: Any, column: Any) -> Any:
         if is_frame(X):
             return X[X.columns[column]] if isinstance(column, int) else X[column]
-        position = column if isinstance(column, int) else self._positions[column]
+        position = self._position(column)
         return X[:, [position]].toarray()[:, 0] if is_sparse(X) else np.asarray(X)[:, position]
 
 
-def _slots_of_numbers(values: NDArray[np.float64], places: Places) -> Iterator[Slot]:
-    missing = np.isnan(values)
-    everywhere = np.ones(len(values))
-    if Of.NUMBER in places:
-        if missing.any() and Of.MISSING not in places:
-            raise ValueError("a missing number in a column where the blocks expect none")
-        known = _finite(np.where(missing, 0.0, values))
-        yield np.full(len(values), places[Of.NUMBER], dtype=np.intp), known
-    if Of.MISSING in places:
-        yield np.where(missing, places[Of.MISSING], -1), everywhere
-    listed = sorted(what for what in places if not isinstance(what, Of))
-    if listed:
-        levels, where = np.array(listed, dtype=np.float64), np.array([places[at] for at in listed])
-        nearest = np.minimum(np.searchsorted(levels, values), len(levels) - 1)
-        yield np.where(levels[nearest] == values, where[nearest], -1), everywhere
+def _named_columns(X: Any) -> dict[Hashable, Any]:
+    """Return the columns of a pandas frame: one by one they cost more than their cells."""
+    if not hasattr(X, "iloc") or not X.columns.is_unique:
+        return {}
+    return {name: column for name, column in X.items() if isinstance(name, str)}
 
 
-def _slots_of_cells(cells: list[Any], places: Places) -> Iterator[Slot]:
-    everywhere = np.ones(len(cells))
-    if Of.MISSING in places:
+def _triples(entries: list[tuple[int, int, int]]) -> NDArray[np.intp]:
+    """Return columns, slots and places as three arrays."""
+    return np.array(entries, dtype=np.intp).reshape(-1, 3).T
+
+
+def _place_cells(cells: list[Any], places_of: Places, places: NDArray[np.intp]) -> None:
+    """Write the places of a column of cells into its slots: missing, and levels."""
+    if Of.MISSING in places_of:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
-        yield np.where(missing, places[Of.MISSING], -1), everywhere
-    at = map(places.get, cells, repeat(-1))
-    yield np.fromiter(at, dtype=np.intp, count=len(cells)), everywhere
+        places[missing, 0] = places_of[Of.MISSING]
+    at = map(places_of.get, cells, repeat(-1))
+    places[:, 1] = np.fromiter(at, dtype=np.intp, count=len(cells))
 
 
 def _is_missing(cell: Any) -> bool:
@@ -187,10 +240,10 @@ def _finite(values: Any) -> Any:
     return values
 
 
-def _sparse_rows(slots: list[Slot], n_terms: int) -> sparse.csr_array:
+def _sparse_rows(
+    places: NDArray[np.intp], values: NDArray[np.float64], n_terms: int
+) -> sparse.csr_array:
     """Put the terms of each row one after another; zeros add nothing and are left out."""
-    places = np.column_stack([place for place, _ in slots])
-    values = np.column_stack([value for _, value in slots])
     there = (places >= 0) & (values != 0.0)
     ends = np.concatenate([[0], there.sum(axis=1).cumsum()])
     return sparse.csr_array((values[there], places[there], ends), shape=(len(places), n_terms))

@@ -6,13 +6,16 @@ decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` 
 they lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
 those of ``predict``, several times as fast.
 
-The tables cost some milliseconds per model, so a few rows are answered by the models themselves;
-the votes are the same. This reads the node tables of fitted models, which are private to
+The tables cost some milliseconds per model, so fewer rows are answered by the models themselves,
+and a handful by one table of all trees (`replearn.fastpaths.packed_trees`); the votes are the same.
+This reads the node tables of fitted models, which are private to
 scikit-learn: models that look different from what is expected are asked one by one.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -20,17 +23,32 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
-from replearn.execution.plugins import Voter
+from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import add_codes
 from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
+from replearn.fastpaths.packed_trees import (
+    FEW_ROWS,
+    MOST_NODES,
+    PackedTrees,
+    count_votes,
+    nodes_of_predictor,
+)
 from replearn.tables import n_rows
 
 FEWEST_ROWS = 1024
 """Fewer rows are not worth the tables."""
 
 
+Tables = list[NDArray[Any]]
+"""The node tables of one model, tree by tree."""
+
+
 class BoostingVoter(Voter):
     """Histogram boosting models that vote on one table of ranks."""
+
+    @cached_property
+    def _packed(self) -> PackedBoostingVotes | None:
+        return pack_boostings(self.members, [0] * len(self.members))
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
@@ -45,6 +63,9 @@ class BoostingVoter(Voter):
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
+        if n_rows(X) <= FEW_ROWS and self._packed is not None:
+            self._packed.add_votes(X.T, counts)
+            return
         if n_rows(X) >= FEWEST_ROWS:
             points = _split_points([member.model for member in self.members], X.shape[1])
             ranks = _ranks(X, points)
@@ -56,6 +77,53 @@ class BoostingVoter(Voter):
             second = np.asarray(scores[:, 0] > 0, dtype=np.intp)
             best = second if scores.shape[1] == 1 else scores.argmax(axis=1)
             add_codes(counts, member, member.codes[best])
+
+
+class PackedBoostingVotes:
+    """Boostings that vote together on a few rows; see `pack_boostings`."""
+
+    def __init__(self, members: list[Member], tables: list[Tables], offsets: Sequence[int]) -> None:
+        self._codes = np.array([member.codes for member in members])
+        self._partitions = np.array([member.partition for member in members])
+        nodes = [nodes_of_predictor(table) for own in tables for table in own]
+        firsts = np.repeat(offsets, [len(own) for own in tables]).tolist()
+        self._trees = PackedTrees(nodes, firsts)
+        self._values = np.concatenate([table["value"] for own in tables for table in own])
+        self._width = members[0].model.n_trees_per_iteration_
+        rounds = np.array([len(own) // self._width for own in tables])
+        self._baselines = np.array([np.ravel(m.model._baseline_prediction) for m in members])
+        # which tree is the n-th of each member, or minus one where it has fewer
+        self._places = np.full((rounds.max(initial=0), len(members), self._width), -1)
+        first = 0
+        for member, n_rounds in enumerate(rounds):
+            own = np.arange(first, first + n_rounds * self._width)
+            self._places[:n_rounds, member] = own.reshape(n_rounds, self._width)
+            first += n_rounds * self._width
+
+    def add_votes(self, features: NDArray[Any], counts: NDArray[np.int32]) -> None:
+        """Add the votes on the columns of ``features``, which hold those of all models."""
+        values = self._values.take(self._trees.leaves(features))
+        # the last row stands for trees that are not there: to add zero changes no comparison
+        values = np.vstack([values, np.zeros(len(counts))])
+        scores = np.repeat(self._baselines[:, :, np.newaxis], len(counts), axis=2)
+        for trees in self._places:  # one after the other, as the boosting adds them
+            scores += values[trees]
+        best = scores[:, 0] > 0 if self._width == 1 else scores.argmax(axis=1)
+        codes = np.take_along_axis(self._codes, best.astype(np.intp), axis=1)
+        count_votes(codes, self._partitions, counts)
+
+
+def pack_boostings(members: list[Member], offsets: Sequence[int]) -> PackedBoostingVotes | None:
+    """Put the trees of boostings into one table; None if it were too large, or of several shapes.
+
+    ``offsets`` says for each model where its first feature stands among those of all.
+    """
+    tables = [node_tables(member.model) for member in members]
+    n_nodes = sum(len(table) for own in tables for table in own)
+    widths = {member.model.n_trees_per_iteration_ for member in members}
+    if n_nodes > MOST_NODES or len(widths) > 1 or not all(tables):
+        return None
+    return PackedBoostingVotes(members, tables, offsets)
 
 
 def _walked_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -64,6 +64,7 @@ class LinearVoter(Voter):
         self.wide = [members[place] for place in order if len(members[place].codes) > 2]
         self._weights = np.ascontiguousarray(np.hstack([forms[place][0] for place in order]))
         self._intercepts = np.concatenate([forms[place][1] for place in order])
+        self._tallies: dict[tuple[int, int], Tally] = {}
         self._chunk = max(1, SCORES_PER_CHUNK // self._weights.shape[1])
 
     @staticmethod
@@ -80,16 +81,19 @@ class LinearVoter(Voter):
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
-        tally = Tally(self.binary, counts.shape[1:])
-        n_binary = len(self.binary)
+        shape = counts.shape[1], counts.shape[2]
+        if shape not in self._tallies:
+            self._tallies[shape] = Tally(self.binary, shape)
+        tally, n_binary = self._tallies[shape], len(self.binary)
         # A rounded sum a + b is above zero iff a > -b: the intercepts need not be added. They are
         # repeated for every row of a chunk, as numpy compares whole arrays twice as fast.
         borders = np.tile(-self._intercepts[:n_binary], (min(self._chunk, n_rows(X)), 1))
         for start, stop, products in self._products(X):
             answers = products[:, :n_binary] > borders[: stop - start]
             tally.add(answers, counts[start:stop])
-            scores = products[:, n_binary:] + self._intercepts[n_binary:]
-            add_wide_votes(self.wide, scores, counts[start:stop])
+            if self.wide:
+                scores = products[:, n_binary:] + self._intercepts[n_binary:]
+                add_wide_votes(self.wide, scores, counts[start:stop])
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the logistic probabilities, model by model in a fixed order."""

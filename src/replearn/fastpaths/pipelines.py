@@ -25,11 +25,13 @@ from sklearn.pipeline import Pipeline
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import group_members
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
+from replearn.fastpaths.boosting import BoostingVoter, PackedBoostingVotes, pack_boostings
 from replearn.fastpaths.linear import Form, LinearVoter
+from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer, transformers_of
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
-from replearn.fastpaths.trees import TreeVoter
-from replearn.tables import n_rows, own_rows, row_chunks, slice_rows
+from replearn.fastpaths.trees import PackedTreeVotes, TreeVoter, pack_trees
+from replearn.tables import is_sparse, n_rows, own_rows, row_chunks, slice_rows
 
 
 @dataclass(frozen=True)
@@ -223,6 +225,55 @@ class EncodedVoter(TermsVoter):
         self._opens = [self._basis.places[Term(channel, Of.MISSING)] for channel in opens]
         row_of = {channel: row for row, channel in enumerate([None, *opens])}
         self._gaps = np.array([row_of[one.open] for one in sums])
+        self._takes_missing = False
+
+    @cached_property
+    def _packed(self) -> PackedTreeVotes | PackedBoostingVotes | None:
+        """All last steps as one table of trees, each with its own features, for a few rows."""
+        kinds = {type(voter) for voter in self._voters}
+        pack = {TreeVoter: pack_trees, BoostingVoter: pack_boostings}.get(kinds.pop())
+        if pack is None or kinds:
+            return None
+        last = [voter.members[0] for voter in self._voters]
+        return pack(last, self._ends[:-1].tolist())
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        if n_rows(X) <= FEW_ROWS and self._packed is not None:
+            features = self._few_features(X)
+            if features is not None:
+                self._packed.add_votes(features, counts)
+                return
+        super().add_votes(X, counts)
+
+    def _few_features(self, rows: Any) -> NDArray[Any] | None:
+        """Return the features of all pipelines, one below the other, as their trees read them.
+
+        None if a tree might refuse them: it shall do so in its own words.
+        """
+        terms = rows.toarray() if is_sparse(rows) else rows
+        features = self._weights @ np.ascontiguousarray(terms.T) + self._constants
+        if self._opens:
+            features += self._missing(terms[:, self._opens])[self._gaps]
+        if not isinstance(self._packed, PackedTreeVotes):
+            return np.asarray(features)
+        with np.errstate(over="ignore"):
+            features = features.astype(np.float32)
+        if np.isinf(features).any():
+            return None
+        if not self._takes_missing and np.isnan(features).any():
+            # what each tree has taken once, it takes again
+            gaps = np.add.reduceat(np.isnan(features).any(axis=1), self._ends[:-1])
+            self._takes_missing = bool(gaps.all())
+            return None
+        return features
+
+    @staticmethod
+    def _missing(is_missing: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return NaN where a channel is missing, zero elsewhere; the first row is never missing."""
+        gaps = np.zeros((1 + is_missing.shape[1], len(is_missing)))
+        gaps[1:][is_missing.T == 1.0] = np.nan
+        return gaps
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> Features | None:
@@ -247,8 +298,7 @@ class EncodedVoter(TermsVoter):
     def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
         terms = sparse.csr_array(rows)
         length, widest = n_rows(terms), int(np.diff(self._ends).max())
-        gaps = np.zeros((1 + len(self._opens), length))  # the first: nothing is missing
-        gaps[1:][terms[:, self._opens].toarray().T == 1.0] = np.nan
+        gaps = self._missing(terms[:, self._opens].toarray())
         terms = terms.T.tocsr()
         for first, last in row_chunks(len(self._voters), 1 + CELLS_AT_ONCE // (length * widest)):
             part = slice(self._ends[first], self._ends[last])

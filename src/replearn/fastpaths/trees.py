@@ -1,11 +1,14 @@
 """Trees and forests vote through their leaves, on a table that is converted once.
 
 A leaf's answer is looked up, never computed again, so the votes are exactly those of ``predict``.
-Forests add the trees' probabilities in the order of the trees, as scikit-learn does on one thread.
+A few rows walk all trees at once (`replearn.fastpaths.packed_trees`). Forests add the trees'
+probabilities in the order of the trees, as scikit-learn does on one thread.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -16,6 +19,13 @@ from sklearn.utils.validation import validate_data
 
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import add_codes
+from replearn.fastpaths.packed_trees import (
+    FEW_ROWS,
+    MOST_NODES,
+    PackedTrees,
+    count_votes,
+    nodes_of_tree,
+)
 from replearn.tables import is_sparse, n_rows, row_chunks, take_rows
 
 TREES = frozenset({DecisionTreeClassifier, ExtraTreeClassifier})
@@ -32,6 +42,11 @@ class TreeVoter(Voter):
     def __init__(self, members: list[Member]) -> None:
         self.members = members
         self._answers = [_leaf_answers(member) for member in members]
+        self._takes_missing = False
+
+    @cached_property
+    def _packed(self) -> PackedTreeVotes | None:
+        return pack_trees(self.members, [0] * len(self.members))
 
     @staticmethod
     def recognises(model: Any, soft: bool) -> bool:
@@ -44,14 +59,18 @@ class TreeVoter(Voter):
         finite = True if is_sparse(X) else "allow-nan"
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C"}
         table = validate_data(model, X, reset=False, ensure_all_finite=finite, **options)
-        if not is_sparse(table) and np.isnan(table).any():
+        if not self._takes_missing and not is_sparse(table) and np.isnan(table).any():
             # Whether a tree takes missing values depends on its parameters: let it refuse.
             row = np.isnan(table).any(axis=1).argmax()
             model.predict(take_rows(X, np.array([row])))
+            self._takes_missing = True
         return table
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
+        if n_rows(X) <= FEW_ROWS and not is_sparse(X) and self._packed is not None:
+            self._packed.add_votes(X.T, counts)
+            return
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             rows, part = X[start:stop], counts[start:stop]
             for member, answers in zip(self.members, self._answers, strict=True):
@@ -71,6 +90,33 @@ class TreeVoter(Voter):
                 else:
                     shares = member.model.tree_.predict(rows)
                 part[:, member.partition, member.codes] += shares
+
+
+class PackedTreeVotes:
+    """Trees that vote together on a few rows; see `pack_trees`."""
+
+    def __init__(self, trees: PackedTrees, members: list[Member]) -> None:
+        self._trees = trees
+        self._codes = np.concatenate([_leaf_answers(member) for member in members])
+        self._partitions = np.array([member.partition for member in members])
+
+    def add_votes(self, features: NDArray[Any], counts: NDArray[np.int32]) -> None:
+        """Add the votes on the columns of ``features``, which hold those of all trees."""
+        codes = self._codes.take(self._trees.leaves(features))
+        count_votes(codes, self._partitions, counts)
+
+
+def pack_trees(members: list[Member], offsets: Sequence[int]) -> PackedTreeVotes | None:
+    """Put trees into one table; None if some are no trees, or the table were too large.
+
+    ``offsets`` says for each tree where its first feature stands among those of all.
+    """
+    if any(type(member.model) not in TREES for member in members):
+        return None
+    if sum(member.model.tree_.node_count for member in members) > MOST_NODES:
+        return None
+    nodes = [nodes_of_tree(member.model.tree_) for member in members]
+    return PackedTreeVotes(PackedTrees(nodes, offsets), members)
 
 
 def _leaf_answers(member: Member) -> NDArray[np.intp] | None:

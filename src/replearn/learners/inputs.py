@@ -16,11 +16,13 @@ from sklearn.utils import get_tags
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from replearn.binding.marks import float_columns
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
+from replearn.tables import is_frame
 from replearn.tables.columns import is_nan
+
+_FLOATS = ("float16", "float32", "float64")
 
 
 @contextmanager
@@ -79,11 +81,24 @@ def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
     """Check shape and names; values are left to the base learner and the encoding."""
     if not reset:
         _warn_if_order_changed(learner, X)
+    if not reset and _fits(learner, X):
+        return X
     if _is_text_column(X) or hasattr(X, "columns"):
         validate_data(learner, X, reset=reset, skip_check_array=True)
         return X
     checks = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False, "order": "C"}
     return validate_data(learner, X, reset=reset, **checks)
+
+
+def _fits(learner: Any, X: Any) -> bool:
+    """Tell whether there is nothing to check: scikit-learn's questions cost more than a row."""
+    names = getattr(learner, "feature_names_in_", None)
+    if type(X) is np.ndarray:
+        plain = X.ndim == 2 and X.dtype.kind == "f" and X.flags.c_contiguous and len(X) > 0
+        return plain and names is None and X.shape[1] == learner.n_features_in_
+    if names is None or not is_frame(X) or not len(X):
+        return False
+    return bool(list(X.columns) == names.tolist())
 
 
 def _warn_if_order_changed(learner: Any, X: Any) -> None:
@@ -240,7 +255,8 @@ def warn_if_precision_changed(X: Any, fitted: Any) -> None:
 def float_precision(X: Any) -> np.dtype[Any] | None:
     """Return the shortest float type in a table, or None if it has no floats."""
     if hasattr(X, "columns"):
-        dtypes = [column.dtype for column, _ in float_columns(X[:1])]
-        return min(dtypes, key=lambda dtype: dtype.itemsize, default=None)
+        # pandas: float64, or Float64 with missing values; polars: Float64
+        kinds = {str(dtype).lower() for dtype in set(getattr(X, "dtypes", ()))}
+        return next((np.dtype(name) for name in _FLOATS if name in kinds), None)
     dtype = getattr(X, "dtype", None)
     return dtype if getattr(dtype, "kind", None) == "f" else None

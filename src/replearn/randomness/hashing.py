@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from replearn.randomness.kinds import Cell, Kinds
 from replearn.randomness.points import Points, points_of
 from replearn.randomness.siphash import KEY_BYTES, LANES, OneMessage, SipState, last_word
+from replearn.randomness.times import WORD_MASK
 
 Hashes = NDArray[np.uint64]
 Packed = list[Hashes | np.uint64]
@@ -37,9 +38,7 @@ def _with_kinds(packed: Packed, column: int, kinds: Kinds | np.uint8 | None) -> 
     return [*full, word]
 
 
-def _absorb_cells(
-    state: SipState | OneMessage, columns: Iterator[tuple[Hashes, Kinds | None]]
-) -> Packed:
+def _absorb_cells(state: SipState, columns: Iterator[tuple[Hashes, Kinds | None]]) -> Packed:
     """Append the words of all columns; return their packed kinds."""
     packed: Packed = []
     for position, (words, kinds) in enumerate(columns):
@@ -48,7 +47,7 @@ def _absorb_cells(
     return packed
 
 
-def _absorb_kinds(state: SipState | OneMessage, packed: Packed, n_columns: int) -> None:
+def _absorb_kinds(state: SipState, packed: Packed, n_columns: int) -> None:
     """Append the packed kinds and the length mark: the message is then complete."""
     n_bytes = (n_columns + 1) // 2
     mark = last_word(8 * n_columns + n_bytes)
@@ -68,15 +67,31 @@ def hash_points(sip_key: bytes, points: Points) -> Hashes:
     >>> bool(hashes[0] == hashes[1] != hashes[2])
     True
     """
+    if len(points) == 1:
+        return _hash_one(sip_key, points.only_row())
     result = np.empty(len(points), dtype=np.uint64)
-    one = len(points) == 1
-    state = OneMessage(sip_key) if one else SipState(sip_key, min(LANES, len(points)))
+    state = SipState(sip_key, min(LANES, len(points)))
     for run, columns in points.chunks():
         state.restart(run.stop - run.start)
         packed = _absorb_cells(state, columns)
         _absorb_kinds(state, packed, points.n_columns)
         state.digest(out=result[run])
     return result
+
+
+def _hash_one(sip_key: bytes, cells: list[Cell]) -> Hashes:
+    """Hash one point on Python's integers: numpy's calls would cost more."""
+    state = OneMessage(sip_key)
+    kinds = 0
+    for position, (kind, word) in enumerate(cells):
+        state.absorb(word)
+        kinds |= kind << _BITS_PER_KIND * position
+    n_bytes = (len(cells) + 1) // 2
+    for start in range(0, n_bytes - 7, 8):
+        state.absorb(kinds >> 8 * start & WORD_MASK)
+    mark = int(last_word(8 * len(cells) + n_bytes))
+    state.absorb(kinds >> 8 * (n_bytes - n_bytes % 8) | mark)
+    return state.digest()
 
 
 def label_cells(labels: Any) -> list[Cell]:

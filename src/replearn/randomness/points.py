@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ColumnEncoder, Values
-from replearn.randomness.kinds import BadCellError, BadRowError, Kinds, Words
+from replearn.randomness.columns import ColumnEncoder
+from replearn.randomness.kinds import BadCellError, BadRowError, Cell, Kinds, Words
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
+    ArraySource,
     ColumnSource,
     Rows,
     RowsSource,
@@ -28,12 +29,9 @@ from replearn.randomness.sources import (
     polars_source,
     read_encoded,
     row_number,
-    split_mask,
 )
 
 _MOST_DECIMALS = 15
-_COLUMNS_AT_ONCE = 16
-"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
 
 # which class attribute tells a table or a column of a package, and what reads it
 _CONTAINERS: dict[str, tuple[str, Callable[[Any], Source]]] = {
@@ -73,6 +71,25 @@ class _Part:
                 yield kinds
         except BadRowError as error:
             raise ValueError(f"{self.parameter}: {error}") from None
+
+    def only_row(self) -> Iterator[Cell]:
+        """Encode the cells of a single row; those of a plain array as if below one another."""
+        rows = slice(0, 1) if self.rows is None else self.rows
+        encoder = ColumnEncoder(self.decimals)
+        if not (isinstance(self.source, ArraySource) and self.source.is_plain):
+            word = np.empty(1, dtype=np.uint64)
+            for kinds in self.encode(slice(0, 1), encoder, word):
+                yield 0 if kinds is None else int(kinds[0]), int(word[0])
+            return
+        cells = self.source.row(rows)
+        words = np.empty(len(cells), dtype=np.uint64)
+        try:
+            of_cells = encoder.encode(cells, words)
+        except BadCellError as error:
+            place = f"{self.parameter}, column {error.position}, row {row_number(rows, 0)}"
+            raise UnsupportedValueError(f"{place}: {error.reason}") from None
+        known = [0] * len(words) if of_cells is None else of_cells.tolist()
+        yield from zip(known, words.tolist(), strict=True)
 
 
 class Points:
@@ -171,6 +188,16 @@ class Points:
         for part, encoder in zip(self._parts, encoders, strict=True):
             for kinds in part.encode(run, encoder, words):
                 yield words, kinds
+
+    def only_row(self) -> list[Cell]:
+        """Return kind and word of each cell of a single point.
+
+        Examples
+        --------
+        >>> as_points([[1.0, None]]).only_row()
+        [(0, 4607182418800017408), (1, 0)]
+        """
+        return [cell for part in self._parts for cell in part.only_row()]
 
     def encoded_once(self) -> Points:
         """Return the same points for several hashes: their cells are encoded now, and kept.
@@ -285,41 +312,3 @@ def _sequence_source(values: list[Any] | tuple[Any, ...] | range) -> Source:
     if len(values) and is_row(values[0]):
         return RowsSource(values)
     return ColumnSource((0,), [partial(pick, values)], len(values))
-
-
-class ArraySource:
-    """A numpy array of one or two dimensions, masked or not.
-
-    Examples
-    --------
-    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
-    [[1.0], [0.0]]
-    """
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        if array.dtype.kind == "V":
-            raise TypeError(
-                f"a structured array ({array.dtype}) is not supported; "
-                "give a frame, or an array of one dtype"
-            )
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"must have one or two dimensions, got an array of shape {array.shape}"
-            )
-        if not isinstance(array, np.ma.MaskedArray):
-            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
-        self._array = array[:, np.newaxis] if array.ndim == 1 else array
-        self.names: Sequence[Hashable] = range(self._array.shape[1])
-        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
-
-    def __len__(self) -> int:
-        return int(self._array.shape[0])
-
-    def columns(self, rows: Rows) -> Iterator[Values]:
-        """Yield the cells of the chosen rows, column by column."""
-        block = self._array[rows]
-        if isinstance(block, np.ma.MaskedArray):
-            yield from (split_mask(cells) for cells in block.T)
-            return
-        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
-            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)

@@ -144,34 +144,27 @@ class OneMessage:
     Examples
     --------
     >>> state = OneMessage(bytes(range(16)))
-    >>> state.absorb(last_word(0))
+    >>> state.absorb(int(last_word(0)))
     >>> hex(int(state.digest()[0]))
     '0x726fdb47dd0e0e31'
     """
 
-    __slots__ = ("_initial", "_lanes")
+    __slots__ = ("_lanes",)
 
     def __init__(self, key: bytes) -> None:
-        self._initial = self._lanes = tuple(map(int, initial_state(key)))
+        self._lanes = tuple(map(int, initial_state(key)))
 
-    def restart(self, n_lanes: int) -> None:
-        """Begin a new message; there is one lane only."""
-        self._lanes = self._initial
-
-    def absorb(self, word: Words | np.uint64) -> None:
+    def absorb(self, number: int) -> None:
         """Append one 64-bit word to the message."""
-        number = int(word.item())
         v0, v1, v2, v3 = self._lanes
         v0, v1, v2, v3 = _scalar_rounds(v0, v1, v2, v3 ^ number, _COMPRESSION_ROUNDS)
         self._lanes = (v0 ^ number, v1, v2, v3)
 
-    def digest(self, out: Words | None = None) -> Words:
+    def digest(self) -> Words:
         """Finish and return the 64-bit hash, as an array of one."""
         v0, v1, v2, v3 = self._lanes
         v0, v1, v2, v3 = _scalar_rounds(v0, v1, v2 ^ 0xFF, v3, _FINALIZATION_ROUNDS)
-        result = np.empty(1, dtype=_U) if out is None else out
-        result[0] = v0 ^ v1 ^ v2 ^ v3
-        return result
+        return np.array([v0 ^ v1 ^ v2 ^ v3], dtype=_U)
 
 
 def _scalar_rounds(v0: int, v1: int, v2: int, v3: int, count: int) -> tuple[int, int, int, int]:

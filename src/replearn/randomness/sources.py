@@ -2,7 +2,7 @@
 
 Nothing is converted as a whole: a source hands over the cells of a few thousand rows at a time.
 Frames of pandas, polars and pyarrow and sparse matrices are recognised by where their class comes
-from; this room imports none of these packages. Arrays are read in `points`.
+from; this room imports none of these packages.
 """
 
 from __future__ import annotations
@@ -24,6 +24,9 @@ Rows = slice | NDArray[np.intp]
 Reader = Callable[[Rows], Values]
 """A column: it hands over the cells of the chosen rows."""
 
+_COLUMNS_AT_ONCE = 16
+"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
+
 
 class Source(Protocol):
     """Rows of cells in some container."""
@@ -44,6 +47,49 @@ def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
     if cells.dtype.kind in "biufmM":
         return Nullable(cells.data, missing)
     return [None if gone else cell for cell, gone in zip(cells.data.tolist(), missing, strict=True)]
+
+
+class ArraySource:
+    """A numpy array of one or two dimensions, masked or not.
+
+    Examples
+    --------
+    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
+    [[1.0], [0.0]]
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        if array.dtype.kind == "V":
+            raise TypeError(
+                f"a structured array ({array.dtype}) is not supported; "
+                "give a frame, or an array of one dtype"
+            )
+        if array.ndim not in (1, 2):
+            raise ValueError(
+                f"must have one or two dimensions, got an array of shape {array.shape}"
+            )
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
+        self._array = array[:, np.newaxis] if array.ndim == 1 else array
+        self.names: Sequence[Hashable] = range(self._array.shape[1])
+        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
+
+    def __len__(self) -> int:
+        return int(self._array.shape[0])
+
+    def row(self, rows: Rows) -> NDArray[Any]:
+        """Return the cells of a single chosen row."""
+        cells: NDArray[Any] = self._array[rows][0]
+        return cells
+
+    def columns(self, rows: Rows) -> Iterator[Values]:
+        """Yield the cells of the chosen rows, column by column."""
+        block = self._array[rows]
+        if isinstance(block, np.ma.MaskedArray):
+            yield from (split_mask(cells) for cells in block.T)
+            return
+        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
+            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)
 
 
 class SparseSource:
@@ -202,7 +248,7 @@ def pandas_source(frame: Any) -> ColumnSource:
     if frame.ndim == 1:
         series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
-    readers = [_pandas_reader(frame.iloc[:, i]) for i in range(frame.shape[1])]
+    readers = [_pandas_reader(series) for _, series in frame.items()]
     return columns_by_name(list(frame.columns), readers, len(frame))
 
 
@@ -221,7 +267,11 @@ def _pandas_reader(series: Any) -> Reader:
         return lambda rows: _pandas_nullable(series.iloc[rows], dtype.numpy_dtype)
     if hasattr(dtype, "fill_value"):  # sparse
         return lambda rows: np.asarray(series.iloc[rows])
-    return lambda rows: series.iloc[rows].tolist()
+    return lambda rows: (series if _is_all(rows, len(series)) else series.iloc[rows]).tolist()
+
+
+def _is_all(rows: Rows, length: int) -> bool:
+    return isinstance(rows, slice) and rows.start == 0 and rows.stop == length
 
 
 def _pandas_nullable(series: Any, dtype: np.dtype[Any]) -> Nullable:

@@ -30,9 +30,9 @@ def numbers_of(column: Any) -> NDArray[np.float64]:
     >>> numbers_of(pd.Series([1, None]))
     array([ 1., nan])
     """
-    values = np.asarray(column)
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     if values.dtype != object:
-        return values.astype(np.float64)
+        return np.asarray(values, dtype=np.float64)
     known = [np.nan if gone else cell for cell, gone in _cells(column)]
     return np.array(known, dtype=np.float64)
 
@@ -59,6 +59,9 @@ def texts_of(column: Any) -> list[str | None]:
     """
     if str(column.dtype) == "String":  # polars
         return list(column.to_list())
+    cells = column.to_list()
+    if all(type(cell) is str for cell in cells):  # nothing is missing, nothing to convert
+        return list(cells)
     return [None if gone else str(cell) for cell, gone in _cells(column)]
 
 
