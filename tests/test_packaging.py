@@ -136,3 +136,32 @@ def test_the_oldest_versions_are_the_declared_lower_bounds():
     }
     for name, bound in declared.items():
         assert f"{oldest[name]}.0".startswith(f"{bound}."), (name, bound, oldest[name])
+
+
+PLACEHOLDER = re.compile(r"example\.org/replicable-learn|\bOWNER/|PLACEHOLDER")
+WRITTEN = {".md", ".toml", ".cff", ".bib", ".yml", ".yaml"}
+
+
+def test_placeholders_are_listed_until_they_are_filled_in():
+    files = [path for path in ROOT.glob("*") if path.suffix in WRITTEN]
+    for folder in ("docs", ".github", "src"):
+        files += [path for path in (ROOT / folder).rglob("*.*") if path.suffix in WRITTEN | {".py"}]
+    built = ROOT / "docs" / "_build"
+    found = {
+        path.relative_to(ROOT).as_posix()
+        for path in files
+        if built not in path.parents and PLACEHOLDER.search(path.read_text(encoding="utf-8"))
+    }
+    page = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
+    table = page[page.index("| file | placeholder |") :]
+    listed = set(re.findall(r"^\| `([^`]+)` \|", table, flags=re.M))
+    assert found - {"CONTRIBUTING.md"} == listed
+
+
+def test_the_draft_of_the_paper_has_the_length_that_the_journal_asks_for():
+    text = (ROOT / "paper.md").read_text(encoding="utf-8")
+    body = text.split("---", 2)[2]
+    assert 750 <= len(body.split()) <= 1750
+    cited = set(re.findall(r"@(\w+)", body))
+    entries = set(re.findall(r"^@\w+\{(\w+),", (ROOT / "paper.bib").read_text("utf-8"), flags=re.M))
+    assert cited == entries
