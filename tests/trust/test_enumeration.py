@@ -226,7 +226,7 @@ def test_limits_from_one_run_with_two_partitions():
 def test_fitted_learners_vote_as_enumerated():
     """All samples of four rows with both labels: votes and answers of the whole learner."""
     asked = {"law": "uniform", "width": 1, "n_partitions": 1}
-    point = np.array([[7.0, 7.0]])
+    points = np.array([[7.0, 7.0], [0.0, 1.0], [2.5, -1.0], [1e9, 0.0], [3.0, 3.0]])
     for number in range(2):
         key = SharedKey(number)
         for labels in product([0, 1], repeat=4):
@@ -238,5 +238,6 @@ def test_fitted_learners_vote_as_enumerated():
             model = PointwiseReplicableClassifier(FirstRowLearner(), **base).fit(X, y)
             blocks = make_blocks(key, X, y, 2, 2)
             votes = sum(y[block[0]] for block in blocks)
-            u = key.child("vote").uniforms(point)[0]
-            assert model.predict(point)[0] == (u < uniform_law(2).probabilities[votes])
+            u = key.child("vote").uniforms(points)
+            assert np.array_equal(model.predict(points), u < uniform_law(2).probabilities[votes])
+            assert model.predict(points[3:])[0] == model.predict(points)[3]

@@ -1,0 +1,52 @@
+"""Every purpose has random numbers of its own, and a run's numbers are those of the other run."""
+
+import numpy as np
+import pytest
+
+from replearn import PointwiseReplicableClassifier
+from replearn.bounds import MembershipLaw
+from replearn.heavy import find_heavy_hitters, label_heavy_hitters
+from replearn.randomness import SharedKey
+from replearn.testing.populations import SeededRowLearner
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
+    pytest.mark.filterwarnings("ignore::replearn.ConstantBlocksWarning"),
+]
+
+
+def fitted(seed, key="k"):
+    rng = np.random.default_rng(seed)
+    X, y = rng.random((24, 2)), rng.integers(0, 2, 24)
+    model = PointwiseReplicableClassifier(
+        SeededRowLearner(),
+        n_blocks=4,
+        classes=[0, 1],
+        shared_key=key,
+        plan={"law": "uniform", "width": 1, "n_partitions": 3},
+    )
+    return model.fit(X, y)
+
+
+def seeds(model):
+    return [getattr(block, "random_state", None) for block in model.estimators_]
+
+
+def test_seeds_belong_to_block_and_partition_and_are_shared_by_runs():
+    mine, yours, others = seeds(fitted(0)), seeds(fitted(1)), seeds(fitted(0, key="other"))
+    pairs = [(a, b) for a, b in zip(mine, yours, strict=True) if None not in (a, b)]
+    assert len(pairs) >= 4  # blocks of one label are not handed to the learner
+    assert all(a == b for a, b in pairs)
+    known = [seed for seed in mine if seed is not None]
+    assert len(set(known)) == len(known)
+    assert not set(known) & set(others)
+
+
+def test_labels_of_heavy_points_have_thresholds_of_their_own():
+    X, y, key = [1] * 60 + [2] * 40, [0] * 58 + [1] * 42, SharedKey("a")
+    heavy = find_heavy_hitters(X, 0.3, key=key, law=MembershipLaw("sqrt", 0.2, 0.3))
+    labels = label_heavy_hitters(X, y, heavy, key=key)
+    votes = key.child("vote").uniforms(heavy.points)
+    drawn = [heavy.thresholds, labels.thresholds, votes]
+    assert all(len(part) == 2 for part in drawn)
+    assert len(np.unique(drawn)) == 6
