@@ -5,13 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from replearn.records.search import (
-    bisect,
-    bisect_arrays,
-    geometric_mean,
-    require_integer,
-    smallest_integer,
-)
+from replearn.bounds.numeric import bisect_arrays
+from replearn.records.search import bisect, geometric_mean, require_integer, smallest_integer
 
 
 @given(st.integers(1, 10**12), st.integers(1, 100))

@@ -17,12 +17,12 @@ from replearn.bounds.numeric import (
     Floats,
     bernoulli_divergence,
     binomial_limits,
+    bisect_arrays,
     kl_lower,
     kl_upper,
     round_up,
 )
 from replearn.records.checks import check_count, check_fraction
-from replearn.records.search import bisect_arrays
 
 # Numbers per halving up to which limits from several partitions are sharpened beyond Chernoff's.
 _LARGEST_INVERSION = 4_000_000

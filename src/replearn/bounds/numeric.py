@@ -11,7 +11,6 @@ from scipy import special
 
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
-from replearn.records.search import bisect_arrays
 
 # Elementary functions and the incomplete beta function are right to about 1e-13; what a bound
 # quotes is larger by ten times that.
@@ -115,6 +114,22 @@ def _clopper_pearson_upper(k: Floats, n: Floats, tail: float) -> Floats:
             return np.where(inner, np.minimum(upper * (1.0 + 1e-14), 1.0), 1.0)
         upper = np.where(low, np.minimum(upper + widening * (1.0 + upper), 1.0), upper)
         widening *= 4.0
+
+
+def bisect_arrays(
+    passes: Callable[[Floats], NDArray[np.bool_]], passing: Floats, failing: Floats, halvings: int
+) -> Floats:
+    """Bisect many intervals at once; the predicate answers for each number of an array.
+
+    >>> ends = bisect_arrays(lambda x: x >= np.array([0.2, 0.7]), np.ones(2), np.zeros(2), 20)
+    >>> ends.round(4).tolist()
+    [0.2, 0.7]
+    """
+    for _ in range(halvings):
+        middle = 0.5 * (passing + failing)
+        good = passes(middle)
+        passing, failing = np.where(good, middle, passing), np.where(good, failing, middle)
+    return passing
 
 
 def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Any:

@@ -5,13 +5,12 @@ from replearn.guarantees.certificate import Certificate, certify
 from replearn.guarantees.comparison import Comparison, differing
 from replearn.guarantees.design import Design, HeavyStage, Request
 from replearn.guarantees.guarantee import Guarantee
-from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
 from replearn.guarantees.planner import plan
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
-from replearn.guarantees.steps import Conclusion, Ledger, Step
+from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
 

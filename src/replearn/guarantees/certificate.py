@@ -3,17 +3,15 @@
 import os
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
-from replearn.guarantees.describe import Record, certificate_rows, explain
+from replearn.guarantees.describe import certificate_rows, explain
 from replearn.guarantees.design import NOTIONS, Design, Label
-from replearn.guarantees.identity import Identity
 from replearn.guarantees.probe import Probe
-from replearn.guarantees.steps import LETTERS, Derived, Step, value_of
+from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
     Reader,
@@ -276,7 +274,7 @@ class Certificate(Record):
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> "Certificate":
         """Read a certificate from a JSON file and check it."""
-        certificate = cls.from_json(Path(path).read_text(encoding="utf-8"))
+        certificate = super().load(path)
         certificate.check()
         return certificate
 

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from replearn.guarantees.identity import Identity
 from replearn.guarantees.points import compare_points
 from replearn.guarantees.probe import Probe, compare_probes
+from replearn.guarantees.steps import Identity
 from replearn.guarantees.tasks import guarantee
 
 if TYPE_CHECKING:

@@ -1,55 +1,15 @@
 """Certificates and plans on paper: JSON, tables, and plain language."""
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import LETTERS, rounded_up
 from replearn.guarantees.theorems import theorem
 from replearn.randomness import SharedKey
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
-from replearn.records.text import html_table, two_columns
 
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
     from replearn.guarantees.plan import Plan
-
-
-class Record:
-    """What certificates and plans have in common: JSON text and file, table, one line."""
-
-    task: str
-    n: Any
-    certified: Any
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
-        raise NotImplementedError
-
-    def _rows(self) -> list[tuple[str, str]]:
-        raise NotImplementedError
-
-    def to_json(self) -> str:
-        """Return everything as JSON text."""
-        return pretty_json(self.to_dict())
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write a JSON file, whole or not at all."""
-        write_atomically(path, self.to_json() + "\n")
-
-    def __repr__(self) -> str:
-        values = {name: getattr(self, name) for name in LETTERS}
-        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
-        rows = [] if self.n is None else [f"n={self.n}"]
-        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
-        return f"{type(self).__name__}({', '.join(items)})"
-
-    def __str__(self) -> str:
-        return f"{type(self).__name__}\n{two_columns(self._rows())}"
-
-    def _repr_html_(self) -> str:
-        return html_table(type(self).__name__, self._rows())
 
 
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:

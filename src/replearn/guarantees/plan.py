@@ -1,19 +1,25 @@
 """The plan: what two labs agree on before anyone has data."""
 
-import os
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
-from replearn.guarantees.describe import Record, plan_rows
+from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.design import NOTIONS, Design
-from replearn.guarantees.identity import Identity
 from replearn.guarantees.paper import Columns, columns_of
-from replearn.guarantees.steps import LETTERS, Conclusion, Derived, Ledger, Step, rounded_up
+from replearn.guarantees.steps import (
+    LETTERS,
+    Conclusion,
+    Derived,
+    Identity,
+    Ledger,
+    Record,
+    Step,
+    rounded_up,
+)
 from replearn.guarantees.tasks import guarantee
 from replearn.guarantees.votes import conclude
 from replearn.records.json import (
@@ -309,11 +315,6 @@ class Plan(Record):
         steps = tuple(Step.from_dict(item) for item in content["steps"])
         self.__dict__["_derived"] = (steps, conclusion)
         return self
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Plan":
-        """Read a plan from a JSON file; a changed plan is refused."""
-        return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     # -- words -----------------------------------------------------------------------------------
     def _rows(self) -> list[tuple[str, str]]:

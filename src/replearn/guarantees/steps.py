@@ -1,15 +1,21 @@
-"""What a derivation is made of: steps with their theorems, and the conclusion they lead to."""
+"""What certificates and plans consist of: steps, their conclusion, and the run they are for."""
 
+import os
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from pathlib import Path
+from typing import Any, Self
 
+from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
 from replearn.bounds.coins import CoinLaw
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.theorem import bound_named
 from replearn.exceptions import CertificateError
-from replearn.records.json import Reader
+from replearn.guarantees.design import Label, plain_labels
+from replearn.records.files import write_atomically
+from replearn.records.json import Reader, pretty_json, read_flat
+from replearn.records.text import html_table, two_columns
 
 Scalar = float | int | None
 Value = Scalar | tuple[Scalar, ...]
@@ -170,6 +176,119 @@ class Conclusion:
 
 
 Derived = tuple[tuple[Step, ...], Conclusion]
+
+
+@dataclass(frozen=True)
+class Identity:
+    """Which run a certificate belongs to, and what its promise depends on.
+
+    Parameters
+    ----------
+    key_fingerprint : str
+        Fingerprint of the shared key; it does not reveal the key.
+    learner, learner_digest : str
+        The base learner with its parameters in words, and a digest of its code, parameters and
+        fitted parts; empty where there is none.
+    classes : sequence or None
+        The classes of this run, in order.
+    n_available : int or None
+        Rows (or groups) this run had; the surplus over n was left out.
+    library_version : str
+        Version of the library that issued the certificate.
+    versions : dict
+        Versions of numpy, scikit-learn and the packages that the learner comes from.
+    schema : dict or None
+        How points are encoded, with a coarse sketch of each column (see `compare_points`); None
+        where a task has no points.
+    points_digest : str
+        Digest of synthetic points of that schema.
+    candidates, pool, hypotheses : str
+        Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
+    unbound : tuple of str
+        What the promise depends on and no digest could be made of, in words.
+    failed_conditions : tuple of str
+        Conditions of the promise that this run's data refute, in words: nothing is certified.
+
+    Examples
+    --------
+    >>> identity = Identity("0123456789abcdef", unbound=("an open file",))
+    >>> Identity.from_dict(identity.to_dict()) == identity
+    True
+    """
+
+    key_fingerprint: str
+    learner: str = ""
+    learner_digest: str = ""
+    classes: tuple[Label, ...] | None = None
+    n_available: int | None = None
+    library_version: str = __version__
+    versions: dict[str, str] = field(default_factory=dict)
+    schema: dict[str, Any] | None = None
+    points_digest: str = ""
+    candidates: str = ""
+    pool: str = ""
+    hypotheses: str = ""
+    unbound: tuple[str, ...] = ()
+    failed_conditions: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "classes", plain_labels(self.classes))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the identity as JSON values."""
+        values = vars(self).items()
+        return {name: list(item) if isinstance(item, tuple) else item for name, item in values}
+
+    @classmethod
+    def from_dict(cls, items: Any) -> "Identity":
+        """Read an identity from JSON values; anything unexpected is refused."""
+        return read_flat(cls, items, "identity")
+
+
+class Record:
+    """What certificates and plans have in common: JSON text and file, table, one line."""
+
+    task: str
+    n: Any
+    certified: Any
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything as JSON values."""
+        raise NotImplementedError
+
+    def _rows(self) -> list[tuple[str, str]]:
+        raise NotImplementedError
+
+    def to_json(self) -> str:
+        """Return everything as JSON text."""
+        return pretty_json(self.to_dict())
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a JSON file, whole or not at all."""
+        write_atomically(path, self.to_json() + "\n")
+
+    @classmethod
+    def from_json(cls, text: str) -> Self:
+        """Read what `to_json` wrote."""
+        raise NotImplementedError
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Self:
+        """Read a JSON file and compute every number again; what was changed is refused."""
+        return cls.from_json(Path(path).read_text(encoding="utf-8"))
+
+    def __repr__(self) -> str:
+        values = {name: getattr(self, name) for name in LETTERS}
+        known = [f"{name}={rounded_up(v)}" for name, v in values.items() if v is not None]
+        rows = [] if self.n is None else [f"n={self.n}"]
+        items = [repr(self.task), *known, *rows, f"certified={self.certified}"]
+        return f"{type(self).__name__}({', '.join(items)})"
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}\n{two_columns(self._rows())}"
+
+    def _repr_html_(self) -> str:
+        return html_table(type(self).__name__, self._rows())
 
 
 def value_of(steps: Any, name: str) -> Any:

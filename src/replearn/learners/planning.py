@@ -328,8 +328,9 @@ def identity_of(
 def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
     design, refuted = plan.vote_design, None
-    distinct = plan.decimals is None and has_distinct_column(sample.X)
-    if design.assumes_point_masses and not distinct:
+    if design.assumes_point_masses and (
+        plan.decimals is not None or not has_distinct_column(sample.X)
+    ):
         refuted = refuted_point_mass(points, design.max_point_mass, sample.groups)
     if refuted is None:
         return plan.certificate(run, unit=sample.unit)

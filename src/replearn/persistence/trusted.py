@@ -12,8 +12,7 @@ from replearn.execution.plugins import Member
 from replearn.guarantees import Certificate, Plan
 from replearn.guarantees.assumptions import Assumption
 from replearn.guarantees.design import Design, Request
-from replearn.guarantees.identity import Identity
-from replearn.guarantees.steps import Conclusion, Step
+from replearn.guarantees.steps import Conclusion, Identity, Step
 from replearn.persistence._parts import OWN_TYPES
 from replearn.primitives import Selection
 

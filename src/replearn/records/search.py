@@ -109,19 +109,3 @@ def bisect(
         middle = mean(passing, failing)
         passing, failing = (middle, failing) if passes(middle) else (passing, middle)
     return passing
-
-
-def bisect_arrays(
-    passes: Callable[[Floats], NDArray[np.bool_]], passing: Floats, failing: Floats, halvings: int
-) -> Floats:
-    """Bisect many intervals at once; the predicate answers for each number of an array.
-
-    >>> ends = bisect_arrays(lambda x: x >= np.array([0.2, 0.7]), np.ones(2), np.zeros(2), 20)
-    >>> ends.round(4).tolist()
-    [0.2, 0.7]
-    """
-    for _ in range(halvings):
-        middle = 0.5 * (passing + failing)
-        good = passes(middle)
-        passing, failing = np.where(good, middle, passing), np.where(good, failing, middle)
-    return passing
