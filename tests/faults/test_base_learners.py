@@ -160,9 +160,8 @@ def test_one_that_hangs_is_ended_and_named():
         learner(bad.Sleeps()).fit(X, Y)
 
 
-@pytest.mark.parametrize(
-    "kind", [bad.EndsItsProcess, pytest.param(bad.IsKilled, marks=pytest.mark.long)]
-)
+@pytest.mark.long
+@pytest.mark.parametrize("kind", [bad.EndsItsProcess, bad.IsKilled])
 def test_one_that_ends_its_process_is_named_under_a_limit(kind):
     with (
         time_limit(60),

@@ -75,7 +75,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         stay_silent()
         return BAD_INPUT
-    except (ValueError, OSError, ImportError, MemoryError) as error:
+    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
         if os.environ.get("REPLEARN_DEBUG"):
             raise
         say(f"error: {_in_one_line(error)}")

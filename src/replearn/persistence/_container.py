@@ -13,7 +13,6 @@ import io
 import zipfile
 from typing import Any
 
-from replearn.exceptions import CertificateError
 from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
@@ -61,10 +60,16 @@ def unpack(data: bytes, name: str) -> tuple[dict[str, Any], Parts]:
             found = archive.namelist()
             if len(set(found)) < len(found) or not {_MANIFEST} < set(found) <= _ENTRIES:
                 raise ModelFileError(f"{name} is not a replearn model file.")
+            # As `pack` writes them: nothing here can become larger than the file.
+            if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
+                raise ModelFileError(f"{name} is compressed; a model file is not.")
             text = archive.read(_MANIFEST)
             models = {part: archive.read(part) for part in found if part != _MANIFEST}
         manifest = read_object(text.decode("utf-8"), "manifest")
-    except (zipfile.BadZipFile, UnicodeDecodeError, CertificateError, NotImplementedError) as error:
+    except ModelFileError:
+        raise
+    except Exception as error:
+        # A damaged archive may raise anything, and all of it means the same.
         raise ModelFileError(f"{name} is not a replearn model file, or damaged: {error}") from None
     _check_format(manifest, name)
     if manifest != _signed(manifest, models):

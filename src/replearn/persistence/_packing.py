@@ -25,6 +25,8 @@ Column = dict[str, Any]
 _STRUCTURE = "structure.json"
 _SIMPLE = {type(None): "none", bool: "bool", int: "int", str: "str"}
 _MOST_DEEP = 60
+_MOST_BYTES, _MOST_EXPANDED = 2**28, 200
+"""What a file may become in memory: constant columns shrink a lot, forged ones without limit."""
 
 
 class NotPackedError(TypeError):
@@ -45,9 +47,12 @@ def pack_values(values: list[Any]) -> bytes:
 
 def unpack_values(data: bytes) -> list[Any]:
     """Read what `pack_values` has written; whatever it would not have written raises."""
+    most = _MOST_BYTES + _MOST_EXPANDED * len(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > most:
+            raise ModelFileError(f"{len(data)} bytes of models would become more than {most}.")
         structure = json.loads(archive.read(_STRUCTURE))
-        reader = _Reader(archive)
+        reader = _Reader(archive, most)
         return reader.column(structure["column"], structure["length"])
 
 
@@ -190,11 +195,14 @@ def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 class _Reader:
     """Read columns back."""
 
-    def __init__(self, archive: zipfile.ZipFile) -> None:
+    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
         self._archive = archive
+        self._most = most  # bytes
 
     def column(self, column: Column, length: int) -> list[Any]:
         """Read as many values of a column."""
+        if 8 * length > self._most:
+            raise ModelFileError(f"a column says that it has {length} values.")
         values = getattr(self, f"_read_{_READERS[column['kind']]}")(column, length)
         if len(values) != length:
             raise ModelFileError(f"a column has {len(values)} values instead of {length}.")
@@ -283,6 +291,8 @@ class _Reader:
         layout: Any = {"names": list(fields), "formats": formats, "offsets": place["offsets"]}
         layout["itemsize"] = place["itemsize"]
         dtype = np.dtype(layout)
+        if dtype.itemsize * len(next(iter(fields.values()))) > self._most:
+            raise ModelFileError(f"a record says that it has {dtype.itemsize} bytes.")
         made = np.zeros(len(next(iter(fields.values()))), dtype=dtype)
         for name, part in fields.items():
             made[name] = part

@@ -61,7 +61,9 @@ def read_object(text: str, what: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
-    except (json.JSONDecodeError, RecursionError) as error:
+    except CertificateError:
+        raise
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits too
         raise CertificateError(f"{what}: not valid JSON ({error})") from error
     if not isinstance(value, dict):
         raise CertificateError(f"{what}: expected a JSON object, got {type(value).__name__}")
