@@ -1,5 +1,6 @@
 """Commands start at once: what learns, draws or reads tables is loaded when it is used."""
 
+import importlib
 import json
 import subprocess
 import sys
@@ -27,6 +28,7 @@ COMMANDS = [
     ["certify", "--help"],
     ["probe", "--help"],
     ["compare", "--help"],
+    ["audit", "--help"],
     ["plan", "--n", "2000"],
 ]
 """In the order of what they load: one process runs them all."""
@@ -49,6 +51,32 @@ def test_importing_replearn_loads_no_room():
     code = "import sys, replearn; print([n for n in sys.modules if n.startswith('replearn.')])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "['replearn._version']"
+
+
+def test_the_help_of_audit_names_all_contenders():
+    from replearn.auditing import KINDS
+    from replearn.cli.audit import CONTENDERS
+
+    assert tuple(KINDS) == CONTENDERS
+
+
+def test_a_learner_does_not_wait_for_the_others():
+    code = (
+        "import sys, replearn; replearn.PointwiseReplicableClassifier;"
+        "print(sorted(n for n in sys.modules if n.startswith('replearn.learners.se')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("room", ["learners", "auditing"])
+def test_rooms_load_their_names_on_demand(room):
+    package = importlib.import_module(f"replearn.{room}")
+    for name in package.__all__:
+        assert getattr(package, name) is not None
+    assert set(package.__all__) <= set(dir(package))
+    with pytest.raises(AttributeError, match="no attribute 'ausit'"):
+        _ = package.ausit
 
 
 def test_unknown_names_are_attribute_errors():

@@ -1,32 +1,37 @@
 """Measure flips on your own data: pairs of trainings, findings, displays, report."""
 
-from replearn.auditing._audit import audit
-from replearn.auditing._checks import CHECKS
-from replearn.auditing._contenders import KINDS, is_replicable
-from replearn.auditing._design import AuditDesign
-from replearn.auditing._findings import Check, Finding
-from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._result import AuditResult
-from replearn.auditing._statistics import Estimate
-from replearn.auditing.comparison import ModelComparison, compare
-from replearn.auditing.displays import (
-    AccuracyFlipsDisplay,
-    FlipReliabilityDisplay,
-    FlipsByBlocksDisplay,
-    GroupFlipsDisplay,
-    RowFlipsDisplay,
-)
-from replearn.auditing.extrapolation import Extrapolation, extrapolate
-from replearn.auditing.gate import FlipGate, flip_gates, gate_markdown
-from replearn.auditing.instability import Retrainings
-from replearn.auditing.instability_displays import (
-    CalibrationInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    PredictionInstabilityDisplay,
-)
-from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+from typing import TYPE_CHECKING
+
+from replearn.records.lazy import names_on_demand
+
+if TYPE_CHECKING:
+    from replearn.auditing._audit import audit
+    from replearn.auditing._checks import CHECKS
+    from replearn.auditing._contenders import KINDS, is_replicable
+    from replearn.auditing._design import AuditDesign
+    from replearn.auditing._findings import Check, Finding
+    from replearn.auditing._measurement import ContenderResult, Measurement
+    from replearn.auditing._result import AuditResult
+    from replearn.auditing._statistics import Estimate
+    from replearn.auditing.comparison import ModelComparison, compare
+    from replearn.auditing.displays import (
+        AccuracyFlipsDisplay,
+        FlipReliabilityDisplay,
+        FlipsByBlocksDisplay,
+        GroupFlipsDisplay,
+        RowFlipsDisplay,
+    )
+    from replearn.auditing.extrapolation import Extrapolation, extrapolate
+    from replearn.auditing.gate import FlipGate, flip_gates, gate_markdown
+    from replearn.auditing.instability import Retrainings
+    from replearn.auditing.instability_displays import (
+        CalibrationInstabilityDisplay,
+        ClassificationInstabilityDisplay,
+        DecisionCurveInstabilityDisplay,
+        MAPEInstabilityDisplay,
+        PredictionInstabilityDisplay,
+    )
+    from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
 
 __all__ = [
     "CHECKS",
@@ -62,3 +67,36 @@ __all__ = [
     "gate_markdown",
     "is_replicable",
 ]
+
+__getattr__, __dir__ = names_on_demand(
+    __name__,
+    {
+        "replearn.auditing._audit": ["audit"],
+        "replearn.auditing._checks": ["CHECKS"],
+        "replearn.auditing._contenders": ["KINDS", "is_replicable"],
+        "replearn.auditing._design": ["AuditDesign"],
+        "replearn.auditing._findings": ["Check", "Finding"],
+        "replearn.auditing._measurement": ["ContenderResult", "Measurement"],
+        "replearn.auditing._result": ["AuditResult"],
+        "replearn.auditing._statistics": ["Estimate"],
+        "replearn.auditing.comparison": ["ModelComparison", "compare"],
+        "replearn.auditing.displays": [
+            "AccuracyFlipsDisplay",
+            "FlipReliabilityDisplay",
+            "FlipsByBlocksDisplay",
+            "GroupFlipsDisplay",
+            "RowFlipsDisplay",
+        ],
+        "replearn.auditing.extrapolation": ["Extrapolation", "extrapolate"],
+        "replearn.auditing.gate": ["FlipGate", "flip_gates", "gate_markdown"],
+        "replearn.auditing.instability": ["Retrainings"],
+        "replearn.auditing.instability_displays": [
+            "CalibrationInstabilityDisplay",
+            "ClassificationInstabilityDisplay",
+            "DecisionCurveInstabilityDisplay",
+            "MAPEInstabilityDisplay",
+            "PredictionInstabilityDisplay",
+        ],
+        "replearn.auditing.plan_displays": ["BlocksDisplay", "FlipCurveDisplay", "PromiseDisplay"],
+    },
+)

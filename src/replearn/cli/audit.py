@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from replearn.auditing import KINDS, AuditResult, audit, flip_gates, is_replicable
 from replearn.cli import (
     DONE,
     GATE_FAILED,
@@ -20,6 +19,12 @@ from replearn.cli import (
 )
 from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
 from replearn.records.checks import check_fraction, check_positive, if_given
+
+if TYPE_CHECKING:
+    from replearn.auditing import AuditResult
+
+CONTENDERS = ("baseline", "bagging", "replicable", "replicable-full", "score")
+"""As in `replearn.auditing.KINDS`, which the help text does not wait for."""
 
 ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
@@ -48,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         rows="use at most so many rows of the file, drawn by the key",
         jobs="number of workers (default: all cores)",
     )
-    names = ", ".join(KINDS)
+    names = ", ".join(CONTENDERS)
     add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first three)")
     parser.add_argument(
         "--subgroup",
@@ -76,6 +81,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the audit, write the report, print a summary, and apply the gates."""
+    from replearn.auditing import audit
+
     _check(args)
     for name, value in (QUICK if args.quick else USUAL).items():
         if getattr(args, name) is None:
@@ -143,6 +150,8 @@ def _about(args: argparse.Namespace) -> dict[str, str]:
 
 def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Judge the model that was named: the baseline, or a replicable learner."""
+    from replearn.auditing import flip_gates, is_replicable
+
     contenders = [c for c in result.contenders if c.certificate is not None]
     judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
     rate = result.flip_rate(judged.name)

@@ -1,0 +1,38 @@
+"""Names of a room that are loaded when they are first used, so that nobody waits for the others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import Any
+
+
+def names_on_demand(
+    package: str, homes: Mapping[str, Sequence[str]]
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the package's ``__getattr__`` and ``__dir__`` for names that live in modules.
+
+    Parameters
+    ----------
+    package : str
+        ``__name__`` of the package.
+    homes : mapping of str to sequence of str
+        Full names of modules, and the names that live there.
+
+    Examples
+    --------
+    >>> load, names = names_on_demand("replearn.records", {"replearn.records.text": ["aligned"]})
+    >>> names()
+    ['aligned']
+    """
+    home_of = {name: module for module, names in homes.items() for name in names}
+
+    def load(name: str) -> Any:
+        if name not in home_of:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        value = getattr(import_module(home_of[name]), name)
+        setattr(sys.modules[package], name, value)  # the next time it is simply there
+        return value
+
+    return load, lambda: sorted(home_of)
