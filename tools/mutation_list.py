@@ -73,8 +73,8 @@ KEYS = [
     _m(
         "occurrence number dropped",
         "randomness/key.py",
-        "        ranks = hash_occurrences(derive(self._secret, Purpose.ORDER), content)\n",
-        "        ranks = content\n",
+        "return hash_occurrences(derive(self._secret, Purpose.ORDER), row_hashes, counted)",
+        "return row_hashes",
         "tests/randomness/test_keyed_randomness.py",
         BLOCKS,
     ),
@@ -111,7 +111,7 @@ KEYS = [
         "learners/planning.py",
         '    if plan.task == "pointwise":\n        return key\n',
         "    if plan.task:\n        return key\n",
-        "tests/learners/test_approximate.py",
+        SEPARATE,
     ),
     _m(
         "order of the file matters among rounded rows",
@@ -175,7 +175,7 @@ KEYS = [
         "learners/finite_randomness.py",
         'sample_order(key.child("hold out"), X, codes)',
         'key.child("hold out").order(as_points(X), codes)',
-        "tests/learners/test_finite_randomness.py",
+        SEPARATE,
     ),
     _m(
         "grid of a regression not keyed by the point",
@@ -214,7 +214,7 @@ RULES = [
         "learners/vote.py",
         "    return scaled * n_partitions < law_sums <<",
         "    return scaled < law_sums <<",
-        _attack("several partitions"),
+        f"{TWINS}::test_several_partitions_are_averaged_after_the_law",
     ),
     _m(
         "votes averaged before the law",
@@ -250,7 +250,7 @@ RULES = [
         "learners/regressor.py",
         "            moved = np.clip(others, low, high) - first\n",
         "            moved = others - first\n",
-        "tests/learners/test_regressor.py",
+        f"{TWINS}::test_predictions_beyond_the_range_count_as_its_ends",
     ),
     _m(
         "heavy stage removed",

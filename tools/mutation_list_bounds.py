@@ -125,7 +125,7 @@ BOUNDS = [
         "bounds/heavy_sets.py",
         "    bound = 3.0 * math.sqrt((1.0 + 1.0 / fewest) / (math.pi * n)) / spread\n",
         "    bound = 1.5 * math.sqrt((1.0 + 1.0 / fewest) / (math.pi * n)) / spread\n",
-        _attack("heavy points: whole set"),
+        "tests/trust/test_adversary.py::test_whole_sets_come_near_their_bound",
     ),
     _m(
         "selection: half of the deviation",
@@ -146,8 +146,7 @@ BOUNDS = [
         "guarantees/search.py",
         "    return selection_flip_bound_sampled(sharpness, n_hypotheses, n_test, drift=drift)\n",
         "    return selection_flip_bound_sampled(sharpness, n_hypotheses, n_test)\n",
-        "tests/guarantees/test_choice_plan.py",
-        "tests/learners/test_search.py",
+        "tests/trust/test_adversary.py::test_a_search_by_folds_pays_for_drift",
     ),
     _m(
         "coins: half of the slope",

@@ -18,6 +18,7 @@ from replearn.bounds.numeric import (
     equal_share_tail,
     kl_lower,
     kl_upper,
+    round_up,
 )
 
 
@@ -186,3 +187,10 @@ def test_one_tail_alone_would_alarm_too_often():
 def test_what_cannot_be_is_refused():
     with pytest.raises(ValueError, match="within"):
         equal_share_tail(6, 5, 0, 5)
+
+
+@pytest.mark.parametrize("value", [1e-300, 1e-9, 0.1, 1 / 3, 1.0, 7e5])
+def test_rounding_up_is_upwards(value):
+    assert round_up(value) > value
+    assert round_up(value) < value * (1 + 1e-11)
+    assert round_up(0.0) == 0.0

@@ -1,6 +1,13 @@
 """All claims that are attacked."""
 
-from . import choices, heavy, others, rows, votes
+from . import accuracy, choices, heavy, others, rows, votes
 
-CLAIMS = [*votes.CLAIMS, *rows.CLAIMS, *heavy.CLAIMS, *choices.CLAIMS, *others.CLAIMS]
+CLAIMS = [
+    *votes.CLAIMS,
+    *rows.CLAIMS,
+    *heavy.CLAIMS,
+    *choices.CLAIMS,
+    *others.CLAIMS,
+    *accuracy.CLAIMS,
+]
 BY_NAME = {claim.name: claim for claim in CLAIMS}

@@ -383,6 +383,7 @@ class EqualShares(Claim):
     """False alarms: the tail is below a level although both samples have one share."""
 
     name, theorem, size = "equal shares (false alarm)", "equal-shares", 4
+    slack = "an exact test of counts: its levels are discrete"
 
     def case(self, z):
         return Shares(

@@ -6,6 +6,8 @@ import pytest
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import MembershipLaw
 from replearn.heavy import find_heavy_hitters, label_heavy_hitters
+from replearn.learners import ApproximatelyReplicableClassifier
+from replearn.learners.finite_randomness import held_out
 from replearn.randomness import SharedKey
 from replearn.testing.populations import SeededRowLearner
 
@@ -15,10 +17,10 @@ pytestmark = [
 ]
 
 
-def fitted(seed, key="k"):
+def fitted(seed, key="k", learner=PointwiseReplicableClassifier):
     rng = np.random.default_rng(seed)
     X, y = rng.random((24, 2)), rng.integers(0, 2, 24)
-    model = PointwiseReplicableClassifier(
+    model = learner(
         SeededRowLearner(),
         n_blocks=4,
         classes=[0, 1],
@@ -40,6 +42,24 @@ def test_seeds_belong_to_block_and_partition_and_are_shared_by_runs():
     known = [seed for seed in mine if seed is not None]
     assert len(set(known)) == len(known)
     assert not set(known) & set(others)
+
+
+def test_a_promise_about_whole_models_has_seeds_of_its_own_for_each_sample():
+    learner = ApproximatelyReplicableClassifier
+    mine, again, yours = (seeds(fitted(seed, learner=learner)) for seed in (0, 0, 1))
+    assert mine == again
+    assert not {seed for seed in mine if seed is not None} & set(yours)
+
+
+def test_rows_that_choose_are_drawn_anew_for_each_sample():
+    """A row of both samples must not be held out in both because it is the same row."""
+    X, codes, key = np.arange(400.0)[:, None], np.zeros(400, dtype=np.intp), SharedKey("k")
+    one = set(held_out(key, X, codes, 0.3)[1].tolist())
+    moved = X.copy()
+    moved[399] = -1.0  # one other row, and all are drawn anew
+    two = set(held_out(key, moved, codes, 0.3)[1].tolist())
+    assert one == set(held_out(key, X, codes, 0.3)[1].tolist())
+    assert 10 < len(one & two) < 70  # 36 by chance, 120 if drawn alike
 
 
 def test_labels_of_heavy_points_have_thresholds_of_their_own():

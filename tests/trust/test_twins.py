@@ -2,7 +2,9 @@
 
 import numpy as np
 import pytest
+from sklearn.base import BaseEstimator, RegressorMixin
 
+from replearn.bounds import uniform_law
 from replearn.bounds.heavy_sets import SetLaw
 from replearn.execution import make_blocks
 from replearn.hypotheses import Thresholds
@@ -15,7 +17,7 @@ from replearn.randomness import SharedKey, as_points
 from replearn.randomness.hashing import gumbel_from_hashes
 
 from .choices import Line, ProperThreshold, names_of
-from .library import keyed_places
+from .library import keyed_places, threshold_rule
 
 
 def test_blocks_of_all_pairs_at_once():
@@ -116,3 +118,34 @@ def test_rounded_means():
     offsets = SharedKey("k").child("grid").uniforms(X)
     cells = np.floor(means / 0.2 - offsets)
     assert np.allclose(model.predict(X), np.clip((cells + offsets + 0.5) * 0.2, 0, 1))
+
+
+class Wild(RegressorMixin, BaseEstimator):
+    """Predict far outside of any range."""
+
+    def fit(self, X, y):
+        self.sign_ = 1.0 if y.mean() > 0.5 else -1.0
+        return self
+
+    def predict(self, X):
+        return np.full(len(X), 1e6 * self.sign_)
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+def test_predictions_beyond_the_range_count_as_its_ends():
+    rng = np.random.default_rng(1)
+    X, y = rng.random((80, 2)), rng.random(80)
+    asked = {"y_range": (0.0, 1.0), "resolution": 0.2, "n_blocks": 5, "shared_key": "k"}
+    model = PointwiseReplicableRegressor(Wild(), **asked).fit(X, y)
+    ends = np.mean([block.sign_ > 0 for block in model.estimators_])
+    assert 0 < ends < 1
+    offsets = SharedKey("k").child("grid").uniforms(X)
+    cells = np.floor(ends / 0.2 - offsets)
+    assert np.allclose(model.predict(X), np.clip((cells + offsets + 0.5) * 0.2, 0, 1))
+
+
+def test_several_partitions_are_averaged_after_the_law():
+    law, rng = uniform_law(8, 0.5), np.random.default_rng(0)
+    votes, u = rng.integers(0, 9, (500, 3)), SharedKey("k").uniforms(np.arange(500))
+    rule = threshold_rule(law, n_partitions=3)
+    assert np.array_equal(rule.answers(votes, u), u < law.probabilities[votes].mean(axis=1))

@@ -204,6 +204,8 @@ class FlipLimits(Claim):
 
     def __init__(self, vote):
         self.vote, self.name = vote, f"flip_limits, {vote} votes"
+        if vote == "soft":
+            self.slack = "Chernoff's inequality, for scores of any distribution"
 
     def case(self, z):
         n_blocks = whole(z[0], 1, 30)
@@ -262,6 +264,7 @@ class FlipRate(Claim):
     """Coverage of the limit of the flip rate: two kinds of points that share the blocks."""
 
     name, theorem, size = "flip_rate limit", "fresh-sample-rate", 9
+    slack = "Chernoff's inequality for half as many pairs of blocks as there are blocks"
 
     def case(self, z):
         n_blocks, width = among(z[0], (4, 8, 12)), among(z[1], (0.3, 0.6, 1.0))
