@@ -111,13 +111,58 @@ def test_cores_are_labelled_together(notion):
     assert "coins-at-once" in found.certificate.theorems
 
 
+def many_labelled(rng, n, shares, key, **params):
+    """Two points of equal mass with labels a, b, c, drawn with these shares."""
+    x = rng.integers(0, 2, n)
+    y = np.array(["a", "b", "c"])[rng.choice(3, n, p=shares)]
+    heavy = find_heavy_hitters(x[:, np.newaxis], 0.3, key=key, law=LAW)
+    found = label_heavy_hitters(x, y, heavy, key=key, classes=["a", "b", "c"], **params)
+    return dict(zip(heavy.values[:, 0].tolist(), found.labels.tolist(), strict=True)), found
+
+
+def test_several_classes_flip_as_rarely_as_certified():
+    rng, n_pairs, flips = np.random.default_rng(7), 200, 0
+    for pair in range(n_pairs):
+        (a, found), (b, _) = (
+            many_labelled(rng, 300, [1 / 3] * 3, SharedKey(pair), rho=0.2) for _ in range(2)
+        )
+        flips += a[0] != b[0]
+    bound = found.certificate.value("class_label_flip")
+    assert 0.19 < bound <= 0.2
+    assert flips <= binom.isf(FALSE_ALARM, n_pairs, bound)
+    # the bound is not idle: a fifth of it is there, which chance alone would not give
+    assert flips >= binom.ppf(FALSE_ALARM, n_pairs, 0.2 * bound)
+    # with a key of its own each run answers as it likes
+    apart = [
+        many_labelled(rng, 300, [1 / 3] * 3, SharedKey(f"{pair} {run}"))[0][0]
+        for pair in range(60)
+        for run in range(2)
+    ]
+    assert np.sum(np.array(apart[::2]) != apart[1::2]) > binom.isf(FALSE_ALARM, 60, 0.2)
+
+
+def test_several_classes_the_likeliest_label_wins():
+    rng = np.random.default_rng(8)
+    for seed in range(10):
+        labels, found = many_labelled(
+            rng, 20_000, [0.1, 0.7, 0.2], SharedKey(seed), alpha=0.4, beta=0.05
+        )
+        assert found.certificate.certified
+        assert labels == {0: "b", 1: "b"}
+    assert found.thresholds.shape == (2, 3)
+    found.certificate.check()
+
+
 def test_bad_input_is_named():
     X, y = np.zeros((50, 1)), np.arange(50) % 2
     heavy = find_heavy_hitters(X, 0.3, key=SharedKey(0))
     with pytest.raises(ValueError, match="rows in which heavy was found"):
         label_heavy_hitters(X[:40], y[:40], heavy, key=SharedKey(0))
-    with pytest.raises(ValueError, match="two different"):
-        label_heavy_hitters(X, np.arange(50), heavy, key=SharedKey(0))
+    whole = find_heavy_hitters(X, 0.3, key=SharedKey(0), notion="replicable")
+    with pytest.raises(ValueError, match="two different ones for members found with notion='repl"):
+        label_heavy_hitters(X, np.arange(50), whole, key=SharedKey(0))
+    with pytest.raises(ValueError, match="not among classes"):
+        label_heavy_hitters(X, y, heavy, key=SharedKey(0), classes=[0, 2, 3])
     with pytest.raises(TypeError, match="label_noise"):
         label_heavy_hitters(X, y, heavy, key=SharedKey(0), label_noise="agnostic")
     one = label_heavy_hitters(X, np.zeros(50), heavy, key=SharedKey(0))

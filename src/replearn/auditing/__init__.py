@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from replearn.auditing._design import AuditDesign
     from replearn.auditing._findings import Check, Finding
     from replearn.auditing._measurement import ContenderResult, Measurement
+    from replearn.auditing._regression_result import RegressionAudit, RegressorResult
     from replearn.auditing._result import AuditResult
     from replearn.auditing._statistics import Estimate
     from replearn.auditing.comparison import ModelComparison, compare
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         PredictionInstabilityDisplay,
     )
     from replearn.auditing.plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+    from replearn.auditing.regression import audit_regression
 
 __all__ = [
     "CHECKS",
@@ -58,9 +60,12 @@ __all__ = [
     "ModelComparison",
     "PredictionInstabilityDisplay",
     "PromiseDisplay",
+    "RegressionAudit",
+    "RegressorResult",
     "Retrainings",
     "RowFlipsDisplay",
     "audit",
+    "audit_regression",
     "compare",
     "extrapolate",
     "flip_gates",
@@ -77,6 +82,7 @@ __getattr__, __dir__ = names_on_demand(
         "replearn.auditing._design": ["AuditDesign"],
         "replearn.auditing._findings": ["Check", "Finding"],
         "replearn.auditing._measurement": ["ContenderResult", "Measurement"],
+        "replearn.auditing._regression_result": ["RegressionAudit", "RegressorResult"],
         "replearn.auditing._result": ["AuditResult"],
         "replearn.auditing._statistics": ["Estimate"],
         "replearn.auditing.comparison": ["ModelComparison", "compare"],
@@ -98,5 +104,6 @@ __getattr__, __dir__ = names_on_demand(
             "PredictionInstabilityDisplay",
         ],
         "replearn.auditing.plan_displays": ["BlocksDisplay", "FlipCurveDisplay", "PromiseDisplay"],
+        "replearn.auditing.regression": ["audit_regression"],
     },
 )

@@ -240,10 +240,16 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
     if contender.is_replicable:
         quiet = {name: value for name, value in (("n_jobs", 1), ("verbose", -1)) if name in params}
         return model.set_params(**quiet)
-    places = [name for name in random_state_names(model) if _is_open(params, name)]
-    set_seeds(model, keyed_seeds(places, pair_key))
+    fill_open_seeds(model, pair_key)
     keyed = [name for name in params if name == "shared_key" or name.endswith("__shared_key")]
     return model.set_params(**{name: pair_key.child("key") for name in keyed})
+
+
+def fill_open_seeds(model: Any, key: SharedKey) -> None:
+    """Give every random_state that was left open a seed of the key."""
+    params = model.get_params(deep=True)
+    places = [name for name in random_state_names(model) if _is_open(params, name)]
+    set_seeds(model, keyed_seeds(places, key))
 
 
 def _is_open(params: dict[str, Any], name: str) -> bool:

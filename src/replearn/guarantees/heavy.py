@@ -17,6 +17,10 @@ from replearn.bounds.heavy_sets import (
     smallest_sample_set,
 )
 from replearn.bounds.membership import membership_flip_bound, smallest_sample_membership
+from replearn.bounds.selection import (
+    selection_error_tail_sampled,
+    selection_flip_bound_sampled,
+)
 from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
@@ -37,6 +41,23 @@ def union_bound(first: float, second: float) -> float:
 def label_errors(n_labels: int, alpha: float, band: float, n_points: int) -> float:
     """Probability that any of so many clear labels is wrong."""
     return sign_error_bound(n_labels, n_points, alpha, band, joint=False)
+
+
+@theorem("heavy-labels")
+def class_label_flip(n_labels: int, n_classes: int, band: float) -> float:
+    """Flip probability of a heavy point's label among several classes."""
+    # section "more than two classes"
+    return selection_flip_bound_sampled(1.0 / band, n_classes, n_labels)
+
+
+@theorem("heavy-labels")
+def class_label_errors(
+    n_labels: int, n_classes: int, alpha: float, band: float, n_points: int
+) -> float:
+    """Probability that any of so many labels errs by more than alpha beyond the best one."""
+    # section "more than two classes"
+    wrong = selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
+    return min(1.0, n_points * wrong)
 
 
 # -- finding them ----------------------------------------------------------------------------------
@@ -151,6 +172,28 @@ def _label(
     return reached(promises, rho=(flip, rho), alpha=alpha, beta=(error, beta))
 
 
+def _label_classes(
+    ledger: Ledger,
+    k: int,
+    band: float,
+    n_points: int,
+    n_classes: int,
+    alpha: float,
+    rho: float,
+    beta: float | None,
+) -> Conclusion:
+    sizes = {"n_labels": k, "n_classes": n_classes, "band": band}
+    flip = ledger.add(class_label_flip, **sizes)
+    error = ledger.add(class_label_errors, alpha=alpha, n_points=n_points, **sizes)
+    promises = (
+        f"Two runs label a point that is heavy in both differently with probability at most "
+        f"{rounded_up(flip)}.",
+        f"Any member gets a label whose probability is at least {alpha:g} below that of its most "
+        f"likely one with probability at most {rounded_up(error)}.",
+    )
+    return reached(promises, rho=(flip, rho), alpha=alpha, beta=(error, beta))
+
+
 def _label_most(  # noqa: PLR0913
     ledger: Ledger,
     k: int,
@@ -241,6 +284,7 @@ GUARANTEES = (
         "at most {rho:g}.",
     ),
     Guarantee("heavy labels", _label, theorem="heavy-labels"),
+    Guarantee("heavy labels, several classes", _label_classes, theorem="heavy-labels"),
     Guarantee("heavy labels, whole set", partial(_label, whole_set=True), theorem="coins-at-once"),
     Guarantee("heavy labels, small mass", _label_most, theorem="approximate-heavy"),
 )

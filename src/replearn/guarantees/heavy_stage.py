@@ -6,11 +6,10 @@ from replearn.bounds import MembershipLaw, membership_flip_bound
 from replearn.bounds.accuracy import heavy_light_tail
 from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_bound
 from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.selection import selection_error_tail_sampled, selection_flip_bound_sampled
 from replearn.bounds.signs import label_flip_bound, label_law
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
-from replearn.guarantees.heavy import label_errors
+from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
 from replearn.guarantees.steps import Ledger, rounded_up
 
 
@@ -19,23 +18,6 @@ from replearn.guarantees.steps import Ledger, rounded_up
 def labels_guaranteed(n: int, low: float) -> int:
     """Labels that every member of the heavy set has at least: its count is n low or more."""
     return math.ceil(n * low * (1.0 - 1e-12))
-
-
-@theorem("heavy-labels")
-def class_label_flip(n_labels: int, n_classes: int, band: float) -> float:
-    """Flip probability of a heavy point's label among several classes."""
-    # section "more than two classes"
-    return selection_flip_bound_sampled(1.0 / band, n_classes, n_labels)
-
-
-@theorem("heavy-labels")
-def class_label_errors(
-    n_labels: int, n_classes: int, alpha: float, band: float, n_points: int
-) -> float:
-    """Probability that any of so many labels errs by more than alpha beyond the best one."""
-    # section "more than two classes"
-    wrong = selection_error_tail_sampled(1.0 / band, n_classes, alpha, n_labels)
-    return min(1.0, n_points * wrong)
 
 
 @theorem("training-rows")

@@ -15,7 +15,8 @@ from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_width
 from replearn.guarantees.design import HeavyStage
-from replearn.guarantees.heavy_stage import class_label_errors, class_label_flip, labels_guaranteed
+from replearn.guarantees.heavy import class_label_errors, class_label_flip
+from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.records.checks import check_fraction, if_given
 from replearn.records.search import bisect, smallest_integer
 

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.approximate_heavy import label_disagreement_tail
 from replearn.bounds.heavy_sets import SetLaw
+from replearn.bounds.selection import stable_scale
 from replearn.bounds.signs import sign_width
 from replearn.guarantees import Certificate, certify
 from replearn.guarantees.heavy_stage import labels_guaranteed
@@ -24,7 +25,10 @@ _HALVINGS = 12
 
 
 class _Design(NamedTuple):
-    """Labels in use of each member, half-width of the threshold, largest number of members."""
+    """Labels in use of each member, half-width of the threshold, largest number of members.
+
+    Of more than two classes: the scale of the Gumbels in the place of the half-width.
+    """
 
     k: int
     band: float
@@ -44,9 +48,10 @@ class HeavyLabels:
     n_labels : ndarray of int
         How many labels were used, k.
     thresholds : ndarray of float
-        Shared number u of each member.
+        Shared number u of each member; of more than two classes: the Gumbel of each member and
+        class.
     classes : ndarray
-        The two labels.
+        The labels.
     certificate : Certificate
         What is promised.
     """
@@ -81,16 +86,17 @@ def label_heavy_hitters(  # noqa: PLR0913
     points : container of rows
         The sample that `find_heavy_hitters` was given.
     labels : array-like
-        Its labels, two different ones. For more classes the theorem about the whole vector of
-        labels (a core, approximate notion) has no proof here; learners label heavy points of many
-        classes one by one, in their heavy stage.
+        Its labels. More than two different ones are allowed for members that were found
+        pointwise; the theorems about the whole vector of labels (replicable and approximate
+        notion) are for two, and have no proof here for more.
     heavy : HeavyHitters
         The members. With a core (approximate notion) the labels of the core are the same in both
         runs as a whole, those of the rest up to mass ``gamma``.
     key : SharedKey, str, bytes or int
         The same in both runs.
     alpha : float, default=0.1
-        A member whose mean label (on the scale -1, +1) is closer to 0 may get either label.
+        A member whose mean label (on the scale -1, +1) is closer to 0 may get either label. Of
+        more than two classes: a label may be less likely than the best one by less than alpha.
     rho : float, default=0.1
         Probability that two runs label a point differently; with a core, see the certificate.
     beta : float, default=None
@@ -102,7 +108,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     n_labels : int, default=None
         How many labels of each member are used, k; None: as many as every member surely has.
     classes : array-like, default=None
-        The two labels; None: those that occur.
+        The labels; None: those that occur. Two labs should name them: a class that only one
+        of them has seen changes the promise.
     decimals : int, default=None
         As in `find_heavy_hitters`.
 
@@ -127,19 +134,24 @@ def label_heavy_hitters(  # noqa: PLR0913
     check_fraction("rho", rho)
     key = SharedKey(key)
     clear = float(alpha) if label_noise else 1.0
-    codes, names = _two_classes(labels, classes)
+    codes, names = _class_codes(labels, classes, heavy.notion)
     sample = as_points(points, decimals=decimals)
     if len(sample) != heavy.n or len(codes) != heavy.n:
         raise ValueError(
             f"points and labels must be the {heavy.n} rows in which heavy was found, got "
             f"{len(sample)} and {len(codes)}."
         )
-    designs = _designs(heavy, rho, gamma, n_labels)
+    if len(names) > 2:
+        designs = [_class_design(heavy, rho, n_labels, len(names))]
+    else:
+        designs = _designs(heavy, rho, gamma, n_labels)
     # The last design is that of the core, where there is one.
     which = np.where(heavy.core, len(designs) - 1, 0)
     used = np.array([design.k for design in designs], dtype=np.int64)[which]
-    tallies = first_labels(sample, codes, heavy.locate(sample), used, key)
-    uniforms, answers = np.empty(len(heavy)), np.empty(len(heavy), dtype=np.intp)
+    counted = {"n_classes": len(names)}
+    tallies = first_labels(sample, codes, heavy.locate(sample), used, key, **counted)
+    answers = np.empty(len(heavy), dtype=np.intp)
+    uniforms = np.empty((len(heavy), len(names)) if len(names) > 2 else len(heavy))
     for number, design in enumerate(designs):
         at = which == number
         members = heavy.points.take(at)
@@ -148,6 +160,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     task = heavy.certificate.task.replace("heavy", "heavy labels")
     asked = {"alpha": clear, "rho": float(rho), "beta": beta}
     inputs = _design_inputs(heavy, designs, asked, gamma)
+    if len(names) > 2:
+        task, inputs = f"{task}, several classes", {**inputs, **counted}
     certificate = certify(task, key.fingerprint, **inputs)
     return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
 
@@ -183,11 +197,26 @@ def _design(n: int, low: float, rho: float, n_labels: int | None, *, together: b
     return _Design(k, width, most)
 
 
-def _two_classes(labels: ArrayLike, classes: Any) -> tuple[NDArray[np.intp], NDArray[Any]]:
+def _class_design(heavy: HeavyHitters, rho: float, n_labels: int | None, n_classes: int) -> _Design:
+    """Return the design for more than two classes: the largest scale that keeps rho."""
+    plain = _design(heavy.n, heavy.law.low, rho, n_labels, together=False)
+    # theorem: heavy-labels (section "more than two classes")
+    return plain._replace(band=1.0 / stable_scale(rho, n_classes, plain.k))
+
+
+def _class_codes(
+    labels: ArrayLike, classes: Any, notion: str
+) -> tuple[NDArray[np.intp], NDArray[Any]]:
     values, codes = np.unique(np.asarray(labels), return_inverse=True)
     known = values if classes is None else np.unique(np.asarray(classes))
-    if len(known) > 2 or not np.isin(values, known).all():
-        raise ValueError(f"labels must be two different ones, got {values[:5].tolist()}.")
+    missing = values[~np.isin(values, known)]
+    if len(missing):
+        raise ValueError(f"labels {missing[:5].tolist()} are not among classes={known.tolist()}.")
+    if len(known) > 2 and notion != "pointwise":
+        raise ValueError(
+            f"labels must be two different ones for members found with notion={notion!r}, got "
+            f"{known[:5].tolist()}: find them with notion='pointwise'."
+        )
     if len(known) == 1:
         known = np.concatenate([known, known])
     return np.searchsorted(known, values)[codes].astype(np.intp), known

@@ -192,6 +192,21 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         # theorem: rounded-regression
         return (cells + offsets + 0.5) * self.resolution
 
+    def block_mean(self, X: Any) -> NDArray[np.float64]:
+        """Return the mean of the block predictions, before it is rounded.
+
+        Parameters
+        ----------
+        X : array-like, frame or sparse matrix of shape (n, n_features)
+            The points.
+
+        Returns
+        -------
+        ndarray of shape (n,)
+            Means; of two runs they differ a little everywhere.
+        """
+        return self._moments(self._checked(X))[0]
+
     def flip_probability(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
         """Estimate for each point the chance that a fresh sample gives another prediction.
 
