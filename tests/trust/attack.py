@@ -33,6 +33,7 @@ class Claim:
     size = 1  # coordinates of the cube
     most = 0.35  # promises above this are not worth a search
     least = 0.02  # nor are those below this, where the search has to simulate
+    quick = 1.0  # part of the usual tries in a short search, for slow claims
     slack = ""  # why the worst case stays far below what is certified
 
     def case(self, z: np.ndarray) -> Any:

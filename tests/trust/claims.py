@@ -1,6 +1,6 @@
 """All claims that are attacked."""
 
-from . import accuracy, choices, heavy, others, rows, votes
+from . import accuracy, choices, heavy, large, others, rows, votes
 
 CLAIMS = [
     *votes.CLAIMS,
@@ -9,5 +9,6 @@ CLAIMS = [
     *choices.CLAIMS,
     *others.CLAIMS,
     *accuracy.CLAIMS,
+    *large.CLAIMS,
 ]
 BY_NAME = {claim.name: claim for claim in CLAIMS}

@@ -111,6 +111,27 @@ class Rows(Claim):
         return (rule.answers(one, noise) != rule.answers(two, noise)).sum()
 
 
+class RollingWindows(Rows):
+    """The second sample contains some rows of the first: two runs, one point, votes only."""
+
+    def __init__(self, name, repeated):
+        super().__init__(name, "content-keyed-partition", repeated=repeated, partitions=(1, 2))
+
+    def _levels(self, case, rng, pairs):
+        key, n = fresh_key(rng), case.law.n_blocks * case.rows
+        # the mass of the first kind also says how many rows are shared
+        shared = round(n * float(case.masses[0]))
+        first, second = (rng.choice(KINDS, (pairs, n), p=case.masses) for _ in range(2))
+        second[:, :shared] = first[:, :shared]
+        numbers = np.arange(n), np.where(np.arange(n) < shared, np.arange(n), n + np.arange(n))
+        runs = []
+        for kinds, number in zip((first, second), numbers, strict=True):
+            every = None if self.repeated else np.broadcast_to(number, (pairs, n))
+            runs.append(votes_of(case, key, kinds, every, None))
+        rule = threshold_rule(case.law, n_partitions=case.partitions)
+        return rule, runs, key.child("vote").uniforms(points_of_pairs(pairs))
+
+
 class HalvesOfRows(Rows):
     """One file of distinct rows, cut into two random halves."""
 
@@ -205,6 +226,8 @@ class SeveralClasses(Claim):
 class ClassPartitions(Rows):
     """Several classes, several partitions of rows that repeat."""
 
+    quick = 0.3
+
     def __init__(self):
         super().__init__(
             "several classes, partitions, rows that repeat",
@@ -254,6 +277,8 @@ CLAIMS = [
     ),
     Rows("training rows", "training-rows", repeated=False, trained=(1, 2)),
     Rows("training rows that repeat", "training-rows", repeated=True, trained=(1, 2)),
+    RollingWindows("rolling windows", repeated=False),
+    RollingWindows("rolling windows, rows that repeat", repeated=True),
     HalvesOfRows(),
     RunsOfRows(),
     SeveralClasses(),
