@@ -17,7 +17,7 @@ from replearn.outofcore.engines import LocalEngine
 from replearn.tables.encoder import TableEncoder
 
 pytestmark = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
-N = 3000
+N = 2400
 
 
 @pytest.fixture(autouse=True)
@@ -64,7 +64,7 @@ def assert_same(one, two, X):
     assert (one.predict(X) == two.predict(X)).all()
 
 
-PLAN = {"n": 2500, "rho": 0.9, "n_blocks": 10, "max_fits": 20, "classes": [False, True]}
+PLAN = {"n": 2000, "rho": 0.9, "n_blocks": 10, "max_fits": 20, "classes": [False, True]}
 SETTINGS = {
     "several partitions": lambda: learner(plan={"n_partitions": 2}),
     "logistic regression": lambda: learner(LogisticRegression()),
@@ -79,20 +79,29 @@ SETTINGS = {
 }
 
 
-@pytest.mark.parametrize("setting", SETTINGS)
+LONG = set(SETTINGS) - {"several partitions", "seeds", "surplus and decimals"}
+
+
+def some_long(names, long):
+    """Mark the names that belong to the long suite."""
+    return [pytest.param(name, marks=pytest.mark.long if name in long else ()) for name in names]
+
+
+@pytest.mark.parametrize("setting", some_long(SETTINGS, LONG))
 def test_same_as_in_memory(frame, tmp_path, setting):
     fitted = fit_files(SETTINGS[setting](), write(frame, tmp_path), "y")
     expected, X = from_memory(SETTINGS[setting](), frame)
     assert_same(fitted, expected, X)
 
 
-@pytest.mark.parametrize("container", ["pandas", "numpy"])
+@pytest.mark.parametrize("container", some_long(["pandas", "numpy"], ["pandas"]))
 def test_same_in_other_containers(frame, tmp_path, container):
     fitted = fit_files(learner(), write(frame, tmp_path), "y", container=container)
     expected, X = from_memory(learner(), frame, container)
     assert_same(fitted, expected, X)
 
 
+@pytest.mark.long
 def test_text_and_several_classes(tmp_path):
     rng = np.random.default_rng(1)
     towns = np.array(["Ulm", "Rom", None])[rng.integers(0, 3, N)]
@@ -141,6 +150,7 @@ def test_workers_do_not_matter(frame, tmp_path):
     assert_same(one, two, frame.drop("y"))
 
 
+@pytest.mark.long
 def test_features_are_chosen(frame, tmp_path):
     fitted = fit_files(learner(), write(frame, tmp_path), "y", features=["c", "a"])
     expected, X = from_memory(learner(), frame.select("c", "a", "y"))
@@ -170,9 +180,10 @@ def run_until(monkeypatch, step, count):
     return done
 
 
-@pytest.mark.parametrize(
-    "step", ["pieces hashed", "buckets ranked", "pieces routed", "blocks fitted"]
-)
+STEPS = ["pieces hashed", "buckets ranked", "pieces routed", "blocks fitted"]
+
+
+@pytest.mark.parametrize("step", some_long(STEPS, STEPS[:3]))
 def test_continues_after_an_interruption(frame, tmp_path, monkeypatch, step):
     path, two = write(frame, tmp_path), {"plan": {"n_partitions": 2}}
     expected = fit_files(learner(**two), path, "y")
@@ -208,7 +219,7 @@ def test_the_folder_of_another_fit_is_refused(frame, tmp_path):
         fit_files(learner(shared_key="other"), path, "y", folder=tmp_path / "work")
     with pytest.raises(ValueError, match="not the same features"):
         fit_files(learner(), path, "y", features=["a"], folder=tmp_path / "work")
-    write(frame.head(2000), tmp_path)
+    write(frame.head(1500), tmp_path)
     with pytest.raises(ValueError, match="not the same files"):
         fit_files(learner(), path, "y", folder=tmp_path / "work")
 
@@ -235,7 +246,7 @@ TRANSFORMS = {
 }
 
 
-@pytest.mark.parametrize("transform", TRANSFORMS)
+@pytest.mark.parametrize("transform", some_long(TRANSFORMS, set(TRANSFORMS) - {"StandardScaler"}))
 def test_marks_are_found_as_in_memory(tmp_path, transform):
     X = np.random.default_rng(4).normal(3, 2, (N, 2)) ** 2
     y = X[:, 0] > 12
@@ -271,6 +282,7 @@ class Forgetful(GaussianNB):
         return self
 
 
+@pytest.mark.long
 def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Forgetful.__module__}.Forgetful"]
@@ -280,6 +292,7 @@ def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     assert "fitted again" in str(fitted.certificate_.identity.failed_conditions)
 
 
+@pytest.mark.long
 def test_constant_blocks_are_warned_about(tmp_path):
     rng = np.random.default_rng(6)
     frame = pl.DataFrame({"a": rng.normal(size=N), "y": rng.random(N) < 0.5})

@@ -64,6 +64,7 @@ class DaskEngine:
                 for future in as_completed(futures):
                     future.result()
                     progress.advance()
-                    future.release()
+                    future.release()  # else it would be done again if its worker is lost
             finally:
-                self.client.cancel(futures)
+                if self.client.status == "running":
+                    self.client.cancel(futures)

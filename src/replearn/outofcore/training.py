@@ -56,7 +56,9 @@ class Training:
 
 
 def train_block(training: Training, number: int) -> None:
-    """Train one block and write its model."""
+    """Train one block and write its model, unless another worker has done so."""
+    if training.file(number) in training.table.folder:
+        return
     block = training.block(number)
     # Every block has the same parameters: scikit-learn checks them on the first one only.
     checked = training.partition > 0 or number > 0
