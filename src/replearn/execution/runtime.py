@@ -93,6 +93,8 @@ class Progress:
         Number of steps.
     what : str, default="blocks"
         What is counted.
+    verb : str, default="fitted"
+        What has been done to it.
     verbose : int, default=0
         0 stays silent for the first seconds, 1 or more reports at once, negative never.
     stream : text stream, optional
@@ -114,13 +116,14 @@ class Progress:
         total: int,
         what: str = "blocks",
         *,
+        verb: str = "fitted",
         verbose: int = 0,
         stream: TextIO | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.total = total
         self.done = 0
-        self._what = what
+        self._what = f"{what} {verb}"
         self._stream = sys.stderr if stream is None else stream
         self._clock = clock
         self._start = clock()
@@ -148,7 +151,7 @@ class Progress:
             self._said_something = False
 
     def _line(self, elapsed: float) -> str:
-        text = f"replearn: {self.done} of {self.total} {self._what} fitted, {elapsed:.0f} s elapsed"
+        text = f"replearn: {self.done} of {self.total} {self._what}, {elapsed:.0f} s elapsed"
         if self.done < self.total:
             remaining = elapsed / self.done * (self.total - self.done)
             text += f", about {remaining:.0f} s left"

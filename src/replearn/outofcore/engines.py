@@ -75,7 +75,8 @@ def engine_for(client: Any, n_jobs: int | None, verbose: int) -> Iterator[Engine
 @contextmanager
 def progress_of(total: int, what: str, verbose: int) -> Iterator[Progress]:
     """Report progress; the line is ended also after an interruption."""
-    progress = Progress(total, what, verbose=verbose)
+    counted, _, verb = what.partition(" ")
+    progress = Progress(total, counted, verb=verb, verbose=verbose)
     try:
         yield progress
     finally:
