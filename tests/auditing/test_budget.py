@@ -201,3 +201,55 @@ def test_the_most_stable_contender_for_a_price(data):
     free = [name for name, value in accuracy.items() if value >= accuracy["baseline"]]
     assert found.most_stable(0.0) in free
     assert accuracy[found.most_stable(0.0)] <= best
+
+
+EVERY = ["baseline", "bagging", "score", "score-loose", "incumbent"]
+
+
+def test_the_incumbent_keeps_answers_of_the_first_training(data):
+    found = run(GaussianNB(), data, n_pairs=3, contenders=EVERY)
+    names = [c.name for c in found.contenders]
+    assert names[2:] == ["score thresholds", "score thresholds, rho 0.2", "incumbent"]
+    alone, kept = found["baseline"], found["incumbent"]
+    # the first training has no incumbent, the second changes fewer answers than it would alone
+    assert (kept.predictions[:, 0] == alone.predictions[:, 0]).all()
+    assert kept.flips.sum() < alone.flips.sum()
+    changed = kept.predictions[:, 1] != kept.predictions[:, 0]
+    assert (changed <= (alone.predictions[:, 1] != alone.predictions[:, 0])).all()
+    tight, loose = (found[name].law for name in names[2:4])
+    assert (np.abs(loose - 0.5) >= np.abs(tight - 0.5) - 1e-12).all()
+
+
+def test_the_frontier_and_the_advice_in_words(data):
+    found = run(GaussianNB(), data, n_pairs=3, contenders=EVERY)
+    told = found.to_dict()["verdict"]
+    places = {place["contender"]: place for place in told["frontier"]}
+    assert list(places) == [c.name for c in found.contenders]
+    for name, place in places.items():
+        beaten = [
+            other
+            for other in places.values()
+            if other["points"] >= place["points"] and other["tail"] <= place["tail"]
+        ]
+        assert place["undominated_in_the_tail"] == (
+            all((b["points"], b["tail"]) == (place["points"], place["tail"]) for b in beaten)
+        ), name
+    average, tail, old = told["advice"]
+    assert average.startswith("If only the average counts")
+    assert "bagging" in average
+    assert tail.startswith("If no single row may change often")
+    calm = min((p for p in places.values() if p["contender"] != "incumbent"), key=_tail_of)
+    assert f"{calm['tail']:.0%}".replace("%", " %") in tail
+    assert "keeps wrong answers as well" in old
+    for text in (str(found), found.to_markdown()):
+        assert "nothing better" in text
+        assert "If you still have the model in use" in text.replace("\n  ", " ")
+
+
+def _tail_of(place):
+    return place["tail"], place["changed"]
+
+
+def test_one_contender_alone_gets_no_advice(data):
+    told = run({"a": GaussianNB()}, data, n_pairs=2).to_dict()["verdict"]
+    assert (len(told["frontier"]), told["advice"]) == (1, [])

@@ -78,8 +78,10 @@ def audit(  # noqa: PLR0913
           and which contenders, leave time for five pairs; fits end at the deadline. The report
           says how far it got (`AuditResult.cut_short`);
         - ``contenders``: which ones, for one classifier among "baseline", "bagging",
-          "replicable", "replicable-full" (all partitions, as ``fit`` trains it) and "score"
-          (`ScoreReplicableClassifier`: an estimate, no certificate);
+          "replicable", "replicable-full" (all partitions, as ``fit`` trains it), "score" and
+          "score-loose" (`ScoreReplicableClassifier` at rho and at 2 rho: an estimate, no
+          certificate) and "incumbent" (`IncumbentClassifier`: the second training of a pair
+          keeps the answers of the first where it is not sure);
         - ``rows``: at most so many rows of the file, drawn by the key, are used;
         - ``interrupt``: "raise" (default), or "report" to return what was measured before Ctrl-C.
     groups : array-like of shape (n,), default=None

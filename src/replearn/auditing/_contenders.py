@@ -14,7 +14,11 @@ from sklearn.utils import get_tags
 
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.runtime import check_clock
-from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
+from replearn.learners import (
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+)
 from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey
 from replearn.tables import n_rows, own_rows, take_rows
@@ -22,6 +26,7 @@ from replearn.tables import n_rows, own_rows, take_rows
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
 SCORE = "score thresholds"
+INCUMBENT = "incumbent"
 REPLICABLE, REPLICABLE_FULL = "replicable", "replicable (all partitions)"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
@@ -39,6 +44,7 @@ class Contender:
     estimator: Any
     remark: str = ""
     measured_as: str = ""  # if it is not what ``fit`` would train: what it is, for headlines
+    succeeds: bool = False  # whether the second run of a pair knows the first one's model
 
     @property
     def is_replicable(self) -> bool:
@@ -213,12 +219,33 @@ def _score(base: Any, setting: Setting) -> Contender:
     return Contender(SCORE, ours, "Its rho is estimated, not certified.")
 
 
+def _score_loose(base: Any, setting: Setting) -> Contender:
+    """The same with thresholds half as wide: less accuracy is lost, flips up to twice as often."""
+    rho = min(2.0 * setting.rho, 1.0)
+    tight = _score(base, setting)
+    loose = tight.estimator.set_params(rho=rho)
+    return Contender(f"{SCORE}, rho {rho:g}", loose, tight.remark)
+
+
+def _incumbent(base: Any, setting: Setting) -> Contender:
+    """The model in use is kept where the new one is not sure."""
+    del setting
+    ours = IncumbentClassifier(base)
+    remark = (
+        "Its second training keeps the answers of the first where the new probability is within "
+        f"{ours.band:g} of 1/2; for who still has the old model. Wrong answers stay as well."
+    )
+    return Contender(INCUMBENT, ours, remark, succeeds=True)
+
+
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": _baseline,
     "bagging": _bagging,
     "replicable": _affordable,
     "replicable-full": _full,
     "score": _score,
+    "score-loose": _score_loose,
+    "incumbent": _incumbent,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 

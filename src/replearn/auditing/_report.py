@@ -39,15 +39,18 @@ def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str
 
 def to_text(summary: dict[str, Any]) -> str:
     """Write the audit for a terminal: the verdict first."""
+    places = _tables.frontier(summary)
     parts = [
         _tables.title(summary),
         "\n".join([f"Verdict: {summary['verdict']['headline']}", *summary["verdict"]["others"]]),
         _tables.needs_sentence(summary),
+        "\n".join(summary["verdict"]["advice"]),
         _tables.shortage_sentence(summary),
         _tables.design_sentence(summary),
         aligned(_tables.stability(summary)),
         _tables.guarantee_note(summary),
         aligned(_tables.usefulness(summary)),
+        aligned(places) if places else "",
         *_tables.remarks(summary),
         *(
             f"{f['code']} {f['title']}: {' '.join(f['explanations'])}\n  What to do: {f['remedy']}"
@@ -92,11 +95,13 @@ def to_notebook(summary: dict[str, Any]) -> str:
 def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
     stable, useful = _tables.stability(summary), _tables.usefulness(summary)
+    places = _tables.frontier(summary)
     parts = [
         f"# {markdown_text(_tables.title(summary))}",
         f"**{markdown_text(summary['verdict']['headline'])}**",
         "\n".join(f"- {markdown_text(text)}" for text in summary["verdict"]["others"]),
         markdown_text(_tables.needs_sentence(summary)),
+        "\n".join(f"- {markdown_text(text)}" for text in summary["verdict"]["advice"]),
         markdown_text(_tables.shortage_sentence(summary)),
         markdown_text(_tables.design_sentence(summary)),
         "## How stable",
@@ -104,6 +109,8 @@ def to_markdown(summary: dict[str, Any]) -> str:
         markdown_text(_tables.guarantee_note(summary)),
         "## How useful",
         markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
+        "## Accuracy against stability" if places else "",
+        markdown_table(places, "|---|" + "---:|" * 3 + "---|") if places else "",
         *map(markdown_text, _tables.remarks(summary)),
         "## Findings",
         *_markdown_findings(summary),
@@ -191,6 +198,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         values=values,
         fitting=columns_that_fit(summary) if values else 0,
         stability=_tables.stability(summary),
+        frontier=_tables.frontier(summary),
         title=_tables.title(summary),
         head_items=_tables.head_items(summary),
         words=glossary(summary),

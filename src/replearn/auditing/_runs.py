@@ -185,7 +185,10 @@ def run_pair(job: Job) -> PairOutcome:
         warnings.simplefilter("default")
         # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        runs = [_run(job, sample) for sample in job.samples]
+        runs, in_use = [], None
+        for sample in job.samples:
+            run, in_use = _run(job, sample, in_use)
+            runs.append(run)
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
     arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
@@ -217,8 +220,11 @@ def _stacked(runs: list[dict[str, Any]], name: str) -> Any:
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
-def _run(job: Job, sample: Sample) -> dict[str, Any]:
+def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
+    """Return what one run predicts, and its model, which the next one may succeed."""
     model = prepare(job.contender, job.key, job.pair)
+    if job.contender.succeeds:
+        model.set_params(incumbent=in_use)
     start = time.process_time()
     labels = sample.labels
     one_class = bool((labels == labels[0]).all())
@@ -226,7 +232,8 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
         code = np.searchsorted(job.classes, labels[0])
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
-        return {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
+        plain = {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
+        return plain, None
     if one_class:  # which a replicable learner refuses unless it is told the others
         _name_classes(model, job.classes)
     extra = {}
@@ -236,7 +243,7 @@ def _run(job: Job, sample: Sample) -> dict[str, Any]:
     predict = _predict_replicable if job.contender.is_replicable else _predict
     outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start
-    return {**outcome, "seconds": seconds, **_certificate_of(model)}
+    return {**outcome, "seconds": seconds, **_certificate_of(model)}, model
 
 
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:

@@ -157,6 +157,39 @@ def needs_sentence(summary: dict[str, Any]) -> str:
     return f"Which one: {words}." if words else ""
 
 
+def frontier(summary: dict[str, Any]) -> Lines:
+    """Return accuracy against flips, on average and in the tail, header first; empty if alone."""
+    places = summary["verdict"]["frontier"]
+    if len(places) < 2:
+        return []
+    head = (
+        "contender",
+        "accuracy, points",
+        "changed predictions",
+        "1 row in 100",
+        "nothing better",
+    )
+    return [
+        head,
+        *(
+            (
+                p["contender"],
+                f"{100 * p['points']:+.2f}".replace("-", "−"),
+                percent(p["changed"]),
+                percent(p["tail"], 0),
+                _where_best(p),
+            )
+            for p in places
+        ),
+    ]
+
+
+def _where_best(place: dict[str, Any]) -> str:
+    """Say in which respect no other contender is as accurate and more stable."""
+    names = {"undominated_on_average": "on average", "undominated_in_the_tail": "in the tail"}
+    return " and ".join(words for item, words in names.items() if place[item])
+
+
 def shortage_sentence(summary: dict[str, Any]) -> str:
     """Say how far the audit got, if not as far as requested."""
     return f"How far it got: {'; '.join(summary['cut_short'])}." if summary["cut_short"] else ""

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from replearn.auditing._advice import COSTLY, as_json, often
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent
 from replearn.auditing._usefulness import majority
 
 SIGNED = (-1.0, 1.0)
-COSTLY = 0.01
-"""A price of more than one point of accuracy or of balanced accuracy is called a price."""
-
 COLLAPSED_RATIO, COLLAPSED_POINTS = 0.5, 0.1
 """A class's recall collapses: less than half of the baseline's, and ten points less."""
 
@@ -215,6 +213,7 @@ def verdict(result: Measurement) -> dict[str, Any]:
             for j in judged
         ],
         "needs": _needs(result, judged) if judged else [],
+        **as_json(result),
     }
 
 
@@ -261,18 +260,13 @@ def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, s
     needs = [
         ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
         ("fewest changed predictions", min(unspoiled, key=lambda c: float(c.flips.mean()))),
-        ("no row that changes often", min(usable, key=_often)),
+        ("no row that changes often", min(usable, key=often)),
         (f"most rows {str(rarest.label)!r} found", usable[int(np.argmax(recalls))]),
     ]
     promised = [c for c in unspoiled if _keeps_promise(c)]
     if promised:
         needs.append(("a guarantee", min(promised, key=lambda c: float(c.flips.mean()))))
     return [{"need": need, "contender": c.name} for need, c in needs]
-
-
-def _often(c: ContenderResult) -> float:
-    """How often the least stable row in a hundred changes."""
-    return float(np.quantile(c.frequency, 0.99))
 
 
 def _recall(result: Measurement, name: str, label: Any) -> float:

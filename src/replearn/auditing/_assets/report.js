@@ -100,24 +100,30 @@
   const whisker = (g, x1, y1, x2, y2) => g.append(element("line", { class: "bar", x1, y1, x2, y2 }));
 
   // -- flips ------------------------------------------------------------------------------------
-  function drawAccuracy() {
+  function drawAccuracy(id, changed, xLabel) {
     const all = shown();
-    if (!all.length) return document.getElementById("plot-accuracy").replaceChildren();
+    if (!all.length) return document.getElementById(id).replaceChildren();
     const lows = all.map(([c]) => c.accuracy.lower), highs = all.map(([c]) => c.accuracy.upper);
     const pad = Math.max(0.002, 0.15 * (Math.max(...highs) - Math.min(...lows)));
-    const plot = frame("plot-accuracy", {
-      x: [0, 1.12 * Math.max(0.002, ...all.map(([c]) => c.flip_rate.upper))],
+    const plot = frame(id, {
+      x: [0, Math.min(1.05, 1.12 * Math.max(0.002, ...all.map(([c]) => changed(c).upper)))],
       y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
-      height: 320, xLabel: "changed predictions", yLabel: "accuracy", label: "Accuracy beside changed predictions, one mark per contender",
+      height: 320, xLabel, yLabel: "accuracy", label: `Accuracy beside ${xLabel}, one mark per contender`,
     });
     for (const [c, i] of all) {
-      const g = group(plot.svg, i), x = plot.scaleX(c.flip_rate.estimate), y = plot.scaleY(c.accuracy.estimate);
-      whisker(g, plot.scaleX(c.flip_rate.lower), y, plot.scaleX(c.flip_rate.upper), y);
+      const flips = changed(c);
+      const g = group(plot.svg, i), x = plot.scaleX(flips.estimate), y = plot.scaleY(c.accuracy.estimate);
+      whisker(g, plot.scaleX(flips.lower), y, plot.scaleX(flips.upper), y);
       whisker(g, x, plot.scaleY(c.accuracy.lower), x, plot.scaleY(c.accuracy.upper));
-      mark(g, x, y, i, `${c.name}\nchanged ${withLimits(c.flip_rate)}\naccuracy ${withLimits(c.accuracy)}`);
+      mark(g, x, y, i, `${c.name}\n${xLabel} ${withLimits(flips)}\naccuracy ${withLimits(c.accuracy)}`);
     }
     const taken = [];
-    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(c.flip_rate.estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
+    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(changed(c).estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
+  }
+
+  function drawFrontier() {
+    drawAccuracy("plot-accuracy", (c) => c.flip_rate, "changed predictions");
+    drawAccuracy("plot-tail", (c) => c.row_flips.p99, "changes of 1 row in 100");
   }
 
   /* The contender's name beside its mark, on the side with more room, clear of other names. */
@@ -275,7 +281,7 @@
     });
   }
 
-  function drawAll() { drawAccuracy(); drawRows(); drawGroups(); drawReliability(); drawInstability(); }
+  function drawAll() { drawFrontier(); drawRows(); drawGroups(); drawReliability(); drawInstability(); }
 
   // -- legend ------------------------------------------------------------------------------------
   contenders.forEach((c, i) => {

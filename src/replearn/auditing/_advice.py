@@ -1,0 +1,151 @@
+"""Which contender for which need, in words: accuracy against flips, on average and in the tail."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from replearn.auditing._contenders import BAGGING, INCUMBENT
+from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._statistics import percent
+
+TAIL = 0.99
+ENOUGH = 1.1
+"""Flips up to a tenth above the fewest are as good as the fewest."""
+
+COSTLY = 0.01
+"""A price of more than one point of accuracy or of balanced accuracy is called a price."""
+
+TAIL_FACTOR = 1.5
+"""A row in a hundred that flips at most this often, in units of rho, is no tail to speak of."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """One contender on the frontier of accuracy and flips.
+
+    Parameters
+    ----------
+    contender : str
+        Its name.
+    points : float
+        Accuracy minus that of the baseline, as a share.
+    changed : float
+        Mean flips.
+    tail : float
+        Flips of the least stable row in a hundred.
+    undominated_on_average, undominated_in_the_tail : bool
+        Whether no other useful contender is as accurate and flips less.
+    """
+
+    contender: str
+    points: float
+    changed: float
+    tail: float
+    undominated_on_average: bool
+    undominated_in_the_tail: bool
+
+
+def often(c: ContenderResult) -> float:
+    """How often the least stable row in a hundred changes."""
+    return float(np.quantile(c.frequency, TAIL))
+
+
+def frontier(result: Measurement) -> list[Standing]:
+    """Place every contender that is no constant."""
+    first = result.contenders[0]
+    useful = [c for c in result.contenders if not result.usefulness(c.name).useless]
+    places = {
+        c.name: (float((c.right - first.right).mean()), float(c.flips.mean()), often(c))
+        for c in useful
+    }
+
+    def best(name: str, measure: int) -> bool:
+        points, flips = places[name][0], places[name][measure]
+        others = [(p[0], p[measure]) for other, p in places.items() if other != name]
+        return not any(p >= points and f <= flips and (p, f) != (points, flips) for p, f in others)
+
+    return [Standing(name, *place, best(name, 1), best(name, 2)) for name, place in places.items()]
+
+
+def advice(result: Measurement) -> list[str]:
+    """Say in words which contender to take for which need, with the price."""
+    placed = frontier(result)
+    first = result.contenders[0].name
+    if len(placed) < 2 or first not in {p.contender for p in placed}:
+        return []
+    alone = [p for p in placed if p.contender != INCUMBENT]
+    told = [_on_average(alone, first), _in_the_tail(alone, first, result.rho)]
+    kept = [p for p in placed if p.contender == INCUMBENT]
+    told += [_with_the_old_model(kept[0], placed[0])] if kept else []
+    return [sentence for sentence in told if sentence]
+
+
+def _on_average(placed: Sequence[Standing], first: str) -> str:
+    """Say what to take if only the mean counts, and whether plain bagging, or nothing, is enough.
+
+    Whoever loses more points than flips, and more than one, is not considered.
+    """
+    before = next(p for p in placed if p.contender == first)
+    fair = [p for p in placed if -p.points <= max(COSTLY, before.changed - p.changed)]
+    fewest = min(fair, key=lambda p: p.changed)
+    plain = [p for p in fair if p.contender in (first, BAGGING)]
+    enough = [p for p in plain if p.changed <= ENOUGH * fewest.changed]
+    if enough:
+        named = min(enough, key=lambda p: p.contender != first)
+        return (
+            f"If only the average counts, {named.contender} is enough here: {_average(named)}; "
+            "no other one that is worth its price changes much less."
+        )
+    others = "; ".join(f"{p.contender}: {percent(p.changed)}" for p in plain)
+    told = f"{_average(fewest)} (not enough: {others})"
+    return f"If only the average counts, {fewest.contender}: {told}."
+
+
+def _in_the_tail(placed: Sequence[Standing], first: str, rho: float) -> str:
+    """If no single row may change often."""
+    calm = min(placed, key=lambda p: (p.tail, p.changed))
+    plain = [p for p in placed if p.contender in (first, BAGGING) and p.tail <= TAIL_FACTOR * rho]
+    if plain:
+        named = min(plain, key=lambda p: p.contender != first)
+        return (
+            f"If no single row may change often, {named.contender} is enough here: {_tail(named)}."
+        )
+    cheap = max(
+        (p for p in placed if p.tail <= max(ENOUGH * calm.tail, 2 * TAIL_FACTOR * rho)),
+        key=lambda p: p.points,
+    )
+    told = f"If no single row may change often, {calm.contender}: {_tail(calm)}"
+    if cheap.points > calm.points:
+        told += f"; at a lower price {cheap.contender}: {_tail(cheap)}"
+    before = next(p for p in placed if p.contender == first)
+    return f"{told}. With {first} it is {percent(before.tail, 0)}."
+
+
+def _with_the_old_model(kept: Standing, before: Standing) -> str:
+    return (
+        f"If you still have the model in use, {kept.contender}: {_average(kept)} instead of "
+        f"{percent(before.changed)}. It needs no key, promises nothing to who has not that model, "
+        "and keeps wrong answers as well."
+    )
+
+
+def _price(place: Standing) -> str:
+    points = f"{100 * place.points:+.1f}".replace("-", "−")
+    return f"{points} points of accuracy"
+
+
+def _average(place: Standing) -> str:
+    return f"{percent(place.changed)} of the predictions change, {_price(place)}"
+
+
+def _tail(place: Standing) -> str:
+    return f"one row in a hundred changes in {percent(place.tail, 0)} of the pairs, {_price(place)}"
+
+
+def as_json(result: Measurement) -> dict[str, Any]:
+    """Return frontier and advice as JSON values."""
+    return {"frontier": [asdict(place) for place in frontier(result)], "advice": advice(result)}
