@@ -61,9 +61,10 @@ test-newest: ## the same with the newest releases (PRE=--pre: also those to come
 	@.venv-newest/bin/python -m pip --disable-pip-version-check --quiet install --upgrade $(PRE) --editable '.[all]' $(TESTERS)
 	@OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
 
-test-integrations: ## MLflow, XGBoost, LightGBM, CatBoost, skrub: the real packages, in an environment of their own
+# torch is large: only where it is asked for.
+test-integrations: ## MLflow, XGBoost, LightGBM, CatBoost, skrub in an environment of their own (TORCH=1: torch, too)
 	@$(PYTHON) -m venv .venv-integrations
-	@.venv-integrations/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[all,mlflow]' $(TESTERS) xgboost lightgbm catboost skrub
+	@.venv-integrations/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[all,mlflow]' $(TESTERS) xgboost lightgbm catboost skrub $(if $(TORCH),torch skorch)
 	@OMP_NUM_THREADS=1 .venv-integrations/bin/python -m pytest -q tests/integrations
 
 release-check: $(VENV)/.dev ## build wheel and sdist, install the wheel in a fresh environment, run the demo

@@ -7,6 +7,7 @@ from pathlib import Path
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 from replearn import __version__
+from replearn.guarantees.tasks import GUARANTEES
 
 project = "replicable-learn"
 author = "The replicable-learn developers"
@@ -83,6 +84,15 @@ ROOMS = {
 }
 """Rooms with a reference page: what `__all__` names is on it."""
 
+MORE_THEORY = {
+    "IncumbentClassifier": ("incumbent-band",),
+    "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
+    "ApproximatelyReplicableClassifier": ("approximate-direct", "approximate-markov"),
+    "audit": ("binomial-limits", "halves-of-one-file"),
+    "compare": ("binomial-limits",),
+}
+"""Theorems beside the one that a guarantee names for its learners."""
+
 
 def reference_pages(app: object) -> None:
     """Write one page of the API reference per room, from its `__all__`."""
@@ -99,6 +109,27 @@ def reference_pages(app: object) -> None:
             page.write_text(text, encoding="utf-8")
 
 
+def theory_of(value: object) -> list[str]:
+    """Return the theorems that a bound, a learner or a primitive rests on, by their keys."""
+    marked = getattr(value, "theorem_key", None)
+    name = getattr(value, "__name__", "")
+    carried = [g.theorem for g in GUARANTEES.values() if name in g.learners and g.theorem]
+    return list(
+        dict.fromkeys([*([marked] if marked else []), *MORE_THEORY.get(name, ()), *carried])
+    )
+
+
+def add_theory(
+    app: object, what: str, name: str, value: object, options: object, lines: list
+) -> None:
+    """End the docstring of what rests on a theorem with links to its pages."""
+    keys = theory_of(value) if what in ("class", "function", "data") else []
+    if keys:
+        links = ", ".join(f":doc:`{key} </theory/{key}>`" for key in keys)
+        lines += ["", ".. rubric:: Theory", "", f"Statement and proof: {links}.", ""]
+
+
 def setup(app: object) -> None:
-    """Write the reference pages before Sphinx looks for sources."""
+    """Write the reference pages before Sphinx looks for sources; link docstrings to theorems."""
     reference_pages(app)
+    app.connect("autodoc-process-docstring", add_theory, priority=900)  # after numpydoc

@@ -78,10 +78,45 @@ def test_a_guide_that_warns_fails(prompt):
         run_code(f"```python\n{code}```", "page")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+def anchors(page):
+    """Return the anchors of a page's headings, as Markdown makes them."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    heads = re.findall(r"^#+ +(.*)$", text, flags=re.M)
+    plain = [re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads]
+    return plain + re.findall(r"<a id=\"([^\"]+)\"", text)
+
+
+@every_page
 def test_links_lead_somewhere(page):
-    links = re.findall(r"\]\(([^)#:\s]+)(?:#[^)]*)?\)", page.read_text())
-    assert [link for link in links if not (page.parent / link).exists()] == []
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+    for link, _, anchor in re.findall(r"\]\(([^)#:\s]*)(#([^)\s]*))?\)", text):
+        target = page if not link else page.parent / link
+        assert target.exists(), link
+        if anchor and target.suffix == ".md":
+            assert anchor in anchors(target), f"{link}#{anchor}"
+
+
+def test_pages_that_docstrings_name_exist():
+    named = {
+        (path.name, page)
+        for path in HOUSE.rglob("*.py")
+        for page in re.findall(r"docs/[\w/-]+\.md", path.read_text("utf-8"))
+    }
+    assert [item for item in named if not (ROOT / item[1]).exists()] == []
+
+
+def test_every_learner_and_bound_is_linked_to_its_theory():
+    import replearn.learners
+    from replearn.bounds.theorem import bound_named, theorems_in_use
+
+    theory_of = runpy.run_path(str(ROOT / "docs" / "conf.py"))["theory_of"]
+    learners = [getattr(replearn.learners, name) for name in replearn.learners.__all__]
+    linked = [kind for kind in learners if hasattr(kind, "fit")]
+    linked += [bound_named(name) for names in theorems_in_use().values() for name in names]
+    for value in linked:
+        keys = theory_of(value)
+        assert keys, value
+        assert all((ROOT / "docs" / "theory" / f"{key}.md").exists() for key in keys), value
 
 
 def spans(page):

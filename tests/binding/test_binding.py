@@ -32,7 +32,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
-from replearn.binding.digests import bind
+from replearn.binding.digests import bind, is_fitted
 from replearn.binding.marks import preprocessing_mark, row_number_column, sample_conditions
 from replearn.binding.schema import describe_points
 from replearn.guarantees import Certificate
@@ -291,6 +291,23 @@ def test_fitted_parts_are_refused():
 def test_an_estimator_that_was_fitted_before_is_no_fitted_part():
     X, y = table(0)
     assert fitted(X, y, GaussianNB().fit(X, y)).certificate_.certified
+
+
+class NamesOfItsOwn(GaussianNB):
+    """Like the nets of skorch: attributes that end in _ stand there before any fit."""
+
+    def __init__(self, priors=None):
+        super().__init__(priors=priors)
+        self.initialized_ = False
+
+    def __sklearn_is_fitted__(self):
+        return hasattr(self, "theta_")
+
+
+def test_what_a_clone_has_too_was_not_learned():
+    X, y = table(0)
+    assert not is_fitted(NamesOfItsOwn())
+    assert is_fitted(NamesOfItsOwn().fit(X, y))
 
 
 def test_trusted_parts_are_bound_by_their_state():

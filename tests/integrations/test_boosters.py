@@ -1,11 +1,11 @@
-"""Base learners of other packages: certified, alike in any row order, saved if trusted by name."""
+"""Base learners of other packages: certified, audited, alike in any row order, saved by name."""
 
 import numpy as np
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 
-from replearn import ModelFileError, PointwiseReplicableClassifier, load, save
+from replearn import ModelFileError, PointwiseReplicableClassifier, audit, load, save
 
 X, Y = make_classification(1500, n_informative=5, random_state=0)
 pytestmark = pytest.mark.filterwarnings("default")  # those of the packages themselves
@@ -50,9 +50,12 @@ def base(package):
     return getattr(pytest.importorskip(package), name)(**parameters)
 
 
+def learner(base):
+    return PointwiseReplicableClassifier(base, n_blocks=12, rho=0.3, max_fits=12, shared_key="a")
+
+
 def fitted(base, rows):
-    learner = PointwiseReplicableClassifier(base, n_blocks=12, rho=0.3, max_fits=12, shared_key="a")
-    return learner.fit(X[rows], Y[rows])
+    return learner(base).fit(X[rows], Y[rows])
 
 
 @pytest.fixture(scope="module")
@@ -77,15 +80,41 @@ def test_saved_when_its_types_are_trusted_by_name(package, model, tmp_path):
     np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
 
 
-def test_skrub_encodes_inside():
+def test_audited(base):
+    result = audit({"baseline": base}, X, Y, n_pairs=2, design={"test_size": 300})
+    rate = result.flip_rate("baseline")
+    assert 0 < rate.lower <= rate.value <= rate.upper < 0.5
+
+
+def test_speed(package, base, speed):
+    speed.beside_plain_loop(package, learner(base), X[:900], Y[:900])
+
+
+@pytest.fixture(scope="module")
+def towns():
+    """A table with a column of text, and a pipeline that encodes it inside the blocks."""
     skrub = pytest.importorskip("skrub")
     pd = pytest.importorskip("pandas")
     from sklearn.linear_model import LogisticRegression
 
     table = pd.DataFrame(X[:, :5], columns=list("abcde"))
     table["town"] = np.where(X[:, 5] > 0, "Ulm", "Oslo")
-    base = make_pipeline(skrub.TableVectorizer(), LogisticRegression())
-    learner = PointwiseReplicableClassifier(base, n_blocks=12, rho=0.3, max_fits=12, shared_key="a")
-    learner.fit(table[:900], Y[:900])
-    assert learner.certificate_.certified
-    assert np.mean(learner.predict(table[900:]) == Y[900:]) > 0.6
+    return table, make_pipeline(skrub.TableVectorizer(), LogisticRegression())
+
+
+def test_skrub_encodes_inside(towns, speed):
+    table, base = towns
+    model = learner(base).fit(table[:900], Y[:900])
+    assert model.certificate_.certified
+    assert np.mean(model.predict(table[900:]) == Y[900:]) > 0.6
+    speed.beside_plain_loop("skrub", learner(base), table[:900], Y[:900])
+
+
+def test_skrub_is_audited_and_no_model_file_holds_it(towns, tmp_path):
+    table, base = towns
+    result = audit({"baseline": base}, table, Y, n_pairs=2, design={"test_size": 300})
+    assert result.flip_rate("baseline").value < 0.5
+    model = learner(base).fit(table[:900], Y[:900])
+    # Its functions with several implementations are made inside a function.
+    with pytest.raises(ModelFileError, match="define it by name in a module"):
+        save(model, tmp_path / "model.replearn")

@@ -1,6 +1,9 @@
 """MLflow: model files instead of pickles, a gate on flips, no autologging inside the blocks."""
 
 import json
+import re
+import runpy
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -117,3 +120,11 @@ def test_blocks_are_not_autologged(store):
         mlflow.sklearn.autolog(disable=True)
     assert "C" in alone.params  # autologging was on
     assert (blocks.params, blocks.metrics) == ({}, {})
+
+
+def test_the_example_of_the_gallery_runs(monkeypatch, capsys):
+    monkeypatch.delenv(KEY_VARIABLE, raising=False)
+    runpy.run_path(str(Path(__file__).parents[2] / "examples" / "mlflow_gate.py"))
+    told = capsys.readouterr().out
+    assert re.search(r"replicable: flip rate \d\.\d%, may be registered", told)
+    assert re.search(r"plain: flip rate \d+\.\d%, stays outside", told)

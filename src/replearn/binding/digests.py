@@ -268,7 +268,7 @@ def is_trusted(value: Any) -> bool:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether an estimator carries attributes that only a fit leaves.
+    """Whether an estimator carries attributes that only a fit leaves, and no clone has.
 
     Examples
     --------
@@ -276,8 +276,8 @@ def is_fitted(estimator: Any) -> bool:
     >>> is_fitted(GaussianNB()), is_fitted(GaussianNB().fit([[0.0], [1.0]], [0, 1]))
     (False, True)
     """
-    names = getattr(estimator, "__dict__", {})
-    return any(name.endswith("_") and not name.startswith("_") for name in names)
+    left = {n for n in getattr(estimator, "__dict__", {}) if n.endswith("_") and n[0] != "_"}
+    return bool(left) and not left <= set(vars(sklearn.base.clone(estimator)))
 
 
 @functools.lru_cache(maxsize=512)

@@ -1,0 +1,50 @@
+"""Speed beside the plain loop is printed at the end, not tested: the machine decides it."""
+
+import time
+
+import pytest
+
+LINES = []
+
+
+class Speed:
+    """Processor seconds of a replicable fit beside those of as many plain fits."""
+
+    def beside_plain_loop(self, name, learner, X, y):
+        """Fit the learner, then the same number of base learners on the same number of rows."""
+        from sklearn.base import clone
+
+        from replearn.persistence import why_not_packed
+
+        fitted, ours = _timed(lambda: clone(learner).fit(X, y))
+        design = fitted.certificate_.design
+        fits, size = design.n_blocks * design.n_partitions, design.block_size
+
+        def loop():
+            for block in range(fits):
+                rows = slice(block * size % (len(y) - size), None)
+                clone(learner.estimator).fit(X[rows][:size], y[rows][:size])
+
+        _, plain = _timed(loop)
+        saved = why_not_packed(fitted.estimators_[0]) if hasattr(fitted, "estimators_") else ""
+        LINES.append(
+            f"{name}: {fits} fits of {size} rows: {ours:.2f} s, plain loop {plain:.2f} s, "
+            f"ratio {ours / plain:.2f}{'; ' + saved if saved else ''}"
+        )
+
+
+def _timed(call):
+    begin = time.process_time()
+    return call(), time.process_time() - begin
+
+
+@pytest.fixture(scope="session")
+def speed():
+    return Speed()
+
+
+def pytest_terminal_summary(terminalreporter):
+    if LINES:
+        terminalreporter.section("processor seconds beside the plain loop")
+        for line in LINES:
+            terminalreporter.line(line)
