@@ -47,6 +47,11 @@ def write_mixed_file(path: Path, n_rows: int, n_columns: int = 40, seed: int = 2
     """Write such a file as CSV, or as Parquet if the name says so."""
     import polars as pl
 
-    frame = pl.DataFrame(mixed_columns(n_rows, n_columns, seed), nan_to_null=True)
+    columns = mixed_columns(n_rows, n_columns, seed)
+    series = [
+        pl.Series(name, cells.tolist() if cells.dtype == object else cells, nan_to_null=True)
+        for name, cells in columns.items()
+    ]
+    frame = pl.DataFrame(series)
     frame.write_parquet(path) if path.suffix == ".parquet" else frame.write_csv(path)
     return path

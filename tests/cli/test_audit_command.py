@@ -135,3 +135,23 @@ def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
     assert "4 of 9 pairs were run: it was interrupted" in out
     assert "interrupted" in err
     assert "it was interrupted" in (tmp_path / "r.md").read_text()
+
+
+def test_a_large_table_is_audited_with_fewer_rows_and_says_so(call, shop, monkeypatch):
+    from replearn.cli import audit
+
+    monkeypatch.setattr(audit, "MOST_CELLS", 100)
+    monkeypatch.setattr(audit, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(audit, "TEST_ROWS", 100)
+    arguments = ("audit", shop / "a.csv", *QUICK, "--contenders", "baseline", "--json")
+    code, out, err = call(*arguments)
+    assert code == 0
+    found = json.loads(out)
+    assert found["design"]["train_size"] == 100
+    (told,) = found["cut_short"]
+    assert f"each training sees {found['design']['train_size']}" in told
+    assert told in err
+    n_rows = found["design"]["n_rows"]
+    _, out, err = call(*arguments, "--rows", n_rows)
+    assert json.loads(out)["cut_short"] == []
+    assert "since the table is large" not in err

@@ -149,3 +149,13 @@ def test_trees_are_spared_columns_of_which_nothing_is_known(column):
     assert TableEncoder().fit(table).transform(table).shape[1] >= 1
     with pytest.raises(ValueError, match="nothing is known"):
         TableEncoder(for_trees=True).fit(table[["empty"]])
+
+
+@pytest.mark.parametrize("for_trees", [False, True])
+def test_learning_and_encoding_at_once_is_the_same(for_trees):
+    for frame in (FRAME, FRAME.to_pandas()):
+        at_once = TableEncoder(COLUMNS, for_trees=for_trees)
+        table = at_once.fit_transform(frame)
+        apart = TableEncoder(COLUMNS, for_trees=for_trees).fit(frame)
+        assert apart.fitted_columns_ == at_once.fitted_columns_
+        assert apart.transform(frame).tobytes() == table.tobytes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,8 +17,9 @@ from replearn.cli import (
     put,
     put_json,
     say,
+    say_all,
 )
-from replearn.cli._inputs import add_sample_arguments, base_model, read_key, read_sample
+from replearn.cli._inputs import Sample, add_sample_arguments, base_model, read_key, read_sample
 from replearn.records.checks import check_fraction, check_positive, if_given
 
 if TYPE_CHECKING:
@@ -30,6 +32,10 @@ ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
 QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,replicable"}
 """What options are that were not given, and with --quick."""
+
+MOST_CELLS, FEWEST_ROWS, TEST_ROWS = 600_000, 2500, 2000
+"""Cells that one training sees unless --rows or --time-budget say otherwise: an audit of three
+contenders trains the model 280 times. From the size of the table alone, never from its cells."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -81,8 +87,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run the audit, write the report, print a summary, and apply the gates."""
-    from replearn.auditing import audit
-
     _check(args)
     for name, value in (QUICK if args.quick else USUAL).items():
         if getattr(args, name) is None:
@@ -90,13 +94,17 @@ def run(args: argparse.Namespace) -> int:
     key = read_key(args.key_file)
     sample = read_sample(args)
     sample.tell(quiet=args.quiet)
+    train_size = _train_size(args, sample)
+    say_all(_about_rows(train_size, sample), quiet=args.quiet)
+    from replearn.auditing import audit
+
     base = base_model(args.model, sample.columns)
     result = audit(
         base,
         sample.features_for(base),
         sample.y,
         n_pairs=args.pairs,
-        design=_design(args),
+        design={**_design(args), "train_size": train_size},
         groups=sample.groups,
         subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
@@ -105,6 +113,8 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
     ).with_settings(reader="command", about=_about(args))
+    cut_short = (*result.cut_short, *_about_rows(train_size, sample))
+    result = dataclasses.replace(result, cut_short=cut_short)
     if args.out:
         result.save(args.out, values=not args.hide_values)
         if not args.quiet:
@@ -141,6 +151,25 @@ def _design(args: argparse.Namespace) -> dict[str, Any]:
         "rows": args.rows,
         "interrupt": "report",
     }
+
+
+def _train_size(args: argparse.Namespace, sample: Sample) -> int | None:
+    """Rows that each training sees of a large table; None: half of what is not tested."""
+    asked = args.rows is not None or args.time_budget is not None
+    affordable = max(FEWEST_ROWS, MOST_CELLS // len(sample.columns))
+    fits = len(sample.y) <= 2 * affordable + TEST_ROWS
+    return None if asked or fits or sample.groups is not None else affordable
+
+
+def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
+    """Say that a large table is not used as a whole, and how it would be."""
+    if train_size is None:
+        return []
+    n_rows = len(sample.y)
+    return [
+        f"each training sees {train_size:,} of {(n_rows - TEST_ROWS) // 2:,} rows, since the table "
+        f"is large; with more of them fewer predictions change (--rows {n_rows} uses all)"
+    ]
 
 
 def _about(args: argparse.Namespace) -> dict[str, str]:

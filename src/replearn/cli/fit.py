@@ -75,11 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
-    # What learns is loaded here and not above: a command should start, and help, at once.
-    from replearn.auditing import is_replicable
-    from replearn.learners import IncumbentClassifier
-    from replearn.persistence import check_savable, resumable
-
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
@@ -87,6 +82,11 @@ def run(args: argparse.Namespace) -> int:
     sample = read_sample(args)
     sample.tell(quiet=args.quiet)
     say_all(_about_columns(args), quiet=args.quiet)
+    # What learns is loaded here and not above: a command should start, help and refuse at once.
+    from replearn.auditing import is_replicable
+    from replearn.learners import IncumbentClassifier
+    from replearn.persistence import check_savable, resumable
+
     base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from types import NoneType
 from typing import Any
 
 import numpy as np
@@ -52,10 +53,10 @@ Values = NDArray[Any] | Sequence[Any] | Nullable | Coded | Encoded
 """What a container may hand over as one column's cells."""
 
 
-class TextWords(dict[str, int]):
+class TextWords(dict[str | None, int]):
     """Words of texts, each digested once; forgets everything when it grows too large."""
 
-    def __missing__(self, text: str) -> int:
+    def __missing__(self, text: str | None) -> int:
         if len(self) >= _TEXTS_REMEMBERED:
             self.clear()
         word = self[text] = encode_cell(text)[1]
@@ -153,10 +154,13 @@ class ColumnEncoder:
                 return encode_integers(np.array(values, dtype=np.int64), words)
             except OverflowError:
                 pass  # beyond 64 bits: cell by cell
-        if types == {str}:
+        if str in types and types <= {str, NoneType}:
             texts = self._texts
             words[:] = [texts[text] for text in values]
-            return np.full(len(words), Kind.TEXT, dtype=np.uint8)
+            kinds = np.full(len(words), Kind.TEXT, dtype=np.uint8)
+            if NoneType in types:
+                kinds[[text is None for text in values]] = Kind.MISSING
+            return kinds
         return self._one_by_one(values, words)
 
     def _one_by_one(self, values: Sequence[Any], words: Words) -> Kinds | None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from itertools import chain, repeat
 from typing import Any
 
@@ -28,6 +29,17 @@ from replearn.tables.rows import n_rows
 
 Fitted = dict[str, Any]
 """What was learned about one column, in plain values: a model file needs no other types."""
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The cells of a column of texts; None where one is missing."""
+
+    texts: list[str | None]
+
+
+Cells = Texts | list[NDArray[np.float64]]
+"""A column as it was read: texts, or numbers (several for a date)."""
 
 WORDS_OF_FREE_TEXT = 3.0
 """From so many words per cell on, a text is read by its words instead of as a category."""
@@ -97,9 +109,34 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         TableEncoder
             Itself.
         """
+        self._learn_all(X)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
+        """Do what `fit` and `transform` do, and read every column once.
+
+        Parameters
+        ----------
+        X : pandas or polars frame
+            The rows.
+        y : ignored
+            Not used.
+
+        Returns
+        -------
+        ndarray of float64
+            One row for each.
+        """
+        return self._encode_all(X, self._learn_all(X))
+
+    def _learn_all(self, X: Any) -> dict[str, Cells]:
+        """Learn all columns; return the cells of each as they were read."""
         kinds = dict(self.columns) if self.columns is not None else _kinds_of(X)
+        read = {
+            n: _read(X[n], kind == TEXT, is_date(kind)) for n, kind in kinds.items() if kind != ID
+        }
         learned = [
-            (name, *self._learn(X[name], kind)) for name, kind in kinds.items() if kind != ID
+            (name, *self._learn(cells, is_date(kinds[name]))) for name, cells in read.items()
         ]
         self.fitted_columns_: list[Fitted] = [
             {"name": name, **fitted}
@@ -112,25 +149,26 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 "the table has no column that can be learned from (only ids, or nothing is known)."
             )
         self.n_features_in_ = len(X.columns)
-        return self
+        return read
 
-    def _learn(self, column: Any, kind: str) -> tuple[Fitted, bool]:
+    def _learn(self, cells: Cells, is_a_date: bool) -> tuple[Fitted, bool]:
         """Return what is to be known of a column, and whether any cell of it is."""
-        if kind == TEXT:
-            texts = texts_of(column)
-            return self._learn_texts(texts), any(text is not None for text in texts)
-        parts = parts_of_dates(column) if is_date(kind) else [numbers_of(column)]
-        fitted: Fitted = {"date": True} if is_date(kind) else {}
-        fitted["scales"] = [_learn_scale(part) for part in parts]
-        return fitted, any(not np.isnan(part).all() for part in parts)
+        if isinstance(cells, Texts):
+            counted = Counter(cells.texts)
+            del counted[None]
+            return self._learn_texts(counted), bool(counted)
+        fitted: Fitted = {"date": True} if is_a_date else {}
+        fitted["scales"] = [_learn_scale(part) for part in cells]
+        return fitted, any(not np.isnan(part).all() for part in cells)
 
-    def _learn_texts(self, texts: list[str | None]) -> Fitted:
-        known = [text for text in texts if text is not None]
-        if known and np.mean([len(text.split()) for text in known]) >= WORDS_OF_FREE_TEXT:
+    def _learn_texts(self, counted: Counter[Any]) -> Fitted:
+        """Learn from how often each text occurs."""
+        n_words = sum(count * len(text.split()) for text, count in counted.items())
+        if counted and n_words / counted.total() >= WORDS_OF_FREE_TEXT:
             return {"words": True}
         most = self.most_levels * 6 if self.for_trees else self.most_levels
         # Ties are broken by the text itself: the order of the rows must not matter.
-        ranked = sorted(Counter(known).items(), key=lambda item: (-item[1], item[0]))
+        ranked = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
         return {"levels": sorted(level for level, _ in ranked[:most])}
 
     def transform(self, X: Any) -> NDArray[np.float64]:
@@ -146,21 +184,28 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ndarray of float64
             One row for each.
         """
+        return self._encode_all(X, {})
+
+    def _encode_all(self, X: Any, read: dict[str, Cells]) -> NDArray[np.float64]:
+        """Encode all columns; those that have not been read yet are read."""
         parts: list[NDArray[np.float64]] = []
         for fitted in self.fitted_columns_:
-            parts += self._encode(X[fitted["name"]], fitted)
+            name = fitted["name"]
+            cells = read.get(name)
+            if cells is None:
+                cells = _read(X[name], "scales" not in fitted, "date" in fitted)
+            parts += self._encode(cells, fitted)
         return np.column_stack(parts) if parts else np.zeros((n_rows(X), 0))
 
-    def _encode(self, column: Any, fitted: Fitted) -> Iterable[NDArray[np.float64]]:
-        if "words" in fitted:
-            return [count_words(texts_of(column))]
-        if "levels" in fitted:
+    def _encode(self, cells: Cells, fitted: Fitted) -> Iterable[NDArray[np.float64]]:
+        if isinstance(cells, Texts):
+            if "words" in fitted:
+                return [count_words(cells.texts)]
             encode = _codes if self.for_trees else _indicators
-            return [encode(texts_of(column), fitted["levels"])]
-        values = parts_of_dates(column) if "date" in fitted else [numbers_of(column)]
+            return [encode(cells.texts, fitted["levels"])]
         if self.for_trees:
-            return [clip_for_trees(part) for part in values]
-        return chain.from_iterable(map(_scaled, values, fitted["scales"]))
+            return [clip_for_trees(part) for part in cells]
+        return chain.from_iterable(map(_scaled, cells, fitted["scales"]))
 
     def __getstate__(self) -> dict[str, Any]:
         """Write what was learned as one text: model files hold hundreds of encoders."""
@@ -180,6 +225,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         tags.input_tags.string = True
         tags.input_tags.categorical = True
         return tags
+
+
+def _read(column: Any, as_texts: bool, as_dates: bool) -> Cells:
+    if as_texts:
+        return Texts(texts_of(column))
+    return parts_of_dates(column) if as_dates else [numbers_of(column)]
 
 
 def _kinds_of(X: Any) -> dict[str, str]:
