@@ -25,7 +25,10 @@ from replearn.records.checks import check_fraction, check_positive, if_given
 if TYPE_CHECKING:
     from replearn.auditing import AuditResult
 
-CONTENDERS = ("baseline", "bagging", "replicable", "replicable-full", "score")
+CONTENDERS = (
+    *("baseline", "bagging", "replicable", "replicable-full", "score", "score-loose"),
+    "incumbent",
+)
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
 
 ENDINGS = (".html", ".json", ".md")
