@@ -8,7 +8,7 @@ import importlib
 import json
 import sys
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.cli import add_options, say, say_all
+from replearn.cli._frames import to_pandas
 from replearn.cli._labels import as_labels, clean_labels, overview, read_labels_of
 from replearn.randomness import SharedKey
 from replearn.tables.files import Table, TableFileError, read_table
@@ -52,6 +53,16 @@ class Sample:
     remarks: tuple[str, ...]  # for standard error
     ids: tuple[str, ...]  # columns that look like ids of the rows, and are not learned from
     overview: str  # columns and classes, for standard error
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return len(self.y)
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes, at least two."""
+        return max(2, len(set(self.y.tolist())))
 
     def features_for(self, model: Any) -> Any:
         """Return the features as a base learner expects them."""
@@ -103,14 +114,10 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 def read_sample(args: argparse.Namespace) -> Sample:
     """Read the file and split it into features, labels and groups."""
-    kinds = None
-    if args.columns is not None:
-        named = {name: ID for name in (args.id, args.group_by) if name is not None}
-        kinds = {**named, **read_columns(args.columns)}
-    table = read_table(args.data, kinds, encoding=args.encoding)
+    table = read_table(args.data, wanted_kinds(args), encoding=args.encoding)
     for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
-            _check_column(option, table, args.data)
+            check_column(option, table.columns, args.data)
     labels, kept, remarks = read_labels_of(table, args.target, args.data, clean=args.clean_labels)
     aside = {args.target, args.id, args.group_by, *args.drop}
     columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
@@ -131,6 +138,14 @@ def read_sample(args: argparse.Namespace) -> Sample:
     )
 
 
+def wanted_kinds(args: argparse.Namespace) -> dict[str, str] | None:
+    """Return the kinds of the columns if they are given; None: they are guessed."""
+    if args.columns is None:
+        return None
+    named = {name: ID for name in (args.id, args.group_by) if name is not None}
+    return {**named, **read_columns(args.columns)}
+
+
 def _used_as(args: argparse.Namespace) -> dict[str, str]:
     """Return what columns are there for that are not features."""
     named = dict.fromkeys(args.drop, "dropped")
@@ -138,12 +153,13 @@ def _used_as(args: argparse.Namespace) -> dict[str, str]:
     return named
 
 
-def _check_column(name: str, table: Table, path: str) -> None:
-    if name in table.columns:
+def check_column(name: str, columns: Iterable[str], path: str) -> None:
+    """Refuse the name of a column that is not there."""
+    if name in columns:
         return
-    close = difflib.get_close_matches(name.lower(), [n.lower() for n in table.columns], n=1)
-    meant = [f" Did you mean {n!r}?" for n in table.columns if close and n.lower() == close[0]]
-    known = ", ".join(list(table.columns)[:20])
+    close = difflib.get_close_matches(name.lower(), [n.lower() for n in columns], n=1)
+    meant = [f" Did you mean {n!r}?" for n in columns if close and n.lower() == close[0]]
+    known = ", ".join(list(columns)[:20])
     raise TableFileError(f"{path} has no column {name!r}.{''.join(meant)} It has {known}.")
 
 
@@ -169,10 +185,10 @@ def read_columns(path: str) -> dict[str, str]:
 
 def _columns_of_model(path: str) -> dict[str, str]:
     notes = _notes_of_model(path)
-    return {**_wanted_columns(notes), notes["target"]: notes["target_kind"]}
+    return {**wanted_columns(notes), notes["target"]: notes["target_kind"]}
 
 
-def _wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
+def wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
     """Return the kinds of the columns that a model needs for predicting."""
     named = {} if notes.get("id") is None else {notes["id"]: ID}
     return {**notes["columns"], **named}
@@ -226,25 +242,17 @@ def read_carried(
     return None
 
 
-def to_pandas(frame: Any) -> Any:
-    """Return a frame for a user's own pipeline: as pandas where it is installed."""
-    try:
-        import pandas as pd
-    except ModuleNotFoundError:
-        return frame
-    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
-
-
-def _pandas_column(column: Any) -> Any:
-    is_text = str(column.dtype) == "String"
-    return np.array(column.to_list(), dtype=object) if is_text else column.to_numpy()
-
-
 def read_points(
     path: str, notes: Mapping[str, Any], encoding: str | None
 ) -> tuple[Any, list[str] | None, tuple[str, ...]]:
     """Read the rows to predict, as a model's notes say: features, ids, remarks."""
-    table = read_table(path, _wanted_columns(notes), encoding=encoding)
+    return points_of(read_table(path, wanted_columns(notes), encoding=encoding), notes, path)
+
+
+def points_of(
+    table: Table, notes: Mapping[str, Any], path: str
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Return the rows to predict of a table that was read as a model's notes say."""
     frame = table.frame.select(list(notes["columns"]))
     X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
     name = notes.get("id")

@@ -29,7 +29,7 @@ def read_labels_of(
     if kind == TEXT:
         remarks += _about_spellings(column.to_list(), target, clean)
         column = clean_labels(column) if clean else column
-    _check_classes(column, kind, target, path)
+    check_classes(column, kind, target, path)
     return as_labels(column, kind), known, remarks
 
 
@@ -72,7 +72,8 @@ def _about_spellings(labels: list[str], target: str, clean: bool) -> list[str]:
     return remarks
 
 
-def _check_classes(column: Any, kind: str, target: str, path: str) -> None:
+def check_classes(column: Any, kind: str, target: str, path: str) -> None:
+    """Refuse a target whose values are no classes."""
     n_values = column.n_unique()
     if n_values == 0:
         problem = "has no known value"

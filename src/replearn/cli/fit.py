@@ -9,7 +9,6 @@ from typing import Any
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import (
-    Sample,
     add_sample_arguments,
     add_trust,
     base_model,
@@ -53,7 +52,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
     )
-    add_options(parser, "DIR", resume="keep finished blocks here, and continue from them")
+    add_options(
+        parser,
+        "DIR",
+        resume="keep finished blocks here, and continue from them",
+        folder="for files larger than memory: work in pieces, kept here; an interrupted fit "
+        "continues",
+    )
+    add_options(
+        parser,
+        "ADDRESS",
+        scheduler="with --folder on storage that all workers see: the Dask cluster that works, as "
+        "tcp://host:8786",
+    )
     add_options(
         parser,
         float,
@@ -78,6 +89,8 @@ def run(args: argparse.Namespace) -> int:
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
+    if args.folder is not None or args.scheduler is not None:
+        return _run_in_pieces(args, key, shared)
     incumbent = _read_incumbent(args)
     sample = read_sample(args)
     sample.tell(quiet=args.quiet)
@@ -99,6 +112,34 @@ def run(args: argparse.Namespace) -> int:
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
+    _write(args, learner, sample)
+    _print(args, learner, sample)
+    return DONE
+
+
+def _run_in_pieces(args: argparse.Namespace, key: Any, shared: Plan | None) -> int:
+    """Fit on a file that is larger than memory; the steps are those of `run`."""
+    from replearn.cli._large import read_in_pieces, refuse_in_pieces
+    from replearn.outofcore import fit_files
+    from replearn.persistence import check_savable
+
+    refuse_in_pieces(args, by_scores=_by_scores(args, shared))
+    sample = read_in_pieces(args)
+    say_all((*sample.remarks, *_about_columns(args)), quiet=args.quiet)
+    base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
+    check_savable(base, f"model {args.model!r}")
+    learner = _learner(args, base, shared)
+    learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+    fit_files(
+        learner,
+        sample.cells,
+        args.target,
+        folder=sample.work,
+        features=list(sample.columns),
+        container="pandas" if takes_columns_itself(base) else "polars",
+        client=args.scheduler,
+        trusted=args.trust,
+    )
     _write(args, learner, sample)
     _print(args, learner, sample)
     return DONE
@@ -169,7 +210,7 @@ def _read_incumbent(args: argparse.Namespace) -> Any:
     return model
 
 
-def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sample) -> int | None:
+def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Any) -> int | None:
     """Rows of a block as the plan has them: from n and the options, never from the data."""
     if _by_scores(args, shared):  # its blocks are large
         return None
@@ -178,8 +219,7 @@ def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Sampl
     if sample.groups is not None:
         return None
     options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    n_classes = max(2, len(set(sample.y.tolist())))
-    return make_plan(n=len(sample.y), n_classes=n_classes, **options).block_size
+    return make_plan(n=sample.n, n_classes=sample.n_classes, **options).block_size
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:
@@ -199,7 +239,7 @@ def _check_folders(*paths: str | None) -> None:
             raise ValueError(f"{path}: the folder does not exist.")
 
 
-def _write(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
     from replearn.persistence import save
 
     votes = getattr(learner, "estimator_", learner)  # inside of one that keeps an incumbent
@@ -239,7 +279,7 @@ def _size(path: str) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
 
 
-def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
+def _print(args: argparse.Namespace, learner: Any, sample: Any) -> None:
     certificate = learner.certificate_
     if not args.json:
         put(str(certificate))
@@ -247,7 +287,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Sample) -> None:
     put_json(
         {
             "model": args.out,
-            "rows": len(sample.y),
+            "rows": sample.n,
             "classes": learner.classes_.tolist(),
             "columns": sample.columns,
             "remarks": list(sample.remarks),

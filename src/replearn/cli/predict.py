@@ -7,10 +7,18 @@ import csv
 import inspect
 import io
 import math
+from pathlib import Path
 from typing import Any
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import add_model_arguments, load_model, read_carried, read_points
+from replearn.cli._inputs import (
+    add_model_arguments,
+    load_model,
+    points_of,
+    read_carried,
+    read_points,
+    wanted_columns,
+)
 from replearn.records.files import write_atomically
 
 
@@ -34,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "that was found in training, else the number of the row)",
     )
     add_options(parser, "FILE", out="write CSV to a file")
+    pieces = "for files larger than memory: read, predict and write a part at a time; needs --out"
+    add_options(parser, bool, in_pieces=pieces)
     add_options(parser, int, jobs="number of workers")
     add_model_arguments(parser)
 
@@ -42,6 +52,8 @@ def run(args: argparse.Namespace) -> int:
     """Predict, explain on request, print."""
     model, notes = load_model(args.model, args.key_file, args.trust)
     model.n_jobs = args.jobs
+    if args.in_pieces:
+        return _run_in_pieces(args, model, notes)
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say_all(remarks, quiet=args.quiet)
     columns = {**_names(args, notes, ids, len(X)), **_columns(model, X, ids, args)}
@@ -57,6 +69,32 @@ def run(args: argparse.Namespace) -> int:
         put_json({"model": args.model, "rows": len(rows), "predictions": rows})
     elif not args.out:
         put(_as_csv(columns))
+    return DONE
+
+
+def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
+    """Read, predict and write a file that is larger than memory, a chunk at a time."""
+    from replearn.cli._large import chunks_of
+    from replearn.outofcore.folders import Folder
+    from replearn.tables.files import table_of
+
+    if not args.out or args.json:
+        raise ValueError("--in-pieces writes to a file: give --out FILE, and leave --json out.")
+    path, target, done = Path(args.data), Path(args.out).absolute(), 0
+    with Folder(target.parent).writing(target.name) as stream:
+        for chunk in chunks_of(path, args.encoding):
+            X, ids, _ = points_of(table_of(chunk, wanted_columns(notes), path), notes, args.data)
+            known = [args.id] if args.id else notes.get("ids", ())
+            carried = [name for name in known if name in chunk.columns]
+            names: dict[str, Any] = {} if ids is None else {notes["id"]: ids}
+            if ids is None or args.id is not None:
+                names |= {name: chunk[name].to_list() for name in carried[:1]}
+            numbers = {"row": list(range(done + 1, done + len(X) + 1))}
+            text = _as_csv({**(names or numbers), **_columns(model, X, ids, args)})
+            stream.write((text.partition("\n")[2] if done else text).encode())
+            done += len(X)
+    if not args.quiet:
+        say(f"{done} predictions written to {args.out}")
     return DONE
 
 

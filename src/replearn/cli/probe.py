@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import to_pandas
+from replearn.cli._frames import to_pandas
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
 from replearn.tables.files import read_table

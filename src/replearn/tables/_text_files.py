@@ -6,6 +6,7 @@ import csv
 import gzip
 import io
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from replearn.tables.kinds import MISSING
 
 SEPARATORS = (",", ";", "\t", "|")
 _HEADER_CHARACTERS = 1 << 20
+_BLOCK_BYTES = 1 << 24
 _DECIMAL_COMMA = r"^([+-]?\d+),(\d+([eE][+-]?\d+)?)$"
 _NO_TABLES = {
     b"PK\x03\x04": "a zip archive or an Excel workbook; name it .xlsx",
@@ -56,10 +58,43 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
             f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
         )
     frame.columns = names
-    if separator == ";":  # where people write decimal commas
+    return _with_points(frame, separator)
+
+
+def _with_points(frame: Any, separator: str) -> Any:
+    """Clean texts; where people separate by semicolons, they write decimal commas."""
+    import polars as pl
+
+    if separator == ";":
         cells = pl.all().str.strip_chars()
         frame = frame.with_columns(cells.str.replace(_DECIMAL_COMMA, "$1.$2"))
     return clean_texts(frame)
+
+
+def iterate_texts(path: Path, *, separator: str | None, encoding: str | None) -> Iterator[Any]:
+    """Read a text file as `read_texts` does, a few ten thousand rows at a time."""
+    import polars as pl
+    import pyarrow as pa
+    from pyarrow import csv as arrow_csv
+
+    with pa.input_stream(str(path)) as stream:
+        head = stream.read(_HEADER_CHARACTERS)
+    text = _decode(head[: head.rfind(b"\n") + 1] or head, path, encoding)
+    separator = separator or _separator(text)
+    names = _header(text, separator, path)
+    known = encoding or ("utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8")
+    reading = arrow_csv.ReadOptions(
+        block_size=_BLOCK_BYTES, column_names=names, skip_rows=1, encoding=known, use_threads=False
+    )
+    parsing = arrow_csv.ParseOptions(delimiter=separator, newlines_in_values=True)
+    converting = arrow_csv.ConvertOptions(column_types=dict.fromkeys(names, pa.string()))
+    try:
+        with arrow_csv.open_csv(str(path), reading, parsing, converting) as reader:
+            for batch in reader:
+                if batch.num_rows:
+                    yield _with_points(pl.from_arrow(batch), separator)
+    except (pa.ArrowInvalid, UnicodeError) as error:
+        raise TableFileError(f"{path} is not a table: {first_line(error)}.") from None
 
 
 def clean_texts(frame: Any) -> Any:

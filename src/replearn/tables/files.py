@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +13,7 @@ from replearn.tables._text_files import (
     check_names,
     clean_texts,
     first_line,
+    iterate_texts,
     read_lines,
     read_texts,
 )
@@ -102,7 +103,16 @@ def read_table(
     [41.0, None]
     """
     source = Path(path)
-    frame = _read(source, encoding)
+    return table_of(_read(source, encoding), columns, source)
+
+
+def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Table:
+    """Give the cells of a frame their kinds, as `read_table` does; ``source`` is for messages.
+
+    >>> import polars as pl
+    >>> table_of(pl.DataFrame({"age": ["41", "x", "42"]}), {"age": "number"}, Path("f")).remarks
+    ("column 'age': 1 cells are no number and count as missing (row 2: 'x')",)
+    """
     kinds = dict(columns) if columns is not None else _guess_kinds(frame, source)
     _check_wanted(kinds, frame, source)
     remarks = []
@@ -117,6 +127,21 @@ def read_table(
             cells[name] = _cells_of(frame[name], ID, source)[0]
             remarks.append(f"column {name!r} looks like an id of the row and is not learned from")
     return Table(type(frame)(cells), kinds, tuple(remarks))
+
+
+def read_chunks(path: Path, encoding: str | None) -> Iterator[Any]:
+    """Read a text file that is larger than memory as frames of texts, one after another."""
+    return iterate_texts(path, separator=TEXT_SUFFIXES[_suffix_of_file(path)], encoding=encoding)
+
+
+def is_text_file(path: Path) -> bool:
+    """Whether a file holds separated values.
+
+    >>> is_text_file(Path("rows.csv.gz")), is_text_file(Path("rows.parquet"))
+    (True, False)
+    """
+    name = path.name.lower().removesuffix(".gz")
+    return Path(name).suffix in TEXT_SUFFIXES
 
 
 def _read(path: Path, encoding: str | None) -> Any:

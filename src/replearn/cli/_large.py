@@ -1,0 +1,141 @@
+"""Files that are larger than memory: cells get their kinds chunk by chunk."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from replearn.cli import say
+from replearn.cli._inputs import check_column, wanted_kinds
+from replearn.cli._labels import check_classes, clean_labels
+from replearn.outofcore.folders import Folder
+from replearn.outofcore.sources import open_rows
+from replearn.records.files import differences, other_work
+from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
+from replearn.tables.kinds import ID, is_number
+
+RECORD, CELLS, WORK = "cells.json", "cells", "work"
+MOST_REMARKS = 5
+
+
+@dataclass(frozen=True)
+class LargeSample:
+    """The training data that the options describe, in files of the work folder."""
+
+    cells: str
+    work: str
+    n: int
+    n_classes: int
+    columns: dict[str, str]  # kinds of the features
+    target_kind: str
+    remarks: tuple[str, ...]
+    ids: tuple[str, ...]
+    groups: None = None
+
+
+def refuse_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> None:
+    """Refuse options that need the sample in memory."""
+    if args.folder is None:
+        raise ValueError("--scheduler needs --folder: storage that all workers see.")
+    given = {"--group-by": args.group_by, "--incumbent": args.incumbent, "--resume": args.resume}
+    refused = [name for name, value in given.items() if value is not None]
+    refused += ["--learner score"] if by_scores else []
+    if refused:
+        raise ValueError(f"{refused[0]} needs the file in memory: leave out --folder.")
+
+
+def read_in_pieces(args: argparse.Namespace) -> LargeSample:
+    """Read a file chunk by chunk, and write its cells with their kinds to the folder."""
+    folder, path = Folder(args.folder), Path(args.data)
+    info = path.stat()
+    options = [args.target, args.id, args.drop, args.clean_labels, args.encoding, args.columns]
+    asked = {"file": [str(path.absolute()), info.st_size, info.st_mtime_ns], "options": options}
+    if RECORD not in folder:
+        folder.remove(CELLS)
+        folder.write_json(RECORD, asked | {"found": _write_cells(args, path, folder)})
+    record = folder.read_json(RECORD)
+    found = record.pop("found")
+    different = differences(record, asked)
+    if different:
+        raise ValueError(other_work(folder.address, "fit", different))
+    found |= {"remarks": tuple(found["remarks"]), "ids": tuple(found["ids"])}
+    return LargeSample(f"{folder.address}/{CELLS}", f"{folder.address}/{WORK}", **found)
+
+
+def chunks_of(path: Path, encoding: str | None) -> Iterator[Any]:
+    """Yield polars frames of a file, with texts as they are written where it is a text file."""
+    import polars as pl
+
+    if is_text_file(path):
+        yield from read_chunks(path, encoding)
+        return
+    rows = open_rows(path)
+    for piece in rows.pieces:
+        yield pl.from_arrow(piece.read(rows.names))
+
+
+def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[str, Any]:
+    import polars as pl
+
+    kinds: dict[str, str] = wanted_kinds(args) or {}
+    columns: dict[str, str] = {}
+    remarks: list[str] = []
+    labels: list[Any] = []
+    n = n_unlabelled = 0
+    for number, chunk in enumerate(chunks_of(path, args.encoding)):
+        if number == 0 and not args.quiet:
+            say(f"reading {path} in pieces; work is kept in {args.folder}")
+        table = table_of(chunk, kinds or None, path)
+        if number == 0:
+            columns = _features(args, table)
+            if not kinds:
+                remarks.append(f"kinds of columns are guessed from the first {chunk.height} rows")
+            kinds = kinds or table.columns
+        remarks += [text for text in table.remarks if text not in remarks]
+        column = _labels(table.frame[args.target], kinds[args.target], args.clean_labels)
+        known = ~column.is_null()
+        cells = table.frame.select(list(columns)).with_columns(column).filter(known)
+        folder.write_arrow(f"{CELLS}/{number:06d}.arrow", cells.to_arrow())
+        labels.append(column.filter(known).unique())
+        n, n_unlabelled = n + cells.height, n_unlabelled + chunk.height - cells.height
+    if not labels or not n:
+        raise TableFileError(f"{path} has no rows with a {args.target!r}.")
+    present = pl.concat(labels).unique()
+    check_classes(present, kinds[args.target], args.target, str(path))
+    if n_unlabelled:
+        remarks.append(f"{n_unlabelled} rows without {args.target!r} are left out")
+    return {
+        "n": n,
+        "n_classes": max(2, len(present)),
+        "columns": columns,
+        "target_kind": kinds[args.target],
+        "remarks": remarks[:MOST_REMARKS],
+        "ids": [name for name, kind in kinds.items() if kind == ID and name not in _aside(args)],
+    }
+
+
+def _aside(args: argparse.Namespace) -> set[str]:
+    return {args.target, *([] if args.id is None else [args.id]), *args.drop}
+
+
+def _features(args: argparse.Namespace, table: Table) -> dict[str, str]:
+    for name in _aside(args):
+        check_column(name, table.columns, args.data)
+    aside = _aside(args)
+    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
+    if not columns:
+        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    return columns
+
+
+def _labels(column: Any, kind: str, clean: bool) -> Any:
+    """Return labels as whole numbers or texts; what is no whole number stays as it is."""
+    import polars as pl
+
+    if is_number(kind):
+        whole = (column.drop_nulls() == column.drop_nulls().floor()).all()
+        return column.cast(pl.Int64) if whole else column
+    return clean_labels(column) if clean and kind == "text" else column

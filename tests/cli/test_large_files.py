@@ -1,0 +1,66 @@
+"""``fit --folder`` and ``predict --in-pieces`` give what the commands give in memory."""
+
+import json
+
+import pytest
+
+from replearn.tables import _text_files
+
+
+@pytest.fixture(autouse=True)
+def small_chunks(monkeypatch):
+    monkeypatch.setattr(_text_files, "_BLOCK_BYTES", 1 << 14)
+
+
+def fitted(call, shop, tmp_path, name, *more):
+    common = ("--target", "churn", "--key-file", shop / "key.txt", "--max-fits", 20, "--json")
+    kinds = ("--columns", shop / "a.replearn")
+    out = tmp_path / f"{name}.replearn"
+    code, told, _ = call("fit", shop / "a.csv", *common, *kinds, "--out", out, *more)
+    assert code == 0
+    return out, json.loads(told)
+
+
+def test_same_model_and_predictions_as_in_memory(call, shop, tmp_path):
+    here, expected = fitted(call, shop, tmp_path, "here")
+    there, found = fitted(call, shop, tmp_path, "there", "--folder", tmp_path / "work")
+    assert found["certificate"] == expected["certificate"]
+    assert found["columns"] == expected["columns"]
+    assert len(list((tmp_path / "work" / "cells").iterdir())) > 1
+    again, _ = fitted(call, shop, tmp_path, "again", "--folder", tmp_path / "work")
+    answers = []
+    for model, pieces in ((here, ()), (there, ("--in-pieces",)), (again, ("--in-pieces",))):
+        out = tmp_path / f"{model.stem}.csv"
+        code, *_ = call(
+            *("predict", model, shop / "a.csv", "--key-file", shop / "key.txt"),
+            *("--out", out, "--explain", *pieces),
+        )
+        assert code == 0
+        answers.append(out.read_text())
+    assert answers[0] == answers[1] == answers[2]
+
+
+def test_what_needs_the_file_in_memory_is_refused(call, shop, tmp_path):
+    common = ("--target", "churn", "--key-file", shop / "key.txt", "--out", tmp_path / "m.replearn")
+    folder = ("--folder", tmp_path / "work")
+    for more, told in {
+        ("--scheduler", "tcp://127.0.0.1:1"): "--scheduler needs --folder",
+        (*folder, "--group-by", "town"): "--group-by needs the file in memory",
+        (*folder, "--learner", "score"): "--learner score needs the file in memory",
+        (*folder, "--resume", tmp_path / "r"): "--resume needs the file in memory",
+        (*folder, "--id", "nobody"): "no column 'nobody'",
+    }.items():
+        code, _, err = call("fit", shop / "a.csv", *common, *more)
+        assert code == 2
+        assert told in err
+    code, _, err = call("predict", shop / "a.replearn", shop / "new.csv", "--in-pieces")
+    assert code == 2
+    assert "--out" in err or "--key-file" in err
+
+
+def test_the_folder_of_other_options_is_refused(call, shop, tmp_path):
+    fitted(call, shop, tmp_path, "one", "--folder", tmp_path / "work")
+    common = ("--target", "town", "--key-file", shop / "key.txt", "--out", tmp_path / "m.replearn")
+    code, _, err = call("fit", shop / "a.csv", *common, "--folder", tmp_path / "work")
+    assert code == 2
+    assert "holds another fit: not the same options" in err
