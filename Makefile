@@ -99,4 +99,4 @@ docs: $(VENV)/.docs ## build the site into docs/_build/html; warnings are errors
 	@echo "open docs/_build/html/index.html"
 
 clean: ## remove the virtual environment and caches
-	rm -rf $(VENV) .venv-oldest .venv-newest .venv-integrations .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) .trust .venv-oldest .venv-newest .venv-integrations .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -19,7 +19,7 @@ from .heavy import Crowd
 from .table import record
 from .votes import LawOfVotes, levels
 
-QUICK = {"tries": 14, "steps": 10, "pairs": 1500}
+QUICK = {"tries": 10, "steps": 6, "pairs": 1000}
 # A search that has to simulate at every step is shorter.
 LONG = {
     True: {"tries": 600, "steps": 800, "pairs": 1_000_000},
