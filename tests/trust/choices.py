@@ -45,7 +45,7 @@ class Selection(Claim):
     """The smallest sharpness x error - Gumbel, Gumbels keyed by the candidate."""
 
     exact = False
-    slack = "sharp for two candidates that never err together and a small sharpness"
+    slack = "a mean over pairs of candidates, which cannot all be at their worst (two: 0.71)"
 
     def __init__(self, name, theorem, bound, *, most_candidates=6, drift=False, ordered=False):
         self.name, self.theorem, self.bound = name, theorem, bound
