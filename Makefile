@@ -49,7 +49,7 @@ test-long: $(VENV)/.dev ## theorems, adversaries, faults, fuzz and load: under a
 
 # Environments of their own: the declared lower bounds, and whatever is newest today.
 TESTERS := pytest pytest-randomly pytest-xdist hypothesis siphash24 pyarrow
-ROOMS ?= tests/randomness tests/learners tests/persistence
+ROOMS ?= tests/randomness tests/learners tests/persistence tests/corpus
 
 test-oldest: ## tests of randomness, learners and model files with the declared lower bounds
 	@$(PYTHON) -m venv .venv-oldest

@@ -130,12 +130,15 @@ def packed_internals() -> dict[str, type]:
     """Return the private parts of trees and boosting that model files pack; {} if any has moved."""
     try:
         from sklearn._loss.loss import HalfBinomialLoss, HalfMultinomialLoss
+        from sklearn.compose import _column_transformer
         from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
         from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
         from sklearn.tree._tree import Tree
     except ImportError:  # pragma: no cover
         return {}
-    return {
+    # Before scikit-learn 1.9, the columns of "remainder": a list that warns when it is read.
+    remainder = getattr(_column_transformer, "_RemainderColsList", None)
+    return ({} if remainder is None else {"RemainderColumns": remainder}) | {
         "BinMapper": _BinMapper,
         "HalfBinomialLoss": HalfBinomialLoss,
         "HalfMultinomialLoss": HalfMultinomialLoss,

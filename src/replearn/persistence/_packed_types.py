@@ -134,6 +134,7 @@ _OTHERS: Mapping[str, Callable[[], Kind]] = {
     "Tree": lambda: Kind(_take_tree, _build_tree),
     "TreePredictor": lambda: Kind(vars, _build_predictor),
     "BinMapper": lambda: _plain(compat.packed_internals()["BinMapper"]),
+    "RemainderColumns": lambda: _plain(compat.packed_internals()["RemainderColumns"]),
     "HalfBinomialLoss": lambda: _loss("HalfBinomialLoss"),
     "HalfMultinomialLoss": lambda: _loss("HalfMultinomialLoss"),
     "random": lambda: Kind(_take_random, _build_random),
