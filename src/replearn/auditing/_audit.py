@@ -20,6 +20,7 @@ from replearn.auditing._pairs import INTERRUPTED, Affordable, Finished, afford, 
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Store, Task, earlier_manifest
 from replearn.binding.learner import describe_learner
+from replearn.execution import runtime
 from replearn.learners.inputs import check_groups, check_labels
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction
@@ -118,7 +119,7 @@ def audit(  # noqa: PLR0913
     >>> 0 < rate.lower < rate.value < rate.upper < 0.2
     True
     """
-    start = time.monotonic()
+    start = runtime.now()
     check_fraction("rho", rho, one=False)
     options = design_options(design)
     codes, classes = check_labels(X, y, None)
@@ -165,7 +166,7 @@ def audit(  # noqa: PLR0913
         pairs_wanted=n_pairs,
         cut_short=tuple(_cut_short(finished, task, sizes, rows, contenders, n_pairs)),
         interrupted=finished.stopped == INTERRUPTED,
-        wall_seconds=time.monotonic() - start,
+        wall_seconds=runtime.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),
     )
 

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import dataclasses
 import math
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -16,7 +15,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
 from replearn.auditing._runs import Job, PairOutcome, Store, Task, run_pair
-from replearn.execution import Progress
+from replearn.execution import Progress, runtime
 from replearn.execution.runtime import TimeIsUp
 
 LEAST_PAIRS = 2
@@ -44,7 +43,7 @@ class _Clock:
 
     def allows(self) -> bool:
         """Tell whether another pair is likely to be finished in time."""
-        now = time.monotonic()
+        now = runtime.now()
         self.started.append(now)
         if self.deadline is None:
             return True
@@ -76,7 +75,7 @@ def run_pairs(
         delayed(_run_one)(contender, task.job(contender, pair, deadline))
         for contender, pair in _missing(task, store, clock, progress)
     )
-    if deadline is not None and deadline - time.monotonic() < 2 * START_SECONDS:
+    if deadline is not None and deadline - runtime.now() < 2 * START_SECONDS:
         n_jobs = 1  # the time would go into starting workers
     parallel = Parallel(n_jobs=n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     try:
@@ -205,7 +204,7 @@ def afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     """Choose rows and contenders for at least a few pairs before the deadline."""
     size, least = task.design.train_size, min(LEAST_ROWS, task.design.train_size)
     costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
-    left = deadline - time.monotonic() - (START_SECONDS if n_jobs > 1 else 0.0)
+    left = deadline - runtime.now() - (START_SECONDS if n_jobs > 1 else 0.0)
     seconds = USED_SHARE * n_jobs * max(left, 0.0)
 
     def rows_for(places: tuple[int, ...]) -> int | None:
@@ -252,14 +251,14 @@ def _measure(task: Task, place: int, deadline: float) -> Cost:
         small = dataclasses.replace(
             task, design=dataclasses.replace(task.design, train_size=rows, n_drawn=2)
         )
-        start = time.monotonic()
+        start = runtime.now()
         try:
             run_pair(small.job(place, 0, deadline))
         except TimeIsUp:
             return through(seen)
-        seconds = time.monotonic() - start
+        seconds = runtime.now() - start
         seen.append((rows, seconds))
-        left = deadline - time.monotonic()
+        left = deadline - runtime.now()
         if rows == task.design.train_size or GROWTH * seconds > PROBE_SHARE * left:
             return through(seen)
         rows = min(GROWTH * rows, task.design.train_size)

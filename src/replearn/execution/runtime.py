@@ -221,20 +221,25 @@ class TimeIsUp(Exception):
 _DEADLINE: ContextVar[float | None] = ContextVar("replearn_audit_deadline", default=None)
 
 
+def now() -> float:
+    """Seconds on the clock of deadlines, which all processes of a machine share."""
+    return time.monotonic()
+
+
 def check_clock() -> None:
     """Raise `TimeIsUp` after the deadline of `stop_after`, if there is one."""
     deadline = _DEADLINE.get()
-    if deadline is not None and time.monotonic() > deadline:
+    if deadline is not None and now() > deadline:
         raise TimeIsUp
 
 
 @contextlib.contextmanager
 def stop_after(deadline: float | None) -> Iterator[None]:
-    """End fits inside after a time of the monotonic clock; None: never.
+    """End fits inside after a time of the clock `now`; None: never.
 
     Examples
     --------
-    >>> with stop_after(time.monotonic() - 1):
+    >>> with stop_after(now() - 1):
     ...     check_clock()
     Traceback (most recent call last):
     ...
