@@ -332,6 +332,7 @@ def finished(folder):
     return len(list(folder.glob("*.pair")))
 
 
+@pytest.mark.long
 def test_kill_minus_nine_then_resume(tmp_path):
     path = [str(Path(__file__).parent), *sys.path]
     script = f"import sys; sys.path[:] = {path!r}; import test_audit; "

@@ -387,18 +387,12 @@ SCRIPT = """
 """
 
 
-def test_two_processes_give_one_digest():
-    digests = {
-        subprocess.run(
-            [sys.executable, "-c", textwrap.dedent(SCRIPT)],
-            env={**os.environ, "PYTHONHASHSEED": seed},
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout
-        for seed in ("1", "2")
-    }
-    assert len(digests) == 1
+def test_two_processes_give_one_digest(capsys):
+    command = [sys.executable, "-c", textwrap.dedent(SCRIPT)]
+    seeded = {**os.environ, "PYTHONHASHSEED": "1"}  # sets and dictionaries in another order
+    done = subprocess.run(command, env=seeded, capture_output=True, text=True, check=True)
+    exec(textwrap.dedent(SCRIPT), {"__name__": "__main__"})
+    assert done.stdout == capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.binding.useful_blocks import rows_needed
 
-BOOSTING = HistGradientBoostingClassifier(max_iter=3)
+BOOSTING = HistGradientBoostingClassifier(max_iter=1)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +57,7 @@ def test_the_least_number_is_where_boosting_begins_to_split(rows):
 
 def design_of(base, n, **params):
     X, y = make_classification(n, random_state=0)
-    model = PointwiseReplicableClassifier(base, **{"max_fits": 120, "shared_key": "k", **params})
+    model = PointwiseReplicableClassifier(base, **{"max_fits": 30, "shared_key": "k", **params})
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -80,5 +80,5 @@ def test_blocks_are_as_large_as_the_learner_needs():
 def test_what_the_caller_fixes_stands():
     X, y = make_classification(1200, random_state=0)
     with pytest.warns(UserWarning, match="answers a constant if it is"):
-        model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40).fit(X, y)
+        model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40, max_fits=40).fit(X, y)
     assert model.certificate_.design.block_size == 30

@@ -42,8 +42,6 @@ def home(shop, tmp_path_factory):
             *("--key-file", "key.txt", "--model", "tree", "--out", "a.replearn"),
         ),
         "predict": ("a.replearn", shop / "new.csv", *key, "--explain", "--max-flip", 0.1),
-        "certify": ("a.replearn", shop / "a.json"),
-        "compare": ("a.replearn", "a.replearn", shop / "new.csv", *key),
         "audit": (
             *("few.csv", "--target", "churn", "--pairs", 2, "--out", "report.html"),
             *("--model", "sklearn.naive_bayes:GaussianNB", "--drop", "comment", "--jobs", 1),
@@ -62,8 +60,6 @@ EXIT_CODES = {
     "plan": 0,
     "fit": 0,
     "predict": 0,
-    "certify": 1,  # lab B of the fixture used another key
-    "compare": 0,
     "audit": 1,  # the gate
 }
 
@@ -91,8 +87,6 @@ def test_what_the_commands_say_and_write(home):
     assert "customer_id" not in found["fit"]["columns"]
     assert found["predict"]["rows"] == 60
     assert "threshold" in found["predict"]["predictions"][0]["why"]
-    assert not found["certify"]["comparable"]
-    assert found["compare"]["flips"]["estimate"] == 0
     assert "gate FAILED" in done["audit"].stderr
     assert (folder / "report.html").read_text().lstrip().lower().startswith("<!doctype html")
     assert describe(folder / "a.replearn").key_fingerprint == found["key"]["fingerprint"]
@@ -103,6 +97,19 @@ def test_fit_there_predict_here(home, call, shop):
     base = ("--key-file", folder / "key.txt", "--explain", "--max-flip", 0.1, "--json")
     _, here, _ = call("predict", folder / "a.replearn", shop / "new.csv", *base)
     assert json.loads(here)["predictions"] == json.loads(done["predict"].stdout)["predictions"]
+
+
+@pytest.mark.long
+def test_two_models_and_two_certificates_in_a_process(home, shop):
+    """In this process: tests/cli/test_commands.py."""
+    folder, _ = home
+    done = replearn("certify", "a.replearn", shop / "a.json", "--json", cwd=folder)
+    assert done.returncode == 1, done.stderr  # lab B of the fixture used another key
+    assert not json.loads(done.stdout)["comparable"]
+    ask = (shop / "new.csv", "--key-file", "key.txt", "--quiet", "--json")
+    done = replearn("compare", "a.replearn", "a.replearn", *ask, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["flips"]["estimate"] == 0
 
 
 @pytest.mark.statistical
@@ -143,6 +150,7 @@ model = GaussianNB()
 """
 
 
+@pytest.mark.long
 def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "off")  # fits are counted
     (tmp_path / "slow.py").write_text(SLOW)

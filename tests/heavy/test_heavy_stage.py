@@ -208,6 +208,7 @@ def test_certificate_has_numbers_for_training_rows(default_model):
     assert values["repeated_row_stage"] == pytest.approx(2 * rho + values["heavy_step"])
 
 
+@pytest.mark.statistical
 def test_training_row_of_a_heavy_learner_flips_within_its_number():
     """A learner that answers with the newest row's label: the block that has it always says 1."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)
@@ -419,6 +420,7 @@ def test_flip_probability_of_heavy_points_is_calibrated():
     assert (np.array(uppers) >= np.array(estimates) - 1e-9).all()
 
 
+@pytest.mark.statistical
 def test_flip_probability_of_membership_is_right_key_by_key():
     """Its labels are always 0, votes always 1: a fresh sample differs iff membership does."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=60, band=1.0)
@@ -454,6 +456,7 @@ def test_least_counts_follow_the_law():
 # -- the promise -------------------------------------------------------------------------------
 
 
+@pytest.mark.statistical
 def test_flips_at_a_doubtful_member_stay_below_the_certificate():
     """Mass in the middle of the membership law, labels at mean 0, votes against them."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)

@@ -46,7 +46,7 @@ def test_ties_agree_by_shared_numbers_and_not_by_the_best_score():
     assert found.lower < found.alike / 12 <= found.upper
     assert 0.7 < found.over_keys < 1
     assert str(found).startswith(f"{found.alike} of 12 half splits chose the same configuration (")
-    assert found == search.agreement(X, y, n_splits=12)
+    assert search.agreement(X, y, n_splits=2) == search.agreement(X, y, n_splits=2)
     # a scale as sharp as this follows the best score
     sharp = ReplicableSearchCV(Ruler(), TIES, alpha=0.001, cv=2).agreement(X, y, n_splits=12)
     assert sharp.over_keys < 0.6

@@ -188,6 +188,7 @@ def test_three_classes_with_a_heavy_stage():
     assert bad <= limit(n_pairs, made.rho)
 
 
+@pytest.mark.statistical
 def test_a_key_of_its_own_breaks_the_heavy_stage():
     """Fair labels at two heavy points, constant votes: only the shared thresholds make it agree."""
     stage = HeavyStage(low=0.1, high=0.2, n_labels=600, band=1.0)

@@ -156,6 +156,7 @@ def test_levels_differ_no_more_often_than_the_bound_says(name, n_directions):
 UPPER_EDGE = _one_atom(np.r_[np.zeros(2001), np.ones(2000)])
 
 
+@pytest.mark.statistical
 @pytest.mark.parametrize(
     ("world", "t"),
     [(WORLDS["40 equal atoms, noise"], 40.0), (UPPER_EDGE, 300.0)],

@@ -35,6 +35,7 @@ def count_flips(base, law, shared, n_pairs, *, kinds=None, one_key=True):
     return flips
 
 
+@pytest.mark.statistical
 def test_windows_with_common_rows():
     limit = binom.isf(FALSE_ALARM, 150, flip_bound(LAWS["uniform"]))
     assert count_flips(FirstRowLearner(), LAWS["uniform"], 16, 150) <= limit

@@ -68,6 +68,7 @@ def test_votes_of_labs_with_a_surplus_keep_the_promise(learner, chance, n_values
     assert 0 < flips <= limit(n_pairs, RHO)
 
 
+@pytest.mark.statistical
 def test_leaving_out_rows_by_value_breaks_the_promise_of_votes(monkeypatch):
     """The lab with four times as many rows has enough ones to keep nothing else."""
 
@@ -106,6 +107,7 @@ def test_choices_of_labs_with_a_surplus_keep_the_promise(sizes):
     assert 0 < choice_flips(sizes, n_pairs) <= limit(n_pairs, CHOICE_RHO)
 
 
+@pytest.mark.statistical
 def test_leaving_out_rows_by_value_breaks_the_promise_of_choices(monkeypatch):
     sizes, n_pairs = (CHOSEN_BY, 3 * CHOSEN_BY), 200
     assert choice_flips(sizes, n_pairs) <= limit(n_pairs, CHOICE_RHO)
