@@ -2,8 +2,8 @@
 
 Each row is a way in which two labs break a condition of the promise. The script measures how often
 their answers differ on fresh points and prints it beside what the certificates say, without and
-with a probe. A row that is broken (more flips than promised), certified and "yes" to the end fails
-the script.
+with a probe. "trusted" counts the flips of the pairs that are certified and answered "yes" to the
+end, as a share of all pairs; a row where they are more than promised fails the script.
 
     python benchmarks/honesty.py [--pairs 40] [--only D4]
     python benchmarks/honesty.py --false-alarms --data DIR   # ordinary use of real tables
@@ -105,7 +105,7 @@ def measure(
             except ValueError as error:
                 if "fitted part" not in str(error):
                     raise
-                return Row(name, RHO, math.nan, math.nan, "refused", "-")
+                return Row(name, RHO, math.nan, 0.0, 0.0, "refused", "-")
             models.append((model, prepare(fresh)))
         answers = [model.predict(points) for model, points in models]
         rates.append(float(np.mean(answers[0] != answers[1])))

@@ -36,46 +36,61 @@ TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
 
 @dataclass(frozen=True)
 class Row:
-    """One way to differ: what was claimed, what was measured, what the certificates say."""
+    """One way to differ: what was claimed, what was measured, what the certificates say.
+
+    ``trusted`` counts flips of those pairs only that are certified and answered "yes" to the end,
+    as a share of all pairs: that is what the certificates vouch for.
+    """
 
     name: str
     claimed: float
     flips: float
+    trusted: float
     error: float
     verdict: str
     answer: str
     probed: str = "-"
 
     @property
-    def broken(self) -> bool:
-        """Whether the flips exceed the promise by more than three standard errors."""
-        return self.flips - 3 * self.error > self.claimed
-
-    @property
     def silent(self) -> bool:
-        """Whether nobody is told, neither by the certificates nor by a probe."""
-        last = self.answer if self.probed == "-" else self.probed
-        return self.broken and self.verdict == "certified" and last.startswith("yes")
+        """Whether more flips are vouched for than promised, by more than three standard errors."""
+        return self.trusted - 3 * self.error > self.claimed
 
     def __str__(self) -> str:
-        numbers = f"{self.claimed:6.3f} {self.flips:6.3f}"
+        numbers = f"{self.claimed:6.3f} {self.flips:6.3f} {self.trusted:7.3f}"
         words = f"{self.verdict:14} {self.answer:8} {self.probed:8}"
         return f"{self.name:42} {numbers}  {words}{'  SILENT' * self.silent}"
 
 
-HEADER = f"{'way to differ':42} {'claim':>6} {'flips':>6}  {'verdict':14} {'answer':8} with probe"
+HEADER = (
+    f"{'way to differ':42} {'claim':>6} {'flips':>6} {'trusted':>7}  {'verdict':14} {'answer':8} "
+    "with probe"
+)
 
 
 def row_of(name: str, claimed: float, rates: list[float], runs: Any, probes: Any = ()) -> Row:
-    """Put measurements and certificates of all pairs together: the most trusting pair counts."""
-    certified = any(one.certified and two.certified for one, two in runs)
+    """Put measurements and certificates of all pairs together: the most trusting words are shown.
+
+    ``probes`` holds both probes of each pair, or None; empty: there are none.
+    """
+    certified = [one.certified and two.certified for one, two in runs]
     answers = [_answer(one.comparable(two)) for one, two in runs]
-    pairs = zip(runs, probes, strict=False)
-    probed = [_answer(one.comparable(two, probes=both)) for (one, two), both in pairs]
-    error = float(np.std(rates) / math.sqrt(len(rates)))
-    verdict = "certified" if certified else "not certified"
-    words = _most_trusting(answers), _most_trusting(probed) if probed else "-"
-    return Row(name, claimed, float(np.mean(rates)), error, verdict, *words)
+    probed = [
+        _answer(one.comparable(two, probes=both)) if both else None
+        for (one, two), both in zip(runs, probes or [None] * len(runs), strict=True)
+    ]
+    last = [after or before for before, after in zip(answers, probed, strict=True)]
+    trusted = [
+        rate * (sure and word.startswith("yes"))
+        for rate, sure, word in zip(rates, certified, last, strict=True)
+    ]
+    error = float(np.std(trusted) / math.sqrt(len(rates)))
+    verdict = "certified" if any(certified) else "not certified"
+    told = [word for word in probed if word]
+    words = _most_trusting(answers), _most_trusting(told) if told else "-"
+    return Row(
+        name, claimed, float(np.mean(rates)), float(np.mean(trusted)), error, verdict, *words
+    )
 
 
 def _answer(comparison: Any) -> str:
@@ -288,7 +303,7 @@ def measure(way: Way, pairs: int) -> Row:
             certificates[1] = way.issued(certificates[1])
         runs.append(certificates)
         probes.append(_probes(certificates, (fresh[:64], way.cells(fresh[:64]))))
-    return row_of(way.name, runs[0][0].rho, rates, runs, [both for both in probes if both])
+    return row_of(way.name, runs[0][0].rho, rates, runs, probes)
 
 
 def _train(way: Way, rng: np.random.Generator, pair: int) -> Any:
