@@ -32,7 +32,7 @@ from replearn.execution import use_fastpaths
 
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
-    "logistic": (LogisticRegression(), 20.0, 8.0),
+    "logistic": (LogisticRegression(), 20.0, 10.0),
     "scaled": (make_pipeline(StandardScaler(), LogisticRegression()), 1.0, 1.0),
     "tree": (DecisionTreeClassifier(), 1.5, 1.2),
     "bayes": (GaussianNB(), 8.0, 3.0),
@@ -40,7 +40,7 @@ LEARNERS = {
 }
 """Base learner, target ratio of fit, target ratio of predict."""
 
-ONE_ROW_BLOCKS, ONE_ROW_TARGET_MS = 64, 3.0
+ONE_ROW_BLOCKS, ONE_ROW_TARGET_MS = 64, 1.0
 
 
 def seconds(work):

@@ -8,7 +8,7 @@ is asked about in words, and found by a probe (`replearn.learners.encode_probe`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -151,17 +151,22 @@ def _mark(X: Any) -> str | None:
 
 def _other_mark(columns: list[Column]) -> str | None:
     """Name a transformer that leaves neither a mean of zero nor a known range."""
-    if any(map(_was_scaled, columns)):
-        return "a StandardScaler(with_mean=False)"
-    if any(map(_has_normal_ends, columns)):
-        return "a QuantileTransformer"
-    if any(map(_has_imputed_mean, columns)):
-        return "an imputer that fills in the mean"
+    # Several passes over each column: with its cells side by side they cost a fifth; all columns
+    # at once would take as much memory as the table.
+    found = {name for column in columns for name in _marks_of(np.ascontiguousarray(column))}
+    for name in _SINGLE_MARKS:
+        if name in found:
+            return name
     if _were_cut(columns):
         return "a cut at quantiles (winsorising)"
     if _are_orthogonal(columns[:_MOST_ORTHOGONAL]):
         return "TruncatedSVD, or another transformer that makes columns orthogonal,"
     return None
+
+
+def _marks_of(column: Column) -> list[str]:
+    """Name the transformers whose mark a single column carries."""
+    return [name for name, is_there in _SINGLE_MARKS.items() if is_there(column)]
 
 
 def _was_scaled(column: Column) -> bool:
@@ -222,6 +227,14 @@ def _has_imputed_mean(column: Column) -> bool:
     return len(near) >= _FEWEST_IMPUTED and bool((near == near[0]).all())
 
 
+_SINGLE_MARKS: dict[str, Callable[[Column], bool]] = {
+    "a StandardScaler(with_mean=False)": _was_scaled,
+    "a QuantileTransformer": _has_normal_ends,
+    "an imputer that fills in the mean": _has_imputed_mean,
+}
+"""Marks that one column shows, in the order in which they are told."""
+
+
 def _are_orthogonal(columns: list[Column]) -> bool:
     if len(columns) < 2 or len({len(column) for column in columns}) > 1:
         return False
@@ -248,8 +261,7 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
     if isinstance(X, np.ndarray):
         if X.ndim != 2 or X.dtype.kind != "f":
             return
-        # Several passes over each column: with its cells side by side they cost a fifth.
-        pairs: Any = zip(np.ascontiguousarray(X.T), X.sum(axis=0, dtype=np.float64), strict=True)
+        pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
     else:
         columns = (_as_floats(column) for column in _columns(X))
         pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
