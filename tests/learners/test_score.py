@@ -96,7 +96,7 @@ def test_failed_conditions_leave_no_estimate(data):
 
 def test_at_most_24_fits(labs):
     assert len(labs[0].estimators_) == MOST_FITS == 24
-    assert labs[0].certificate_.inputs["n_blocks"] == 8
+    assert labs[0].certificate_.inputs["n_blocks"] == 24
 
 
 def test_flips_are_about_what_is_estimated(labs, data):

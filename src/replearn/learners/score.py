@@ -1,7 +1,7 @@
 """Few large blocks and thresholds in standard errors: the practical mode, with an estimate.
 
-The certified rule (`PointwiseReplicableClassifier`) needs many small blocks. Here a handful of
-large blocks is trained in a few keyed partitions; a point's score is the mean predicted
+The certified rule (`PointwiseReplicableClassifier`) needs many small blocks. Here two dozen
+blocks are trained, in one keyed partition or a few; a point's score is the mean predicted
 probability, and its keyed threshold is uniform within c standard errors of the decision threshold.
 How often two runs differ follows from the standard error, which is estimated: the certificate says
 so.
@@ -58,7 +58,7 @@ CALIBRATION_ROWS = 4000
 
 
 class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
-    """Keep the answers of a strong learner, with few large blocks and an estimated promise.
+    """Keep the answers of a strong learner, with few, large blocks and an estimated promise.
 
     Two runs that share the key, on two samples of one population, give a fixed point different
     predictions with probability about ``rho``, if the standard error of its score is the one
@@ -76,7 +76,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         of ``classes_[1]`` in the sample, or the costs of a false positive and of a false negative,
         ``(1, 5)``. Two classes only.
     n_blocks : int, default=None
-        Blocks of one partition, at least 3; None: from the number of rows.
+        Blocks of one partition, at least 3; None: 24, or fewer below 80 rows in each.
     n_partitions : int, default=None
         Keyed ways to cut the rows; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None
@@ -202,7 +202,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X)
 
-            # Cut: a handful of disjoint blocks, by key and content of the rows, in a few ways.
+            # Cut: two dozen disjoint blocks by key and content of the rows, or fewer in a few ways.
             cut = cut_for(given, self)
             sample, ways = planned_rows(key, given, cut), range(cut.n_partitions)
             points = sample.with_params(as_points(sample.X, decimals=self.decimals))
