@@ -14,7 +14,7 @@ STORED = {result.experiment.name: result.numbers for result in stored_results(RE
 SCALING = {
     "scaling-rho": ("lines", "uniform law, measured", -2.15, -1.85),
     "scaling-dimension": ("lines", "votes, measured", 0.85, 1.15),
-    "scaling-thresholds": ("alpha", "measured / log^2", -2.15, -1.85),
+    "scaling-thresholds": ("alpha", "measured / (alpha t)^2", -2.15, -1.85),
     "scaling-semi": ("lines", "labelled rows, measured", 1.0, 2.0),
     "scaling-heavy": ("lines", "pointwise, measured", -1.15, -0.85),
     "conjunctions": ("lines", "public rows, measured", 0.85, 1.15),
@@ -23,6 +23,15 @@ BESIDE = {
     "scaling-thresholds": ("rho", "measured", -2.15, -1.85),
     "scaling-heavy": ("lines", "whole set, measured", -3.2, -2.8),
 }
+# Bisection on whole fits: the limits that the counts allow must reach what theory says.
+FITTED = [
+    ("scaling-rho", "lines", "uniform law, fitted learners", -2.0),
+    ("scaling-dimension", "lines", "fitted learners", 1.0),
+    ("scaling-thresholds", "rho", "fitted learners", -2.0),
+    ("scaling-thresholds", "alpha", "fitted learners", -2.3),
+    ("scaling-heavy", "lines", "pointwise, fitted", -1.0),
+    ("scaling-heavy", "lines", "whole set, fitted, nu <= 0.1", -3.0),
+]
 CASES = [*SCALING.items(), *BESIDE.items()]
 
 
@@ -34,6 +43,25 @@ def slope_of(numbers, group, name):
 def test_stored_exponents(experiment, case):
     group, name, low, high = case
     assert low <= slope_of(STORED[experiment], group, name) <= high
+
+
+@pytest.mark.parametrize(("experiment", "group", "name", "expected"), FITTED)
+def test_stored_exponents_of_fitted_learners(experiment, group, name, expected):
+    line = next(line for line in STORED[experiment][group] if line["name"] == name)
+    _, low, high = line["exponent"]
+    assert low <= expected <= high
+    assert high - low < 2.0  # wider limits would say nothing
+
+
+def test_the_logarithm_of_thresholds_is_what_was_derived():
+    """The raw exponent is that of the sharpness squared, and -2 is left where the log is flat."""
+    numbers = STORED["scaling-thresholds"]
+    raw = slope_of(numbers, "alpha", "measured")
+    assert raw == pytest.approx(numbers["slope"] - 2.0, abs=0.1)
+    flat = slope_of(numbers, "alpha", "measured, tiny beta")
+    assert flat == pytest.approx(-2.0, abs=0.15)
+    semi = slope_of(STORED["scaling-semi"], "lines", "labelled rows, fitted")
+    assert 1.0 <= semi <= 2.0
 
 
 @pytest.mark.statistical

@@ -101,6 +101,20 @@ class TableLearner(ClassifierMixin, BaseEstimator):
         return (known & self.table_[np.where(known, places, 0)]).astype(np.intp)
 
 
+class MajorityLabel(ClassifierMixin, BaseEstimator):
+    """The majority label of the rows at every point; ties: 0."""
+
+    def fit(self, X: Any, y: Any) -> MajorityLabel:
+        """Count labels."""
+        self.classes_ = np.array([0, 1])
+        self.label_ = int(2 * np.sum(y) > len(y))
+        return self
+
+    def predict(self, X: Any) -> NDArray[np.intp]:
+        """Predict the same label everywhere."""
+        return np.full(len(X), self.label_, dtype=np.intp)
+
+
 class OnePointLearner(ClassifierMixin, BaseEstimator):
     """The best of the two rules that call one of the points 0 and 1 negative; ties: point 0."""
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.stats import norm
 from scipy.stats import t as student
 
 from replearn.bounds.numeric import binomial_limits
@@ -48,6 +49,27 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> list[float]:
     rest = v - v.mean() - slope * spread
     error = float(np.sqrt(rest @ rest / (len(u) - 2) / (spread @ spread)))
     half = float(student.isf(DELTA / 2, len(u) - 2)) * error
+    return [slope, slope - half, slope + half]
+
+
+def weighted_exponent(
+    x: Sequence[float], y: Sequence[float], errors: Sequence[float]
+) -> list[float]:
+    """Return the slope of log y against log x, weighted by standard errors of log y; 95 % limits.
+
+    Where the points scatter by more than their errors say, the limits widen in proportion.
+
+    >>> [round(value, 3) for value in weighted_exponent([1, 10, 100], [3, 30, 300], [0.1] * 3)]
+    [1.0, 0.94, 1.06]
+    """
+    u, v = np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float))
+    weights = np.asarray(errors, dtype=float) ** -2.0
+    spread = u - weights @ u / weights.sum()
+    moment = float(weights @ spread**2)
+    slope = float(weights @ (spread * v)) / moment
+    rest = v - weights @ v / weights.sum() - slope * spread
+    excess = float(weights @ rest**2) / max(1, len(u) - 2)
+    half = float(norm.isf(DELTA / 2)) * math.sqrt(max(1.0, excess) / moment)
     return [slope, slope - half, slope + half]
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from replearn.lab.bisection import Crossing
 from replearn.lab.drawing import COLORS, legend, panel, ticks
 from replearn.lab.experiment import Numbers
-from replearn.lab.measuring import exponent
+from replearn.lab.measuring import exponent, weighted_exponent
 
 
 def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -> Numbers:
@@ -21,13 +22,33 @@ def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -
     }
 
 
+def fitted_line(
+    name: str, x: Sequence[float], found: Sequence[Crossing], expected: str, unit: float = 1.0
+) -> Numbers:
+    """Return one line of sizes that a bisection on fitted learners found, in units of rows."""
+    sizes, errors = [unit * one.size for one in found], [one.error for one in found]
+    return {
+        **line(name, x, sizes, expected),
+        "exponent": weighted_exponent(x, sizes, errors),
+        "errors": errors,
+        "tried": [one.tried for one in found],
+    }
+
+
 def draw_lines(figure: Any, parameter: str, lines: list[Numbers], *, place: Any = 111) -> None:
     """Draw sizes against the parameter on logarithmic scales, exponents in the legend."""
     axes = panel(figure, parameter, "needed", log="xy", place=place)
     ticks(axes, lines[0]["x"])
     for one, color in zip(lines, COLORS, strict=False):
         label = f"{one['name']}: {one['exponent'][0]:.2f}"
-        axes.plot(one["x"], one["sizes"], "o-", ms=4, lw=1.2, color=color, label=label)
+        style = {"color": color, "label": label, "ms": 4, "lw": 1.2}
+        if "errors" in one:
+            bars = [
+                2.0 * size * error for size, error in zip(one["sizes"], one["errors"], strict=True)
+            ]
+            axes.errorbar(one["x"], one["sizes"], bars, fmt="s--", capsize=2, **style)
+        else:
+            axes.plot(one["x"], one["sizes"], "o-", **style)
     legend(axes)
 
 

@@ -8,28 +8,31 @@ import numpy as np
 
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import MembershipLaw, smallest_sample_membership
+from replearn.lab.bisection import find_crossing
 from replearn.lab.experiment import Bench, Experiment, Numbers
-from replearn.lab.measuring import smallest_size
-from replearn.lab.power_law import draw_lines, line, said
+from replearn.lab.fitted import heavy_flips
+from replearn.lab.measuring import smallest_size, weighted_exponent
+from replearn.lab.power_law import draw_lines, fitted_line, line, said
+
+# From this mass on so many points of the law fit side by side that their number is no limit.
+_MANY = 0.1
 
 
-def measure(bench: Bench, *, masses: list[float], rho: float, pairs: int) -> Numbers:
+def measure(
+    bench: Bench, *, masses: list[float], rho: float, pairs: int, fitted: Numbers
+) -> Numbers:
     """Find the rows at which one membership, and the whole set, differ with probability rho."""
 
     def one_point(n: int, nu: float) -> float:
         """Worst of a few masses inside the law's range."""
-        law = MembershipLaw.standard(nu)
-        places = law.frequency(np.array([0.1, 0.3, 0.5, 0.7, 0.9]))
+        law, places = MembershipLaw.standard(nu), _single_places(nu)
         counts = bench.rng("one", n).binomial(n, places, (pairs, 2, len(places)))
         levels = law.probabilities(counts, n)
         return float(np.abs(levels[:, 0] - levels[:, 1]).mean(axis=0).max())
 
     def whole_set(n: int, nu: float) -> float:
         """Points spread evenly over the law's range, as many as fit: one threshold for all."""
-        law = SetLaw.standard(nu)
-        count = max(2, int(0.9 / ((law.low + law.high) / 2.0)))
-        places = law.frequency((np.arange(count) + 0.5) / count)
-        places *= min(1.0, 0.99 / places.sum())
+        law, places = SetLaw.standard(nu), _set_places(nu)
         rng, rest = bench.rng("set", n), 1.0 - places.sum()
         counts = rng.multinomial(n, np.append(places, rest), (pairs, 2))[..., :-1]
         levels = law.probabilities(counts, n)
@@ -43,13 +46,52 @@ def measure(bench: Bench, *, masses: list[float], rho: float, pairs: int) -> Num
     return {
         "rho": rho,
         "pairs": pairs,
+        "fitted": fitted,
         "lines": [
             line("pointwise, measured", masses, pointwise, "expected -1"),
+            _fits(bench, "pointwise", fitted, "expected -1"),
             line("pointwise, certified", masses, _certified(masses, rho), "expected -1"),
             line("whole set, measured", masses, sets, "paper: -3"),
+            *_with_many_points(_fits(bench, "whole set", fitted, "paper: -3")),
             line("whole set, certified", masses, _certified_sets(masses, rho), "paper: -3"),
         ],
     }
+
+
+def _fits(bench: Bench, name: str, asked: Numbers, expected: str) -> Numbers:
+    """Bisect the rows of find_heavy_hitters for each nu."""
+    whole, rho = name == "whole set", asked["rho"]
+    masses, notion = asked[name], "replicable" if whole else "pointwise"
+    found = []
+    for nu in masses:
+        bench.say(f"{name}: find_heavy_hitters at nu = {nu}")
+        places = _set_places(nu) if whole else _single_places(nu)
+        flips = heavy_flips(bench, nu, places, notion, asked["pairs"])
+        found.append(find_crossing(flips, rho, 64))
+    return fitted_line(f"{name}, fitted", masses, found, expected)
+
+
+def _with_many_points(found: Numbers) -> list[Numbers]:
+    """Return the line, and that of its part where many points lie side by side, if there is one."""
+    many = [place for place, nu in enumerate(found["x"]) if nu <= _MANY]
+    if len(many) < 2:
+        return [found]
+    x, sizes, errors = ([found[name][i] for i in many] for name in ("x", "sizes", "errors"))
+    part = line(f"whole set, fitted, nu <= {_MANY}", x, sizes, found["expected"])
+    return [found, {**part, "exponent": weighted_exponent(x, sizes, errors), "errors": errors}]
+
+
+def _single_places(nu: float) -> Any:
+    """Return a few masses inside the law's range."""
+    return MembershipLaw.standard(nu).frequency(np.array([0.1, 0.3, 0.5, 0.7, 0.9]))
+
+
+def _set_places(nu: float) -> Any:
+    """Return masses spread evenly over the law's range, as many as fit."""
+    law = SetLaw.standard(nu)
+    count = max(2, int(0.9 / ((law.low + law.high) / 2.0)))
+    places = law.frequency((np.arange(count) + 0.5) / count)
+    return places * min(1.0, 0.99 / places.sum())
 
 
 def _certified(masses: list[float], rho: float) -> list[float]:
@@ -75,14 +117,19 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Say the exponents."""
-    point, _, whole, _ = data["lines"]
+    point, _, _, whole, *_ = data["lines"]
+    asked = data["fitted"]
     return (
         f"Rows at which two runs disagree with probability {data['rho']}, as a power of nu: "
         f"{said(data['lines'])}. Asking only that each point is treated alike costs 1/nu; asking "
         f"that the whole set is the same costs {whole['sizes'][-1] / point['sizes'][-1]:.0f} times "
         f"the rows at nu = {point['x'][-1]}. Measured means {data['pairs']} pairs of samples with "
-        f"the exact chance that a shared threshold separates them; for the set the points are "
-        f"spread over the range of the threshold, the hardest case we know of."
+        f"the exact chance that a shared threshold separates them; fitted means "
+        f"{asked['pairs']} pairs of calls of find_heavy_hitters at each number of rows, by "
+        f"bisection on how often their answers differ, at rho = {asked['rho']}. For the set the "
+        f"points are spread over the range of the threshold, the hardest case we know of; above "
+        f"nu = {_MANY} fewer than {len(_set_places(_MANY))} of them fit beside each other, which "
+        f"is easier."
     )
 
 
@@ -94,8 +141,33 @@ EXPERIMENT = Experiment(
     draw=draw,
     read=read,
     sizes={
-        "tiny": {"masses": [0.1, 0.05], "rho": 0.3, "pairs": 20},
-        "small": {"masses": [0.1, 0.05, 0.025, 0.0125], "rho": 0.1, "pairs": 300},
-        "full": {"masses": [0.1, 0.05, 0.025, 0.0125, 0.00625], "rho": 0.1, "pairs": 3000},
+        "tiny": {
+            "masses": [0.1, 0.05],
+            "rho": 0.3,
+            "pairs": 20,
+            "fitted": {"pointwise": [0.4, 0.2], "whole set": [0.4, 0.2], "rho": 0.5, "pairs": 6},
+        },
+        "small": {
+            "masses": [0.1, 0.05, 0.025, 0.0125],
+            "rho": 0.1,
+            "pairs": 300,
+            "fitted": {
+                "pointwise": [0.1, 0.05, 0.025, 0.0125, 0.00625],
+                "whole set": [0.28, 0.2, 0.14, 0.1, 0.07, 0.05],
+                "rho": 0.2,
+                "pairs": 60,
+            },
+        },
+        "full": {
+            "masses": [0.1, 0.05, 0.025, 0.0125],
+            "rho": 0.1,
+            "pairs": 300,
+            "fitted": {
+                "pointwise": [0.1, 0.05, 0.025, 0.0125, 0.00625],
+                "whole set": [0.28, 0.2, 0.14, 0.1, 0.07, 0.05],
+                "rho": 0.2,
+                "pairs": 200,
+            },
+        },
     },
 )
