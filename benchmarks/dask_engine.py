@@ -187,15 +187,17 @@ def overhead(path, place, size, expected, X):
     import joblib
     from distributed import Client, LocalCluster
 
+    warm = f"{place}/warm.parquet"
+    write_rows(warm, 2000)
     with joblib.parallel_config("loky", n_jobs=2):
-        fit(path, f"{place}/warm-joblib", size, n_jobs=2)
+        fit(warm, f"{place}/warm-joblib", 10, n_jobs=2)
         model, local = fit(path, f"{place}/joblib", size, n_jobs=2)
     good = same(model, expected, X)
     with (
         LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
         Client(cluster) as client,
     ):
-        fit(path, f"{place}/warm-dask", size, client)
+        fit(warm, f"{place}/warm-dask", 10, client)
         model, there = fit(path, f"{place}/dask", size, client)
     good &= same(model, expected, X)
     ratio = there / local
@@ -213,7 +215,7 @@ def main():
     parser.add_argument("--full", action="store_true", help="fits of 20 s and more")
     parser.add_argument("--rows", type=float, help="number of rows")
     args = parser.parse_args()
-    n, size, repeat = (1_000_000, 88, 8) if args.full else (100_000, 88, 4)
+    n, size, repeat = (1_000_000, 88, 6) if args.full else (100_000, 88, 4)
     n = int(args.rows or n)
     with tempfile.TemporaryDirectory(prefix="replearn-bench-") as place:
         os.environ |= {LOG: f"{place}/log", "REPLEARN_CHECK_BLOCK": "off"}

@@ -1,7 +1,11 @@
 """A Dask cluster gives the bits of this machine, also when it loses a worker."""
 
+import contextlib
 import os
 import signal
+import socket
+import subprocess
+import sys
 import threading
 import time
 
@@ -14,6 +18,7 @@ from sklearn.linear_model import LogisticRegression
 from replearn import PointwiseReplicableClassifier
 from replearn.outofcore import fit_files
 
+dask = pytest.importorskip("dask")
 distributed = pytest.importorskip("distributed")
 pytestmark = [
     pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning"),
@@ -98,3 +103,73 @@ def test_errors_of_workers_are_raised(path, client, tmp_path):
     wrong = PointwiseReplicableClassifier(LogisticRegression(C=-1), n_blocks=10, rho=0.9)
     with pytest.raises(ValueError, match="'C' parameter of LogisticRegression"):
         fit_files(wrong, path, "y", folder=tmp_path / "work", client=client)
+
+
+def small():
+    return learner(n_blocks=10, max_fits=10)
+
+
+def test_a_folder_on_other_storage(frame, path):
+    pytest.importorskip("fsspec")
+    expected = small().fit(frame.drop("y"), frame["y"].to_numpy())
+    fitted = fit_files(small(), path, "y", folder="memory://replearn-test/work")
+    assert_same(fitted, expected, frame.drop("y"))
+    again = fit_files(small(), path, "y", folder="memory://replearn-test/work")
+    assert_same(again, expected, frame.drop("y"))
+
+
+def test_a_dask_frame(frame, tmp_path):
+    dataframe = pytest.importorskip("dask.dataframe")
+    rows = dataframe.from_pandas(frame.to_pandas(), npartitions=3)
+    fitted = fit_files(small(), rows, "y", folder=tmp_path / "work", container="pandas")
+    X = frame.drop("y").to_pandas()
+    expected = small().fit(X, frame["y"].to_numpy())
+    assert_same(fitted, expected, X)
+
+
+@contextlib.contextmanager
+def programs(port):
+    """Run a scheduler and two workers as programs of their own; yield the scheduler."""
+    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    module, address = [sys.executable, "-W", "ignore", "-m"], f"tcp://127.0.0.1:{port}"
+    scheduler = ["distributed.cli.dask_scheduler", "--port", str(port), "--no-dashboard"]
+    worker = ["distributed.cli.dask_worker", address, "--nworkers", "2", "--nthreads", "1"]
+    running = [
+        subprocess.Popen([*module, *command], **quiet)
+        for command in (scheduler, [*worker, "--no-dashboard"])
+    ]
+    try:
+        yield running[0]
+    finally:
+        for process in running:
+            process.terminate()
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(timeout=20)
+            process.kill()
+            process.wait()
+
+
+@pytest.mark.long
+@pytest.mark.filterwarnings("ignore")
+def test_a_lost_scheduler_costs_nothing_that_is_done(frame, path, tmp_path):
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    work, address = tmp_path / "work", f"tcp://127.0.0.1:{port}"
+    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}), programs(port) as scheduler:
+        client = distributed.Client(address, timeout=60)
+        client.wait_for_workers(2, timeout=60)
+        kill_when(work, 10, scheduler.pid)
+        with pytest.raises((OSError, distributed.CancelledError, RuntimeError)):
+            fit_files(learner(), path, "y", folder=work, client=client)
+        with contextlib.suppress(Exception):
+            client.close(timeout=2)
+    time.sleep(1)
+    done = {file: file.stat().st_mtime_ns for file in work.glob("models/0000/*")}
+    assert 10 <= len(done) < BLOCKS
+    with programs(port):
+        fitted = fit_files(learner(), path, "y", folder=work, client=address)
+    assert all(file.stat().st_mtime_ns == when for file, when in done.items())
+    expected = learner().fit(frame.drop("y"), frame["y"].to_numpy())
+    assert_same(fitted, expected, frame.drop("y"))
