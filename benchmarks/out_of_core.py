@@ -130,7 +130,7 @@ def child_audit(n):
     X = rng.normal(size=(n, COLUMNS))
     y = X[:, 0] + rng.normal(size=n) > 0
     start = time.process_time()
-    audit(GaussianNB(), X, y, design={"n_pairs": 2}, verbose=-1)
+    audit(GaussianNB(), X, y, n_pairs=2)
     print(json.dumps({"audit": time.process_time() - start}))
 
 

@@ -339,6 +339,7 @@ def test_a_tie_at_a_cut_is_refused(tmp_path):
     starts = np.array([0, 4], dtype=np.int64)
     parts = (starts, cells.astype(np.int64), ranks)
     folder.write(order.rank_file(0), *[part.tobytes() for part in parts])
-    assert ordering.find_cuts(folder, order, 1, [1, 3]).tolist() == ranks[[1, 3]].tolist()
+    found = ordering.find_cuts(folder, order, 1, [1, 3], lambda work: work(0))
+    assert found.tolist() == ranks[[1, 3]].tolist()
     with pytest.raises(RuntimeError, match="same 64-bit rank"):
-        ordering.find_cuts(folder, order, 1, [2])
+        ordering.find_cuts(folder, order, 1, [2], lambda work: work(0))

@@ -253,7 +253,7 @@ class _Fit:
                 write_kept(job.table, _kept_block(place), rows)
         job.train(training)
         job.folder.write(f"done/{cut.order.name}", b"")
-        for step in ("blocks", "hash", "rank"):
+        for step in ("blocks", "hash", "rank", "cut"):
             job.folder.remove(f"{step}/{cut.order.name}")
 
     def _seen(self, plan: Plan, earlier: Order | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:

@@ -67,8 +67,12 @@ class Job:
         """Find the ranks at which the blocks of a partition end."""
         places = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
         inside = [place for place in places if place < plan.n]
-        cuts = find_cuts(self.folder, order, self.table.n_pieces, inside)
-        return Cut(order, plan.n_blocks, cuts)
+        return Cut(order, plan.n_blocks, self._find_cuts(order, inside))
+
+    def _find_cuts(self, order: Order, places: Sequence[int]) -> NDArray[np.uint64]:
+        files = [order.cut_file(bucket) for bucket in range(order.n_buckets)]
+        each = partial(self.do, files=files, what="buckets cut")
+        return find_cuts(self.folder, order, self.table.n_pieces, places, each)
 
     def route(self, cut: Cut) -> None:
         """Write the rows of a partition block by block."""
@@ -107,7 +111,7 @@ class Job:
             surplus = key.child("surplus", n).allow_pickle()
             last = Order("surplus", surplus, bits, plan.decimals, last)
             self.rank([last])
-            [limit] = find_cuts(self.folder, last, self.table.n_pieces, [plan.n])
+            [limit] = self._find_cuts(last, [plan.n])
             last = replace(last, limit=int(limit))
         return last
 

@@ -11,8 +11,9 @@ Files of one order: ``hash/<order>/<piece>`` (hashes by bucket; the bucket of ea
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -71,6 +72,10 @@ class Order:
     def rank_file(self, bucket: int) -> str:
         """Name of the file with the ranks of a bucket."""
         return f"rank/{self.name}/{bucket:06d}"
+
+    def cut_file(self, bucket: int) -> str:
+        """Name of the file with the ranks of a bucket that lie near a cut."""
+        return f"cut/{self.name}/{bucket:06d}"
 
 
 def bucket_bits(n: int) -> int:
@@ -198,20 +203,28 @@ def cells_of(folder: Folder, order: Order, n_pieces: int) -> NDArray[np.int64]:
     return total
 
 
-def ranks_in_cells(
+def write_ranks_in_cells(
     folder: Folder, order: Order, n_pieces: int, cells: NDArray[np.intp], bucket: int
-) -> Ranks:
-    """Return the ranks of a bucket that lie in some cells of the histogram."""
+) -> None:
+    """Write the ranks of a bucket that lie in some cells of the histogram: few of them."""
     with folder.open(order.rank_file(bucket)) as stream:
         n = int(_read(stream, np.int64, n_pieces * _WORD, 1)[0])
         ranks = _read(stream, np.uint64, _rank_head(n_pieces), n)
     wanted = np.zeros(1 << CELL_BITS, dtype=bool)
     wanted[cells] = True
-    return ranks[wanted[_cells(ranks)]]
+    folder.write(order.cut_file(bucket), ranks[wanted[_cells(ranks)]].tobytes())
 
 
-def find_cuts(folder: Folder, order: Order, n_pieces: int, places: Sequence[int]) -> Ranks:
+def find_cuts(
+    folder: Folder,
+    order: Order,
+    n_pieces: int,
+    places: Sequence[int],
+    each_bucket: Callable[[Callable[[int], None]], None],
+) -> Ranks:
     """Return the ranks that stand at some places of the sorted order, counted from 0.
+
+    ``each_bucket`` does a piece of work on every bucket.
 
     Raises
     ------
@@ -220,10 +233,9 @@ def find_cuts(folder: Folder, order: Order, n_pieces: int, places: Sequence[int]
     """
     ends = np.cumsum(cells_of(folder, order, n_pieces))
     cells = np.searchsorted(ends, places, side="right")
-    found = [
-        ranks_in_cells(folder, order, n_pieces, cells, bucket) for bucket in range(order.n_buckets)
-    ]
-    ranks = np.sort(np.concatenate(found))
+    each_bucket(partial(write_ranks_in_cells, folder, order, n_pieces, cells))
+    found = [folder.read(order.cut_file(bucket)) for bucket in range(order.n_buckets)]
+    ranks = np.sort(np.concatenate([np.frombuffer(part, dtype=np.uint64) for part in found]))
     first = np.searchsorted(ranks, cells.astype(np.uint64) << np.uint64(64 - CELL_BITS))
     before = np.where(cells > 0, ends[cells - 1], 0)
     at = first + np.asarray(places) - before
