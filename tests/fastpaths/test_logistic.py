@@ -17,7 +17,7 @@ from sklearn.utils._param_validation import InvalidParameterError
 
 from replearn.execution.fitting import Block, fit_one_block
 from replearn.fastpaths import logistic
-from replearn.fastpaths.logistic import fit_plain_logistic
+from replearn.fastpaths.linear import fit_plain_logistic
 
 
 def sample(seed, n=300, d=7, scale=1.0, classes=2):

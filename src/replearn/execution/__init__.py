@@ -5,7 +5,7 @@ Faster ways to the same result plug in from `replearn.fastpaths`; nothing here n
 
 from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting import fit_blocks
-from replearn.execution.partition import make_blocks
+from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.execution.plugins import plain_loop, use_fastpaths
 from replearn.execution.runtime import (
     Progress,
@@ -14,7 +14,6 @@ from replearn.execution.runtime import (
     one_thread,
     side_by_side,
 )
-from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.time_limit import time_limit
 from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel, model_predictions
 

@@ -7,36 +7,16 @@ unknown labels is an error that names the block, never a vote.
 
 from __future__ import annotations
 
-import contextlib
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.execution.runtime import naming
 from replearn.tables import n_rows, own_rows
 
 _ROUNDING = 1e-6
 """So far outside of [0, 1] a probability may lie: sums of float32."""
-
-
-@contextlib.contextmanager
-def naming(learner: Any, name: str) -> Iterator[None]:
-    """Say in an error which learner and which block it comes from; its type stays what it was.
-
-    A learner that ends the process by ``sys.exit`` is an error too: nobody asked it to.
-    """
-    where = f"{type(learner).__name__} failed on {name}"
-    try:
-        yield
-    except SystemExit as error:
-        raise RuntimeError(f"{where}: it called sys.exit({error.code!r})") from error
-    except Exception as error:
-        if len(error.args) == 1 and isinstance(error.args[0], str):
-            error.args = (f"{where}: {error.args[0]}",)
-        else:
-            error.add_note(where)
-        raise
 
 
 def ask_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:

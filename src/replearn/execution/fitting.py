@@ -25,12 +25,18 @@ from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
-from replearn.execution.asking import naming
 from replearn.execution.constant import ConstantVote
+from replearn.execution.partition import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import Progress, Shelf, active_store, no_autologging, one_thread
-from replearn.execution.seeds import keyed_seeds, random_state_names, set_seeds
-from replearn.execution.time_limit import active_guard
+from replearn.execution.runtime import (
+    ACTIVE_GUARD,
+    Progress,
+    Shelf,
+    active_store,
+    naming,
+    no_autologging,
+    one_thread,
+)
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
@@ -220,7 +226,7 @@ def _run(
     estimator: Any, work: Iterator[Block], n_blocks: int, n_jobs: int | None
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
-    workers, guard = effective_n_jobs(n_jobs), active_guard()
+    workers, guard = effective_n_jobs(n_jobs), ACTIVE_GUARD.get()
     if guard is not None:
         yield from guard.run(_watched(estimator, work), _fit_batch, workers)
         return

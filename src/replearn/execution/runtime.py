@@ -1,4 +1,4 @@
-"""What surrounds a run: one thread for BLAS and OpenMP, progress, a store of blocks, a deadline.
+"""What surrounds a run: one thread, progress, a store of blocks, a deadline, errors with a name.
 
 Sums split over threads are rounded differently, so the number of threads would change bits.
 """
@@ -273,3 +273,26 @@ class _Watch:
 def _look(model: Any) -> None:
     del model
     check_clock()
+
+
+ACTIVE_GUARD: ContextVar[Any] = ContextVar("replearn_time_limit", default=None)
+"""The worker processes of `time_limit`, if one is in place."""
+
+
+@contextlib.contextmanager
+def naming(learner: Any, name: str) -> Iterator[None]:
+    """Say in an error which learner and which block it comes from; its type stays what it was.
+
+    A learner that ends the process by ``sys.exit`` is an error too: nobody asked it to.
+    """
+    where = f"{type(learner).__name__} failed on {name}"
+    try:
+        yield
+    except SystemExit as error:
+        raise RuntimeError(f"{where}: it called sys.exit({error.code!r})") from error
+    except Exception as error:
+        if len(error.args) == 1 and isinstance(error.args[0], str):
+            error.args = (f"{where}: {error.args[0]}",)
+        else:
+            error.add_note(where)
+        raise

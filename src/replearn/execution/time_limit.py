@@ -11,10 +11,10 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from contextlib import contextmanager
-from contextvars import ContextVar
 from typing import Any
 
 from replearn import compat
+from replearn.execution.runtime import ACTIVE_GUARD
 from replearn.records.checks import check_positive
 
 _READY_SECONDS = 0.05
@@ -53,11 +53,11 @@ def time_limit(seconds: float) -> Iterator[None]:
     if compat.ProcessPoolExecutor is None:
         raise RuntimeError("time_limit needs joblib's worker processes, which have moved")
     guard = Guard(float(seconds))
-    token = _ACTIVE.set(guard)
+    token = ACTIVE_GUARD.set(guard)
     try:
         yield
     finally:
-        _ACTIVE.reset(token)
+        ACTIVE_GUARD.reset(token)
         guard.end()
 
 
@@ -127,14 +127,6 @@ class Guard:
             ) from error
         waiting.popleft()
         return result
-
-
-_ACTIVE: ContextVar[Guard | None] = ContextVar("replearn_time_limit", default=None)
-
-
-def active_guard() -> Guard | None:
-    """Return the guard of the limit in place, if any."""
-    return _ACTIVE.get()
 
 
 def _is_late(future: Future[Any], deadline: float) -> bool:

@@ -22,9 +22,9 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution import plugins
-from replearn.execution.asking import ask_codes, ask_numbers, ask_probabilities, naming
+from replearn.execution.asking import ask_codes, ask_numbers, ask_probabilities
 from replearn.execution.plugins import Member, Voter
-from replearn.execution.runtime import one_thread
+from replearn.execution.runtime import naming, one_thread
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 
 CHUNK = 768

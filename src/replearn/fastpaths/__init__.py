@@ -13,8 +13,7 @@ from replearn.execution.constant import ConstantVote
 from replearn.execution.plugins import Plugin, register
 from replearn.fastpaths.bayes import GaussianVoter
 from replearn.fastpaths.boosting import BoostingVoter
-from replearn.fastpaths.linear import LINEAR, LinearVoter
-from replearn.fastpaths.logistic import fit_plain_logistic
+from replearn.fastpaths.linear import LINEAR, LinearVoter, fit_plain_logistic
 from replearn.fastpaths.pipelines import EncodedVoter, FoldedVoter, PipelineVoter
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, ConstantVoter, RowwiseVoter
 from replearn.fastpaths.trees import FORESTS, TREES, TreeVoter
