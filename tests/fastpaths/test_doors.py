@@ -8,7 +8,7 @@ from sklearn.linear_model import LogisticRegression
 
 from replearn import compat
 from replearn.execution import Panel, fit_blocks
-from replearn.fastpaths import logistic
+from replearn.fastpaths import linear
 from replearn.fastpaths.boosting import BoostingVoter
 from replearn.fastpaths.rowwise import RowwiseVoter
 from replearn.randomness import SharedKey

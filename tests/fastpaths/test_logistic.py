@@ -16,7 +16,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils._param_validation import InvalidParameterError
 
 from replearn.execution.fitting import Block, fit_one_block
-from replearn.fastpaths import logistic
+from replearn.fastpaths import linear
 from replearn.fastpaths.linear import fit_plain_logistic
 
 
@@ -41,7 +41,7 @@ def assert_same_model(ours, theirs):
 
 
 def test_the_short_way_is_open_with_the_pinned_versions():
-    assert logistic._same_bits_here()
+    assert linear._same_bits_here()
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -177,10 +177,10 @@ def test_another_order_of_summation_closes_the_short_way(monkeypatch):
     def other_order(X, target, strength):
         return lambda coef: objective(X[::-1].copy(), target[::-1].copy(), strength)(coef)
 
-    objective = logistic._objective
-    monkeypatch.setattr(logistic, "_objective", other_order)
-    logistic._same_bits_here.cache_clear()
+    objective = linear._objective
+    monkeypatch.setattr(linear, "_objective", other_order)
+    linear._same_bits_here.cache_clear()
     try:
         assert not fit_plain_logistic(LogisticRegression(), *sample(0))
     finally:
-        logistic._same_bits_here.cache_clear()
+        linear._same_bits_here.cache_clear()
