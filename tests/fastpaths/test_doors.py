@@ -27,7 +27,7 @@ def panel(estimator, n_jobs=None):
 def test_without_the_loss_scikit_learn_fits(monkeypatch):
     expected = panel(LogisticRegression()).vote_counts(X)
     monkeypatch.setattr(compat, "HalfBinomialLoss", None)
-    assert not logistic.fit_plain_logistic(LogisticRegression(), X[:150], Y[:150])
+    assert not linear.fit_plain_logistic(LogisticRegression(), X[:150], Y[:150])
     np.testing.assert_array_equal(panel(LogisticRegression()).vote_counts(X), expected)
 
 
