@@ -17,6 +17,7 @@ from replearn.auditing._statistics import Estimate, mean_limits, percent
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.records.text import aligned, html_table
+from replearn.tables.pandas import import_pandas
 
 Floats = NDArray[np.float64]
 _HEAD = ("", "flips", "spread", "estimated", "certified", "RMSE")
@@ -138,9 +139,7 @@ class RegressionAudit:
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with one line per regressor."""
-        import pandas as pd
-
-        return pd.json_normalize(self.to_dict()["regressors"])
+        return import_pandas().json_normalize(self.to_dict()["regressors"])
 
     def to_markdown(self) -> str:
         """Return the report as Markdown."""

@@ -17,6 +17,7 @@ from replearn.auditing._measurement import Measurement
 from replearn.records.checks import check_choice, check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
+from replearn.tables.pandas import import_pandas
 
 READERS = ("python", "command")
 
@@ -141,9 +142,7 @@ class AuditResult(Measurement):
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with one line per contender."""
-        import pandas as pd
-
-        return pd.DataFrame(_summary.contender_lines(self._values))
+        return import_pandas().DataFrame(_summary.contender_lines(self._values))
 
     def __repr__(self) -> str:
         names = ", ".join(c.name for c in self.contenders)

@@ -17,6 +17,7 @@ from replearn.auditing._usefulness import Answers, Usefulness, majority, usefuln
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
 from replearn.tables import n_rows, own_rows
+from replearn.tables.pandas import import_pandas
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,10 +77,8 @@ class ModelComparison:
 
     def frame(self) -> Any:
         """Return a pandas DataFrame of the rows with different predictions."""
-        import pandas as pd
-
         rows = self.flipped
-        return pd.DataFrame(
+        return import_pandas().DataFrame(
             {"row": rows, "a": self.predictions_a[rows], "b": self.predictions_b[rows]}
         )
 

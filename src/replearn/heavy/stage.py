@@ -19,6 +19,7 @@ from replearn.heavy.label_rule import first_labels, first_labels_of_counts, labe
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
+from replearn.tables.pandas import import_pandas
 
 
 class HeavyPoints:
@@ -65,12 +66,10 @@ class HeavyPoints:
 
     def frame(self) -> Any:
         """Return the members as a pandas DataFrame: features, mass and label."""
-        import pandas as pd
-
         rows = self.points.toarray() if hasattr(self.points, "toarray") else self.points
         if hasattr(rows, "columns"):
             rows = {name: list(rows[name]) for name in rows.columns}
-        return pd.DataFrame(rows).assign(mass=self.masses, label=self.labels)
+        return import_pandas().DataFrame(rows).assign(mass=self.masses, label=self.labels)
 
     @property
     def remembered(self) -> Points:

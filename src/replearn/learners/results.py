@@ -9,6 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.tables.pandas import import_pandas
+
 _NO_COLUMNS = ("classes", "decision_threshold", "overruled")
 
 
@@ -27,9 +29,7 @@ class InWords:
 
     def frame(self) -> Any:
         """Return a pandas DataFrame."""
-        import pandas as pd
-
-        return pd.DataFrame(self.columns())
+        return import_pandas().DataFrame(self.columns())
 
     def __len__(self) -> int:
         return len(self.answer)
