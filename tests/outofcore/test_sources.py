@@ -43,8 +43,18 @@ def parquet(frame, place):
 
 
 def arrow(frame, place):
-    frame.write_ipc(place / "rows.arrow", record_batch_size=300)
-    return str(place / "rows.arrow")
+    table = frame.to_arrow()
+    path = str(place / "rows.arrow")
+    with pa.ipc.new_file(path, table.schema) as writer:
+        writer.write_table(table, max_chunksize=300)
+    return path
+
+
+def feather(frame, place):
+    if int(pa.__version__.split(".")[0]) < 16:
+        pytest.skip("this pyarrow does not read texts as views, which polars writes")
+    frame.write_ipc(place / "rows.feather")
+    return str(place / "rows.feather")
 
 
 def text(frame, place):
@@ -61,6 +71,7 @@ def several(frame, place):
 SOURCES = {
     "parquet": parquet,
     "arrow": arrow,
+    "feather": feather,
     "csv": text,
     "list": several,
     "pattern": lambda frame, place: [several(frame, place)[0].with_name("*.parquet")],
