@@ -190,12 +190,24 @@ def _column(
         "name": name if isinstance(name, int) else str(name),
         "kinds": {word: count for word, count in counts.items() if count},
         "steps": _steps(values[:ROUNDED_ROWS], words, kinds),
-        "all": _distribution(values, words, kinds, _QUANTILES),
+        "all": _distribution(values, _others(words, kinds), _QUANTILES),
     }
     if second is not None:
-        parts = (values[second], words[second], kinds[second])
-        sketch["second"] = _distribution(*parts, _SECOND_QUANTILES)
+        places = np.flatnonzero(second)
+        others = _others(words, kinds, places)
+        sketch["second"] = _distribution(values.take(places), others, _SECOND_QUANTILES)
     return sketch
+
+
+def _others(
+    words: NDArray[np.uint64], kinds: NDArray[np.uint8], places: NDArray[np.intp] | None = None
+) -> NDArray[np.uint64]:
+    """Return the words of cells that are neither numbers nor times nor missing."""
+    if not kinds.any():
+        return words[:0]
+    if places is not None:
+        words, kinds = words.take(places), kinds.take(places)
+    return words[~_NUMBERLIKE[kinds] & (kinds != Kind.MISSING)]
 
 
 def _values(words: NDArray[np.uint64], kinds: NDArray[np.uint8]) -> NDArray[np.float64]:
@@ -208,19 +220,16 @@ def _values(words: NDArray[np.uint64], kinds: NDArray[np.uint8]) -> NDArray[np.f
 
 
 def _distribution(
-    values: NDArray[np.float64],
-    words: NDArray[np.uint64],
-    kinds: NDArray[np.uint8],
-    n_quantiles: int,
+    values: NDArray[np.float64], others: NDArray[np.uint64], n_quantiles: int
 ) -> dict[str, Any]:
     n = len(values)
     levels = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
     places = np.ceil(levels * n).astype(np.intp) - 1
     ordered = np.sort(values)
-    others = words[~_NUMBERLIKE[kinds] & (kinds != Kind.MISSING)]
+    finite = ordered[: ordered.searchsorted(np.inf)]
     return {
         "quantiles": [None if q == np.inf else _short(q) for q in ordered[places].tolist()],
-        "levels": _levels(ordered[ordered < np.inf], others, max(1, int(np.ceil(RARE * n)))),
+        "levels": _levels(finite, others, max(1, int(np.ceil(RARE * n)))),
     }
 
 
