@@ -63,7 +63,7 @@ def audit(  # noqa: PLR0913
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         All rows, in the order of the file.
     y : array-like of shape (n,)
-        Labels of any kind.
+        Labels of any kind; for numbers see `audit_regression`.
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
     design : dict, default=None
