@@ -78,7 +78,7 @@ ROOMS = {
     "replearn.primitives": "Replicable choices: coins, quantiles, selection",
     "replearn.heavy": "Points that occur often",
     "replearn.auditing": "Measurements and displays",
-    "replearn.outofcore": "files larger than memory, and Dask",
+    "replearn.outofcore": "Files larger than memory, and Dask",
     "replearn.persistence": "Model files",
     "replearn.testing": "Conformance checks for your own learner, an assertion about flips",
     "replearn.lab": "Experiments of the paper",

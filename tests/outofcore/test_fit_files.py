@@ -309,6 +309,8 @@ def test_errors_say_what_to_do(frame, tmp_path):
     path = write(frame, tmp_path)
     with pytest.raises(TypeError, match="PointwiseReplicableClassifier"):
         fit_files(GaussianNB(), path, "y")
+    with pytest.raises(ValueError, match="client= needs folder="):
+        fit_files(learner(), path, "y", client="tcp://127.0.0.1:1")
     with pytest.raises(ValueError, match="no column 'z'"):
         fit_files(learner(), path, "z")
     with pytest.raises(ValueError, match="among the features"):

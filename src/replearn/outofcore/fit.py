@@ -146,6 +146,8 @@ def fit_files(
             f"learner={learner!r} must be a PointwiseReplicableClassifier: other learners need "
             "their sample in memory."
         )
+    if client is not None and folder is None:
+        raise ValueError("client= needs folder=: storage that all workers see.")
     learner._validate_params()
     with nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory() as home:
         work, rows = Folder(home), open_rows(source, Folder(home))
