@@ -5,8 +5,6 @@ Each of them is necessary: leaving one out breaks the number on the certificate.
 
 from dataclasses import dataclass
 
-from replearn.exceptions import CertificateError
-
 
 @dataclass(frozen=True)
 class Assumption:
@@ -117,27 +115,3 @@ _TEXTS = {
 }
 
 ASSUMPTIONS: dict[str, Assumption] = {code: Assumption(code, text) for code, text in _TEXTS.items()}
-
-
-def assumption(code: str) -> Assumption:
-    """Look an assumption up by its code.
-
-    Parameters
-    ----------
-    code : str
-        One of ``ASSUMPTIONS``.
-
-    Returns
-    -------
-    Assumption
-        The listed item.
-
-    Examples
-    --------
-    >>> assumption("random-function").text
-    'The keyed hash behaves like a random function: a computational assumption.'
-    """
-    try:
-        return ASSUMPTIONS[code]
-    except KeyError:
-        raise CertificateError(f"assumptions: {code!r} is not a known assumption") from None

@@ -227,10 +227,6 @@ class Certificate(Record):
             raise CertificateError(f"n_available: {available} is smaller than n = {design.n}")
 
     # -- JSON ------------------------------------------------------------------------------------
-    def to_dict(self) -> dict[str, Any]:
-        """Return the certificate as JSON values."""
-        return {**self._content(), "digest": self.digest}
-
     def _content(self) -> dict[str, Any]:
         return {
             "format": FORMAT,

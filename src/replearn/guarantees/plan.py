@@ -256,10 +256,6 @@ class Plan(Record):
             "reachable": self.reachable,
         }
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the plan as JSON values."""
-        return {**self._content(), "digest": self.digest}
-
     @classmethod
     def from_json(cls, text: str) -> "Plan":
         """Read a plan from JSON text and compute it again; a changed plan is refused.

@@ -251,10 +251,15 @@ class Record:
     task: str
     n: Any
     certified: Any
+    digest: Any
+
+    def _content(self) -> dict[str, Any]:
+        """Return everything but the digest as JSON values."""
+        raise NotImplementedError
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
-        raise NotImplementedError
+        return {**self._content(), "digest": self.digest}
 
     def _rows(self) -> list[tuple[str, str]]:
         raise NotImplementedError
