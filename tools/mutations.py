@@ -53,13 +53,13 @@ def patched(source: Path, mutation: Mutation) -> str:
     return text.replace(mutation.old, mutation.new)
 
 
-def start(copy: Path, tests: tuple[str, ...]) -> int:
+def start(copy: Path, tests: tuple[str, ...], seconds: int = SECONDS) -> int:
     """Run tests against a copy of the source in a fork; what they say goes beside the copy."""
     sys.stdout.flush()
     child = os.fork()
     if child:
         return child
-    signal.alarm(SECONDS)
+    signal.alarm(seconds)
     told = os.open(copy / "told", os.O_CREAT | os.O_WRONLY | os.O_TRUNC)
     os.dup2(told, 1)
     os.dup2(told, 2)
@@ -121,7 +121,7 @@ def _replace(copy: Path, mutation: Mutation, text: str, stamp: int) -> str:
 def sound_tests_pass(copy: Path, mutations: list[Mutation]) -> str:
     """Run all named tests on the source as it is; return what fails."""
     tests = tuple(dict.fromkeys(test for mutation in mutations for test in mutation.tests))
-    _, status = os.waitpid(start(copy, tests), 0)
+    _, status = os.waitpid(start(copy, tests, 6 * SECONDS), 0)
     return "" if status == 0 else (copy / "told").read_text(encoding="utf-8")[-3000:]
 
 
@@ -134,7 +134,8 @@ def write(outcomes: list[Outcome]) -> None:
     order = {mutation.name: place for place, mutation in enumerate(MUTATIONS)}
     for outcome in sorted(outcomes, key=lambda outcome: order[outcome.mutation.name]):
         where = f"`src/replearn/{outcome.mutation.file}`"
-        lines.append(f"| {outcome.mutation.name} | {where} | `{outcome.by}` |")
+        by = outcome.by.partition("[")[0]
+        lines.append(f"| {outcome.mutation.name} | {where} | `{by}` |")
     after = rest.split(END)[1]
     page.write_text("\n".join([before + BEGIN, *lines, END + after]), encoding="utf-8")
 

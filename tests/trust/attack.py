@@ -127,8 +127,8 @@ def attack(claim: Claim, *, tries: int, steps: int, pairs: int, seed: int = 0) -
 def _ratio(claim: Claim, place: np.ndarray) -> float:
     case = claim.case(place)
     certified = claim.certified(case)
-    # A promise of (nearly) 1 says nothing, and one of (nearly) 0 is a matter of rounding only.
-    least = 1e-6 if claim.exact else claim.least
+    # A promise of (nearly) 1 says nothing, and rare events would not be seen in the simulation.
+    least = 0.01 if claim.exact else claim.least
     return claim.value(case) / certified if least <= certified <= claim.most else -certified
 
 
