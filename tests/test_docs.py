@@ -53,7 +53,7 @@ def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     assert run_code(page.read_text(), page.name) > 0, "a guide without code answers no task"
 
 
-@pytest.mark.statistical
+@pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_examples_run(example, monkeypatch):
     matplotlib = pytest.importorskip("matplotlib")
