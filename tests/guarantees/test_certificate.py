@@ -120,6 +120,7 @@ OTHERS = {
     "heavy, small mass": {"n": 4000, "rho": 0.3, "beta": 0.05, "gamma": 0.3, **LAW, **CORE},
     "one heavy point": {"n": 9000, "nu": 0.1, "kappa": 20.0, "rho": 0.3, "beta": 0.05},
     "heavy labels": LABELS,
+    "heavy labels, several classes": {**LABELS, "k": 200, "n_classes": 3},
     "heavy labels, whole set": LABELS,
     "heavy labels, small mass": {
         **LABELS, "core_k": 90, "core_band": 0.8, "core_points": 5, "n": 4000, "gamma": 0.3,
