@@ -26,7 +26,7 @@ BASES = {
 }
 KEY = "fuzz"
 LONG = pytest.mark.long
-PIECES = 8
+PIECES = 4
 
 
 @pytest.fixture(scope="module", params=BASES)
@@ -84,8 +84,8 @@ def test_some_changed_bytes(written, tmp_path):
 @LONG
 @pytest.mark.parametrize("piece", range(PIECES))
 def test_every_changed_byte(written, tmp_path, piece, record_property):
-    """All single bytes, some masks each: more than 10^5 changed files over all pieces."""
-    masks = (0x01, 0x10, 0x80, 0xFF)
+    """All single bytes, two changes each: 670,000 files over all pieces."""
+    masks = (0x01, 0xFF)
     count, unnoticed = check_flips(written, tmp_path, piece, PIECES, masks)
     record_property("changed files", count)
     assert count >= len(masks) * (len(written[0]) // PIECES)

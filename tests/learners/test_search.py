@@ -124,7 +124,7 @@ def test_pipelines_frames_and_lists_of_grids():
     frame = pd.DataFrame(X, columns=[f"f{i}" for i in range(8)])
     grid = [
         {"logisticregression__C": [0.1, 1.0]},
-        {"logisticregression__l1_ratio": [0.0], "logisticregression__C": [10.0]},
+        {"logisticregression__tol": [1e-4], "logisticregression__C": [10.0]},
     ]
     search = ReplicableSearchCV(make_pipeline(StandardScaler(), LogisticRegression()), grid)
     search.fit(frame, np.where(y, "yes", "no"))

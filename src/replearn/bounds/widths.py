@@ -148,6 +148,14 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
         yield from (w for w in _lattice(first, max(last, first)) if w <= last * (1.0 + 1e-9))
 
 
+MOST_CELLS, FEWER_CELLS = 2**28, 2**22
+"""Widths times counts that are looked at together: 2 GB.
+
+Beyond (3,000 blocks and very narrow laws) some hundred widths of equal ratios are tried instead of
+all; what is certified is computed from the width that is chosen.
+"""
+
+
 def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
     """Yield increasing widths whose largest value of H on the grid stays within the budget."""
     coarse = np.sin(np.linspace(0.0, math.pi / 2.0, COARSE_WIDTHS + 1))
@@ -155,6 +163,11 @@ def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
     first = np.flatnonzero(estimate.largest_flips(coarse[1:], every=4) <= rho * (1.0 + 1e-4))
     for cell in first:
         widths = _lattice(coarse[cell], coarse[cell + 1])
+        if len(widths) * estimate.n_blocks > MOST_CELLS:
+            few = max(2, FEWER_CELLS // estimate.n_blocks)
+            first_width, last_width = float(widths[0]), float(widths[-1])
+            spread = np.geomspace(first_width, last_width, few)
+            widths = np.array([_round_up(width) for width in spread.tolist()])
         yield from widths[estimate.largest_flips(widths) <= rho].tolist()
 
 
