@@ -280,7 +280,7 @@ def test_frames_arrays_and_sparse_rows_give_one_answer(data):
 
 
 # scikit-learn 1.6 warns whoever reads the columns of "remainder".
-@pytest.mark.filterwarnings("ignore:\nThe format of the columns of:FutureWarning")
+@pytest.mark.filterwarnings(r"ignore:\s*The format of the columns of:FutureWarning")
 def test_mixed_frame_with_everything_learned_inside_the_blocks():
     rng = np.random.default_rng(0)
     X = pd.DataFrame(
