@@ -118,6 +118,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     add_data_arguments(parser, "")
     parser.add_argument("--pairs", type=int, default=2)
+    parser.add_argument("--models", help="learners whose names begin so: logistic, tree")
     options = parse(parser)
     rows = []
     wanted = options.sets.split(";") if options.sets else None
@@ -127,6 +128,8 @@ def main():
         # one column per category, which depends on the file's list of categories only
         table = pd.get_dummies(frame).to_numpy(dtype=np.float64)
         for learner, base in learners():
+            if not learner.startswith(options.models or ""):
+                continue
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 (single, flips, rule, ours, most, drawn), blocks = measure(base, table, y, options)

@@ -111,14 +111,11 @@ def main():
     for name in options.sets.split(","):
         table = load(options, name)
         for model in options.models.split(","):
-            pairs = [
-                cells.compute(
-                    (name, model, pair),
-                    lambda t=table, m=model, p=pair: run_pair(t, m, p, options),
-                )
-                for pair in range(options.pairs)
-            ]
-            for contender in pairs[0]:
+            work = [(name, model, pair) for pair in range(options.pairs)]
+            for place in () if options.only_report else work:
+                cells.compute(place, lambda t=table, p=place: run_pair(t, p[1], p[2], options))
+            pairs = [cell for cell in (cells.get(*place) for place in work) if cell is not None]
+            for contender in pairs[0] if pairs else ():
                 told = summary([pair[contender] for pair in pairs], table.y[table.test])
                 lines.append([f"{name}, {model}", contender, *told])
     write_report(options, lines, markdown_table(HEADER, lines))
