@@ -128,8 +128,8 @@ def _in_the_tail(placed: Sequence[Standing], first: str, rho: float) -> str:
 def _with_the_old_model(kept: Standing, before: Standing) -> str:
     return (
         f"If you still have the model in use, {kept.contender}: {_average(kept)} instead of "
-        f"{percent(before.changed)}. It needs no key, promises nothing to who has not that model, "
-        "and keeps wrong answers as well."
+        f"{percent(before.changed)}. It needs no key, promises nothing to those who do not have "
+        "that model, and keeps wrong answers as well."
     )
 
 
