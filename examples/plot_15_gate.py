@@ -35,9 +35,9 @@ except AssertionError as error:
     print(error)
 
 # %%
-# Two replicable models with one key pass the same gate, and are as accurate here. (This is not so
-# for every setting: of six that were tried, with leaves of 5 or 20 rows and 80, 264 or 704 fits, one
-# did not pass, with 2.5 % of the predictions changed.)
+# Two replicable models with one key pass the same gate, and are as accurate here. (Not with every
+# setting: of six that were tried, with leaves of 5 or 20 rows and 80, 264 or 704 fits, one did not
+# pass, with 2.5 % of the predictions changed.)
 learner = PointwiseReplicableClassifier(
     DecisionTreeClassifier(min_samples_leaf=5), rho=0.1, max_fits=264, shared_key="gate-2026"
 )
