@@ -165,6 +165,16 @@ def test_the_verdict_names_the_price(other, outcome, words):
     assert verdict["headline"].split(":")[0] in result._repr_html_()
 
 
+def test_nothing_that_is_not_worth_it_is_advised_on_average():
+    told = judged(Cut(at=1.9, moves=0)).to_dict()["verdict"]  # never flips, and gives a class up
+    assert told["advice"][0].startswith("If only the average counts, baseline: ")
+    assert told["advice"][0].endswith("no other one is worth its price.")
+    needs = {need["need"]: need["contender"] for need in told["needs"]}
+    assert needs["fewest changed predictions at a fair price"] == "baseline"
+    told = judged(Cut(moves=0)).to_dict()["verdict"]
+    assert told["advice"][0].startswith("If only the average counts, other: 0.00 %")
+
+
 def test_a_trade_is_called_a_trade():
     result = judged(Cut(at=1.25, moves=0), baseline=Cut(moves=5))
     assert result.to_dict()["verdict"]["outcome"] in ("worth it", "a trade")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,9 +15,6 @@ from replearn.auditing._statistics import percent
 TAIL = 0.99
 ENOUGH = 1.1
 """Flips up to a tenth above the fewest are as good as the fewest."""
-
-COSTLY = 0.01
-"""A price of more than one point of accuracy or of balanced accuracy is called a price."""
 
 TAIL_FACTOR = 1.5
 """A row in a hundred that flips at most this often, in units of rho, is no tail to speak of."""
@@ -71,27 +68,31 @@ def frontier(result: Measurement) -> list[Standing]:
     return [Standing(name, *place, best(name, 1), best(name, 2)) for name, place in places.items()]
 
 
-def advice(result: Measurement) -> list[str]:
-    """Say in words which contender to take for which need, with the price."""
+def advice(result: Measurement, too_dear: Collection[str]) -> list[str]:
+    """Say in words which contender to take for which need, with the price.
+
+    ``too_dear`` are the contenders that cost more than they bring on average.
+    """
     placed = frontier(result)
     first = result.contenders[0].name
     if len(placed) < 2 or first not in {p.contender for p in placed}:
         return []
     alone = [p for p in placed if p.contender != INCUMBENT]
-    told = [_on_average(alone, first), _in_the_tail(alone, first, result.rho)]
+    fair = [p for p in alone if p.contender not in too_dear]
+    told = [_on_average(fair, first), _in_the_tail(alone, first, result.rho)]
     kept = [p for p in placed if p.contender == INCUMBENT]
     told += [_with_the_old_model(kept[0], placed[0])] if kept else []
     return [sentence for sentence in told if sentence]
 
 
-def _on_average(placed: Sequence[Standing], first: str) -> str:
-    """Say what to take if only the mean counts, and whether plain bagging, or nothing, is enough.
-
-    Whoever loses more points than flips, and more than one, is not considered.
-    """
-    before = next(p for p in placed if p.contender == first)
-    fair = [p for p in placed if -p.points <= max(COSTLY, before.changed - p.changed)]
+def _on_average(fair: Sequence[Standing], first: str) -> str:
+    """Say what to take if only the mean counts, and whether bagging, or nothing, is enough."""
     fewest = min(fair, key=lambda p: p.changed)
+    if len(fair) == 1:
+        return (
+            f"If only the average counts, {first}: {percent(fewest.changed)} of the predictions "
+            "change, and no other one is worth its price."
+        )
     plain = [p for p in fair if p.contender in (first, BAGGING)]
     enough = [p for p in plain if p.changed <= ENOUGH * fewest.changed]
     if enough:
@@ -146,6 +147,7 @@ def _tail(place: Standing) -> str:
     return f"one row in a hundred changes in {percent(place.tail, 0)} of the pairs, {_price(place)}"
 
 
-def as_json(result: Measurement) -> dict[str, Any]:
+def as_json(result: Measurement, too_dear: Collection[str]) -> dict[str, Any]:
     """Return frontier and advice as JSON values."""
-    return {"frontier": [asdict(place) for place in frontier(result)], "advice": advice(result)}
+    places = [asdict(place) for place in frontier(result)]
+    return {"frontier": places, "advice": advice(result, too_dear)}

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.auditing._advice import COSTLY, as_json, often
+from replearn.auditing._advice import as_json, often
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent
 from replearn.auditing._usefulness import majority
@@ -20,7 +20,11 @@ COLLAPSED_RATIO, COLLAPSED_POINTS = 0.5, 0.1
 STABLE_ENOUGH = 0.002
 """A baseline that changes fewer predictions leaves nothing to gain."""
 
-OUTCOMES = ("worth it", "a trade", "unclear", "nothing to gain", "not worth it", "useless")
+COSTLY = 0.01
+"""A price of more than one point of accuracy or of balanced accuracy is called a price."""
+
+DEAR = "not worth it"
+OUTCOMES = ("worth it", "a trade", "unclear", "nothing to gain", DEAR, "useless")
 """From the best to the worst."""
 
 
@@ -213,7 +217,7 @@ def verdict(result: Measurement) -> dict[str, Any]:
             for j in judged
         ],
         "needs": _needs(result, judged) if judged else [],
-        **as_json(result),
+        **as_json(result, {j.name for j in judged if j.outcome == DEAR}),
     }
 
 
@@ -250,7 +254,7 @@ def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
 def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, str]]:
     """Which contender for which need; a constant answer serves none."""
     lost = {j.name for j in judged if j.outcome == "useless"}
-    spoiled = lost | {j.name for j in judged if j.outcome == "not worth it"}
+    spoiled = lost | {j.name for j in judged if j.outcome == DEAR}
     usable = [c for c in result.contenders if c.name not in lost]
     unspoiled = [c for c in usable if c.name not in spoiled]
     if not unspoiled:
@@ -259,14 +263,21 @@ def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, s
     recalls = [_recall(result, c.name, rarest.label) for c in usable]
     needs = [
         ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
-        ("fewest changed predictions", min(unspoiled, key=lambda c: float(c.flips.mean()))),
+        (
+            "fewest changed predictions at a fair price",
+            min(unspoiled, key=lambda c: float(c.flips.mean())),
+        ),
         ("no row that changes often", min(usable, key=often)),
         (f"most rows {str(rarest.label)!r} found", usable[int(np.argmax(recalls))]),
     ]
     promised = [c for c in unspoiled if _keeps_promise(c)]
     if promised:
-        needs.append(("a guarantee", min(promised, key=lambda c: float(c.flips.mean()))))
+        needs.append(("a guarantee", min(promised, key=_changed)))
     return [{"need": need, "contender": c.name} for need, c in needs]
+
+
+def _changed(c: ContenderResult) -> float:
+    return float(c.flips.mean())
 
 
 def _recall(result: Measurement, name: str, label: Any) -> float:

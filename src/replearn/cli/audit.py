@@ -111,7 +111,8 @@ def run(args: argparse.Namespace) -> int:
         groups=sample.groups,
         subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
-        shared_key=0 if key is None else key,
+        # The audit's own workers get it, and nobody else.
+        shared_key=0 if key is None else key.allow_pickle(),
         n_jobs=args.jobs,
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
