@@ -51,20 +51,32 @@ test-long: $(VENV)/.dev ## theorems, adversaries, faults, fuzz and load: under a
 TESTERS := pytest pytest-randomly pytest-xdist hypothesis siphash24 pyarrow
 ROOMS ?= tests/randomness tests/learners tests/persistence tests/corpus
 
-test-oldest: ## tests of randomness, learners and model files with the declared lower bounds
-	@$(PYTHON) -m venv .venv-oldest
-	@.venv-oldest/bin/python -m pip --disable-pip-version-check --quiet install --constraint constraints-oldest.txt --editable '.[all]' $(TESTERS)
-	@OMP_NUM_THREADS=1 .venv-oldest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
+# Installed once, and again when what they are made from changes; pip need not compile what no test imports.
+INSTALL = -m pip --disable-pip-version-check --quiet install --no-compile
+FRESH = $(PYTHON) -m venv --clear
+TEST_IN = OMP_NUM_THREADS=1 $(1)/bin/python -m pytest -n $(WORKERS) --dist worksteal -q
+
+.venv-oldest/.ready: pyproject.toml constraints-oldest.txt
+	@$(FRESH) .venv-oldest
+	@.venv-oldest/bin/python $(INSTALL) --constraint constraints-oldest.txt --editable '.[all]' $(TESTERS)
+	@touch $@
+
+test-oldest: .venv-oldest/.ready ## tests of randomness, learners and model files with the declared lower bounds
+	@$(call TEST_IN,.venv-oldest) $(ROOMS)
 
 test-newest: ## the same with the newest releases (PRE=--pre: also those to come)
 	@$(PYTHON) -m venv .venv-newest
-	@.venv-newest/bin/python -m pip --disable-pip-version-check --quiet install --upgrade $(PRE) --editable '.[all]' $(TESTERS)
-	@OMP_NUM_THREADS=1 .venv-newest/bin/python -m pytest -n $(WORKERS) --dist worksteal -q $(ROOMS)
+	@.venv-newest/bin/python $(INSTALL) --upgrade $(PRE) --editable '.[all]' $(TESTERS)
+	@$(call TEST_IN,.venv-newest) $(ROOMS)
 
+PARTNERS := xgboost lightgbm catboost skrub
 # torch is large: only where it is asked for.
-test-integrations: ## MLflow, XGBoost, LightGBM, CatBoost, skrub in an environment of their own (TORCH=1: torch, too)
+.venv-integrations/.ready$(if $(TORCH),-torch): pyproject.toml
 	@$(PYTHON) -m venv .venv-integrations
-	@.venv-integrations/bin/python -m pip --disable-pip-version-check --quiet install --editable '.[all,mlflow]' $(TESTERS) xgboost lightgbm catboost skrub $(if $(TORCH),torch skorch)
+	@.venv-integrations/bin/python $(INSTALL) --editable '.[all,mlflow]' $(TESTERS) $(PARTNERS) $(if $(TORCH),torch skorch)
+	@touch $@
+
+test-integrations: .venv-integrations/.ready$(if $(TORCH),-torch) ## MLflow, XGBoost, LightGBM, CatBoost, skrub in an environment of their own (TORCH=1: torch, too)
 	@OMP_NUM_THREADS=1 .venv-integrations/bin/python -m pytest -q tests/integrations
 
 release-check: $(VENV)/.dev ## build wheel and sdist, install the wheel in a fresh environment, run the demo

@@ -32,8 +32,6 @@ nitpicky = False
 myst_enable_extensions = ["colon_fence", "dollarmath", "deflist"]
 myst_heading_anchors = 4
 
-
-autosummary_generate = True
 numpydoc_show_class_members = False
 numpydoc_class_members_toctree = False
 autodoc_typehints = "none"
@@ -85,6 +83,9 @@ ROOMS = {
 }
 """Rooms with a reference page: what `__all__` names is on it."""
 
+# By name: `True` means the pages of the last build, and a new room would come one build late.
+autosummary_generate = [f"api/{room}.rst" for room in ROOMS]
+
 MORE_THEORY = {
     "IncumbentClassifier": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
@@ -96,8 +97,9 @@ MORE_THEORY = {
 
 
 def reference_pages(app: object) -> None:
-    """Write one page of the API reference per room, from its `__all__`."""
+    """Write one page of the API reference per room, from its `__all__`; drop what is gone."""
     folder = Path(__file__).parent / "api"
+    wanted = {f"{room}.rst" for room in ROOMS}
     seen: set[str] = {"__version__"}  # what `replearn` itself exports stands there only
     for room, title in ROOMS.items():
         names = [name for name in importlib.import_module(room).__all__ if name not in seen]
@@ -106,8 +108,12 @@ def reference_pages(app: object) -> None:
         lines += [f".. currentmodule:: {room}", "", ".. autosummary::", "   :toctree: generated/"]
         text = "\n".join([*lines, "", *(f"   {name}" for name in names), ""])
         page = folder / f"{room}.rst"
+        wanted |= {f"{room}.{name}.rst" for name in names}
         if not page.exists() or page.read_text(encoding="utf-8") != text:
             page.write_text(text, encoding="utf-8")
+    for page in [*folder.glob("*.rst"), *(folder / "generated").glob("*.rst")]:
+        if page.name not in wanted:
+            page.unlink()
 
 
 def theory_of(value: object) -> list[str]:

@@ -136,6 +136,7 @@ def audit(  # noqa: PLR0913
     if deadline is not None:
         wanted = _within(task, deadline, options, resume, effective_n_jobs(n_jobs))
         task = _shrunk(task, wanted, estimator, setting, options)
+        n_jobs = 1 if wanted.alone else n_jobs
     digest = "" if resume is None else data_digest(X, codes, group_of_row)
     finished = run_pairs(
         task,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -172,8 +173,8 @@ ENOUGH_ROWS, LEAST_ROWS = 10_000, 1000
 USED_SHARE = 0.8
 """The rest is for what was judged too low."""
 
-START_SECONDS = 4.0
-"""Starting worker processes costs about this much."""
+START_SECONDS, SLOWEST = 4.0, 20.0
+"""Starting worker processes costs about this much, times how slow a busy machine is."""
 
 STEEPEST, FLATTEST = 1.3, 0.5
 """Exponents of the time of a fit in its number of rows, as far as they are believed."""
@@ -185,6 +186,7 @@ class Affordable:
 
     train_size: int
     contenders: tuple[int, ...]  # places of those that are kept
+    alone: bool = False  # no time to start other processes
 
 
 @dataclass(frozen=True)
@@ -203,9 +205,13 @@ class Cost:
 def afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     """Choose rows and contenders for at least a few pairs before the deadline."""
     size, least = task.design.train_size, min(LEAST_ROWS, task.design.train_size)
+    began, used = runtime.now(), time.process_time()
     costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
-    left = deadline - runtime.now() - (START_SECONDS if n_jobs > 1 else 0.0)
-    seconds = USED_SHARE * n_jobs * max(left, 0.0)
+    waited = (runtime.now() - began) / max(time.process_time() - used, 1e-3)
+    slowness = min(max(waited, 1.0), SLOWEST)
+    left, start = max(deadline - runtime.now(), 0.0), slowness * START_SECONDS
+    alone = n_jobs == 1 or left < 2 * start
+    seconds = USED_SHARE * (left if alone else n_jobs * (left - start))
 
     def rows_for(places: tuple[int, ...]) -> int | None:
         def pairs(rows: int) -> float:
@@ -219,7 +225,7 @@ def afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
         # What lies between the first and the last can be missed most easily: bagging, usually.
         dearest = max(places[1:-1], key=lambda place: costs[place].at(enough))
         places = tuple(place for place in places if place != dearest)
-    return Affordable(rows_for(places) or least, places)
+    return Affordable(rows_for(places) or least, places, alone)
 
 
 def largest(pairs: Callable[[int], float], least: int, most: int) -> int | None:

@@ -8,7 +8,7 @@ import importlib
 import json
 import sys
 import zipfile
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -112,9 +112,9 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
 
 
-def read_sample(args: argparse.Namespace) -> Sample:
-    """Read the file and split it into features, labels and groups."""
-    table = read_table(args.data, wanted_kinds(args), encoding=args.encoding)
+def read_sample(args: argparse.Namespace, thin: Callable[[Any], Any] | None = None) -> Sample:
+    """Read the file, or the rows of it that are wanted; features, labels and groups apart."""
+    table = read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
     for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
             check_column(option, table.columns, args.data)

@@ -19,7 +19,9 @@ from replearn.cli import (
     say,
     say_all,
 )
+from replearn.cli._hurry import Thinning
 from replearn.cli._inputs import Sample, add_sample_arguments, base_model, read_key, read_sample
+from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
 
 if TYPE_CHECKING:
@@ -95,10 +97,12 @@ def run(args: argparse.Namespace) -> int:
         if getattr(args, name) is None:
             setattr(args, name, value)
     key = read_key(args.key_file)
-    sample = read_sample(args)
+    thin = _thinning(args, key)
+    sample = read_sample(args, thin)
     sample.tell(quiet=args.quiet)
     train_size = _train_size(args, sample)
-    say_all(_about_rows(train_size, sample), quiet=args.quiet)
+    about_rows = [*([] if thin is None else thin.told), *_about_rows(train_size, sample)]
+    say_all(about_rows, quiet=args.quiet)
     from replearn.auditing import audit
 
     base = base_model(args.model, sample.columns)
@@ -117,8 +121,7 @@ def run(args: argparse.Namespace) -> int:
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
     ).with_settings(reader="command", about=_about(args))
-    cut_short = (*result.cut_short, *_about_rows(train_size, sample))
-    result = dataclasses.replace(result, cut_short=cut_short)
+    result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
     if args.out:
         result.save(args.out, values=not args.hide_values)
         if not args.quiet:
@@ -144,6 +147,16 @@ def _check(args: argparse.Namespace) -> None:
     if_given(check_positive, "--budget", args.budget, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+
+
+def _thinning(args: argparse.Namespace, key: SharedKey | None) -> Thinning | None:
+    """Read all rows, unless the clock forbids it.
+
+    Groups stay whole, and an audit that was begun goes on with the rows that it has.
+    """
+    if args.time_budget is None or args.group_by is not None or args.resume is not None:
+        return None
+    return Thinning(STARTED, args.time_budget, SharedKey(0) if key is None else key)
 
 
 def _design(args: argparse.Namespace) -> dict[str, Any]:

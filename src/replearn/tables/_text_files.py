@@ -6,7 +6,7 @@ import csv
 import gzip
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,7 +41,13 @@ def read_bytes(path: Path) -> bytes:
         raise TableFileError(f"{path} is not a whole gzip file: {error}.") from None
 
 
-def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> Any:
+def read_texts(
+    path: Path,
+    *,
+    separator: str | None,
+    encoding: str | None,
+    thin: Callable[[Any], Any] | None = None,
+) -> Any:
     """Read a text file as a polars frame whose cells are texts, missing ones null."""
     import polars as pl
 
@@ -58,7 +64,7 @@ def read_texts(path: Path, *, separator: str | None, encoding: str | None) -> An
             f"{path} is not a table: the header has {len(names)} cells, the rows {frame.width}."
         )
     frame.columns = names
-    return _with_points(frame, separator)
+    return _with_points(frame if thin is None else thin(frame), separator)
 
 
 def _with_points(frame: Any, separator: str) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -65,6 +65,7 @@ def read_table(
     columns: Mapping[str, str] | None = None,
     *,
     encoding: str | None = None,
+    thin: Callable[[Any], Any] | None = None,
 ) -> Table:
     r"""Read a table from a file.
 
@@ -78,6 +79,8 @@ def read_table(
         their kinds are guessed from the whole file.
     encoding : str, default=None
         Of text files; None: UTF-8, or UTF-16 if the file says so.
+    thin : callable, default=None
+        Gets the frame before its cells are looked at, and returns the rows that are wanted.
 
     Returns
     -------
@@ -103,7 +106,7 @@ def read_table(
     [41.0, None]
     """
     source = Path(path)
-    return table_of(_read(source, encoding), columns, source)
+    return table_of(_read(source, encoding, thin), columns, source)
 
 
 def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Table:
@@ -144,7 +147,7 @@ def is_text_file(path: Path) -> bool:
     return Path(name).suffix in TEXT_SUFFIXES
 
 
-def _read(path: Path, encoding: str | None) -> Any:
+def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
     last = _suffix_of_file(path)
     try:
         import polars  # noqa: F401
@@ -153,11 +156,11 @@ def _read(path: Path, encoding: str | None) -> Any:
             "Reading files needs polars: pip install 'replicable-learn[cli]'."
         ) from None
     if last in TEXT_SUFFIXES:
-        frame = read_texts(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
-    elif last == EXCEL:
-        frame = _read_excel(path)
+        separator = TEXT_SUFFIXES[last]
+        frame = read_texts(path, separator=separator, encoding=encoding, thin=thin)
     else:
-        frame = _read_typed(path, TYPED_SUFFIXES[last])
+        frame = _read_excel(path) if last == EXCEL else _read_typed(path, TYPED_SUFFIXES[last])
+        frame = frame if thin is None else thin(frame)
     if not frame.height:
         raise TableFileError(f"{path} has column names but no rows.")
     return frame

@@ -192,8 +192,9 @@ def guess_kind(texts: Any) -> str:
         return TEXT
     for kind in (NUMBER, *MARKS, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            readable = 1 - cells_as(cells, kind).null_count() / len(cells)
-            if readable < MOSTLY or marked_share(cells, kind) < FEWEST_MARKED:
+            if marked_share(cells, kind) < FEWEST_MARKED:  # before reading, which is dear
+                break
+            if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
                 break
         else:
             return TEXT if kind == NUMBER and _are_codes(known) else kind
