@@ -113,6 +113,16 @@ def score_thresholds(base: Any, half: Half) -> dict[str, Outcome]:
     }
 
 
+def plain_mean(half: dict[str, Any]) -> dict[str, Any]:
+    """Return what the models of a `score_thresholds` half answer without thresholds of points."""
+    return {**half, "scores": [float(share > 0.5) for share in half["proba"]], "rho": None}
+
+
+def constant_answer(y: NDArray[np.intp]) -> dict[str, Any]:
+    """Return the outcome of the answer that is right most often on the test rows."""
+    return Outcome(np.full(len(y), float(y.mean() > 0.5)), 0.0).as_json()
+
+
 def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
     literal = PointwiseReplicableClassifier(
         base,
@@ -171,8 +181,10 @@ CONTENDERS: dict[str, Contender] = {
     "bagging5": bagging_few,
     "baggingT": bagging_many,
 }
+CONSTANT, PLAIN_MEAN = "constant answer", "mean of blocks, no thresholds"
 ROWS = (
     "single fit",
+    CONSTANT,
     "bagging, 5",
     "bagging, 24",
     "bagging, T",
@@ -180,6 +192,7 @@ ROWS = (
     "majority, all partitions",
     "literal paper",
     "our defaults",
+    PLAIN_MEAN,
     "score, rho 0.1",
     "score, rho 0.2",
 )

@@ -4,6 +4,9 @@ A file is a CSV with a 0/1 column ``target`` at the end (see benchmarks/README.m
 renamed by their place in sorted order, a missing category is a category: the encoders inside the
 blocks give the same columns as they would for the strings, only faster. Nothing else happens
 outside the blocks.
+
+``bank_marketing@housing=yes`` is that file with another question: whether ``housing`` is ``yes``,
+from all other columns but the target; ``adult@hours-per-week=41+`` asks for at least 41.
 """
 
 from __future__ import annotations
@@ -48,9 +51,9 @@ class Table:
 
 def load(options: Namespace, name: str) -> Table:
     """Read a file; the test rows are the same in every run with the same ``--test-draw``."""
-    folder = options.data
-    frame = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
-    y = frame.pop("target").to_numpy(dtype=np.intp)
+    file, _, question = name.partition("@")
+    frame = pd.read_csv(options.data / f"{file}.csv.gz", keep_default_na=False, na_values=[""])
+    y = _asked(frame, question)
     columns, categorical = [], []
     for place, column in enumerate(frame.columns):
         if pd.api.types.is_numeric_dtype(frame[column]):
@@ -64,6 +67,18 @@ def load(options: Namespace, name: str) -> Table:
     return Table(
         name, np.column_stack(columns), y, tuple(categorical), order[:n_test], order[n_test:]
     )
+
+
+def _asked(frame: pd.DataFrame, question: str) -> NDArray[np.intp]:
+    """Take the answers out of a file: its target, or those to a question about a column."""
+    target = frame.pop("target")
+    if not question:
+        return target.to_numpy(dtype=np.intp)
+    column, _, value = question.partition("=")
+    asked = frame.pop(column)
+    if value.endswith("+"):
+        return (asked >= float(value[:-1])).to_numpy(dtype=np.intp)
+    return (asked.astype(str) == value).to_numpy(dtype=np.intp)
 
 
 def disjoint_samples(

@@ -33,6 +33,7 @@ def measure(scores: NDArray[np.float64], y: NDArray[np.intp]) -> dict[str, float
     return {
         "pairs": len(scores),
         "accuracy": float(_right(scores, y).mean()),
+        "recall": float(scores[:, :, y == 1].mean()),
         "flips": float(rows.mean()),
         "flips_sd": float(spread),
         "flips_99": float(np.quantile(rows, 0.99)),

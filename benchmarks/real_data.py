@@ -18,7 +18,17 @@ from pathlib import Path
 import numpy as np
 from _base_learners import MODELS, base_learner
 from _cells import Cells, add_report_arguments, markdown_table, write_report
-from _contenders import CONTENDERS, OURS, ROWS, SCORE, Half
+from _contenders import (
+    CONSTANT,
+    CONTENDERS,
+    OURS,
+    PLAIN_MEAN,
+    ROWS,
+    SCORE,
+    Half,
+    constant_answer,
+    plain_mean,
+)
 from _data import (
     SETS,
     add_data_arguments,
@@ -34,6 +44,7 @@ HEADER = (
     "contender",
     "accuracy",
     "against single",
+    "recall",
     "mean flips",
     "± sd of pairs",
     "ratio",
@@ -96,6 +107,11 @@ def collect(cells, table, model, n_pairs):
                 found.setdefault(name, {})[pair] = halves
     if ROWS[0] not in found:
         return {}
+    if SCORE[0] in found:  # what its models say without thresholds: the part that blocks lose
+        found[PLAIN_MEAN] = {
+            p: [plain_mean(half) for half in pair] for p, pair in found[SCORE[0]].items()
+        }
+    found[CONSTANT] = {p: [constant_answer(y)] * 2 for p in found[ROWS[0]]}
     needed = [set(pairs) for name, pairs in found.items() if not name.startswith("bagging")]
     shared = set.intersection(*needed)
     summary = {}
@@ -129,6 +145,7 @@ def table_of(summary):
                 name,
                 f"{s['accuracy']:.4f}",
                 f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
+                f"{100 * s['recall']:.1f} %",
                 f"{100 * s['flips']:.2f} %",
                 f"{100 * s['flips_sd']:.2f}" if s["pairs"] > 1 else "",
                 f"{ratio:.2f}",

@@ -11,7 +11,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import ScoreReplicableClassifier
+from replearn import ConstantBlocksWarning, ScoreReplicableClassifier
 from replearn.guarantees.score import MOST_FITS
 from replearn.testing import check_replicable_classifier
 
@@ -97,6 +97,24 @@ def test_failed_conditions_leave_no_estimate(data):
 def test_at_most_24_fits(labs):
     assert len(labs[0].estimators_) == MOST_FITS == 24
     assert labs[0].certificate_.inputs["n_blocks"] == 24
+
+
+def test_blocks_are_as_large_as_the_learner_needs(data):
+    X, y = data
+    modest, greedy = (
+        DecisionTreeClassifier(max_depth=3),
+        DecisionTreeClassifier(min_samples_leaf=80),
+    )
+    cuts = [ScoreReplicableClassifier(base).fit(X, y).certificate_ for base in (modest, greedy)]
+    assert [cut.inputs["n_blocks"] for cut in cuts] == [24, 12]
+    assert min(cut.inputs["block_size"] for cut in cuts) >= 80
+    assert cuts[1].inputs["block_size"] >= 4 * 80
+
+
+def test_blocks_that_stay_too_small_are_told(data):
+    X, y = data
+    with pytest.warns(ConstantBlocksWarning, match="cannot tell rows apart"):
+        ScoreReplicableClassifier(DecisionTreeClassifier(min_samples_leaf=2000)).fit(X, y)
 
 
 def test_flips_are_about_what_is_estimated(labs, data):

@@ -77,8 +77,10 @@ def _derive(
     return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=ASSUMED)
 
 
-def default_blocks(n: int) -> int:
+def default_blocks(n: int, rows_of_block: int = DEFAULT_ROWS) -> int:
     """Return the number of blocks for so many rows: 24 of at least 80 rows, else fewer.
+
+    A base learner may need more than 80 rows (``rows_of_block``); fewer than 4 blocks are not made.
 
     Settled on three files (see the benchmarks): learners that overfit vary less the smaller the
     blocks are, and 24 models without a common row average best. Boosting on one large file would
@@ -86,19 +88,25 @@ def default_blocks(n: int) -> int:
 
     >>> default_blocks(300), default_blocks(1000), default_blocks(20_000)
     (4, 12, 24)
+    >>> default_blocks(1000, rows_of_block=200)
+    4
     """
-    return next((k for k in DEFAULT_BLOCKS if n // k >= DEFAULT_ROWS), DEFAULT_BLOCKS[-1])
+    rows = max(rows_of_block, DEFAULT_ROWS)
+    return next((k for k in DEFAULT_BLOCKS if n // k >= rows), DEFAULT_BLOCKS[-1])
 
 
 def blocks_and_partitions(
-    n: int, n_blocks: int | None = None, n_partitions: int | None = None
+    n: int,
+    n_blocks: int | None = None,
+    n_partitions: int | None = None,
+    rows_of_block: int = DEFAULT_ROWS,
 ) -> tuple[int, int]:
     """Return how n rows are cut, as far as it is not given: what all runs share.
 
     >>> blocks_and_partitions(20_000), blocks_and_partitions(20_000, n_blocks=4)
     ((24, 1), (4, 6))
     """
-    blocks = default_blocks(n) if n_blocks is None else int(n_blocks)
+    blocks = default_blocks(n, rows_of_block) if n_blocks is None else int(n_blocks)
     ways = max(1, MOST_FITS // blocks) if n_partitions is None else int(n_partitions)
     return blocks, ways
 

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.binding.useful_blocks import rows_needed
 from replearn.guarantees.score import blocks_and_partitions
+from replearn.learners.inputs import base_learner
 from replearn.learners.planning import Sample
 
 
@@ -26,14 +28,19 @@ class Cut(NamedTuple):
 
 
 def cut_for(sample: Sample, learner: Any) -> Cut:
-    """Return how a learner cuts a sample; sizes that do not fit are refused."""
+    """Return how a learner cuts a sample; sizes that do not fit are refused.
+
+    It depends on the number of rows and the base learner's parameters, never on the data.
+    """
     n = sample.n if learner.sample_size is None else int(learner.sample_size)
     if sample.n < n:
         raise ValueError(
             f"sample_size={n} {sample.unit}, but the sample has {sample.n}: use the smallest "
             "number among the labs."
         )
-    n_blocks, ways = blocks_and_partitions(n, learner.n_blocks, learner.n_partitions)
+    need = rows_needed(base_learner(learner.estimator)) if sample.unit == "rows" else None
+    useful = 0 if need is None else need.useful
+    n_blocks, ways = blocks_and_partitions(n, learner.n_blocks, learner.n_partitions, useful)
     if n < n_blocks:
         raise ValueError(
             f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
