@@ -11,6 +11,7 @@ import time
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,9 @@ MANY = 24
 """As many as a `ScoreReplicableClassifier` fits."""
 
 NOMINAL = (0.1, 0.2)
+AT_PREVALENCE = ", at prevalence"
+"""Answer 1 from the share of 1 in the sample on, not from 1/2: for rare positives."""
+
 LITERAL_BLOCKS = 32
 
 
@@ -62,11 +66,12 @@ class Outcome:
         return {**vars(self), "scores": np.round(self.scores, 6).tolist(), "proba": proba}
 
 
-def single_fit(base: Any, half: Half) -> dict[str, Outcome]:
+def single_fit(base: Any, half: Half, *, prevalence: bool = False) -> dict[str, Outcome]:
     start = time.process_time()
     proba = clone(base).fit(half.X, half.y).predict_proba(half.X_test)[:, 1]
-    answers = (proba > 0.5).astype(float)
-    return {"single fit": Outcome(answers, time.process_time() - start, proba=proba)}
+    answers = (proba > (half.y.mean() if prevalence else 0.5)).astype(float)
+    name = "single fit" + AT_PREVALENCE * prevalence
+    return {name: Outcome(answers, time.process_time() - start, proba=proba)}
 
 
 def bagging_few(base: Any, half: Half) -> dict[str, Outcome]:
@@ -90,9 +95,10 @@ def _bagging(base: Any, half: Half, n_estimators: int, name: str) -> dict[str, O
     return {name: Outcome(answers, seconds, blocks=str(n_estimators), proba=proba)}
 
 
-def score_thresholds(base: Any, half: Half) -> dict[str, Outcome]:
+def score_thresholds(base: Any, half: Half, *, prevalence: bool = False) -> dict[str, Outcome]:
     """Thresholds in standard errors at two nominal rhos: one fit, only their width differs."""
-    model = ScoreReplicableClassifier(base, shared_key=half.key, verbose=-1)
+    threshold = "prevalence" if prevalence else 0.5
+    model = ScoreReplicableClassifier(base, threshold=threshold, shared_key=half.key, verbose=-1)
     start = time.process_time()
     fitted = model.fit(half.X, half.y)._vote()
     scores = fitted.votes(half.X_test)
@@ -100,7 +106,7 @@ def score_thresholds(base: Any, half: Half) -> dict[str, Outcome]:
     seconds, design = time.process_time() - start, model.certificate_.inputs
     blocks = f"{design['n_blocks']} x {design['n_partitions']}"
     return {
-        f"score, rho {rho}": Outcome(
+        f"score, rho {rho}{AT_PREVALENCE * prevalence}": Outcome(
             replace(fitted.rule, half_width=score_half_width(rho, fitted.curve.reach)).chance(
                 scores
             ),
@@ -175,6 +181,8 @@ Contender = Callable[[Any, Half], dict[str, Outcome]]
 CONTENDERS: dict[str, Contender] = {
     "single": single_fit,
     "score": score_thresholds,
+    "single_prevalence": partial(single_fit, prevalence=True),
+    "score_prevalence": partial(score_thresholds, prevalence=True),
     "bagging24": bagging_24,
     "defaults": defaults_and_majority,
     "literal": literal_paper,
@@ -195,6 +203,7 @@ ROWS = (
     PLAIN_MEAN,
     "score, rho 0.1",
     "score, rho 0.2",
+    *(f"{name}{AT_PREVALENCE}" for name in ("single fit", "score, rho 0.1", "score, rho 0.2")),
 )
 SCORE = ("score, rho 0.1", "score, rho 0.2")
 OURS = ("literal paper", "our defaults")

@@ -34,6 +34,7 @@ def measure(scores: NDArray[np.float64], y: NDArray[np.intp]) -> dict[str, float
         "pairs": len(scores),
         "accuracy": float(_right(scores, y).mean()),
         "recall": float(scores[:, :, y == 1].mean()),
+        "balanced": float(np.mean([_right(scores, y)[:, :, y == k].mean() for k in (0, 1)])),
         "flips": float(rows.mean()),
         "flips_sd": float(spread),
         "flips_99": float(np.quantile(rows, 0.99)),

@@ -45,6 +45,7 @@ HEADER = (
     "accuracy",
     "against single",
     "recall",
+    "balanced",
     "mean flips",
     "± sd of pairs",
     "ratio",
@@ -146,6 +147,7 @@ def table_of(summary):
                 f"{s['accuracy']:.4f}",
                 f"{100 * s['gain']:+.2f} ± {100 * s['gain_error']:.2f}",
                 f"{100 * s['recall']:.1f} %",
+                f"{100 * s['balanced']:.1f} %",
                 f"{100 * s['flips']:.2f} %",
                 f"{100 * s['flips_sd']:.2f}" if s["pairs"] > 1 else "",
                 f"{ratio:.2f}",
@@ -296,7 +298,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     add_data_arguments(parser, ",".join(SETS))
     parser.add_argument("--models", default=",".join(MODELS))
-    parser.add_argument("--contenders", default=",".join(CONTENDERS))
+    usual = [name for name in CONTENDERS if not name.endswith("_prevalence")]
+    parser.add_argument("--contenders", default=",".join(usual))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 % row")
     add_report_arguments(parser, "real_data")
