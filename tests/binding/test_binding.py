@@ -270,6 +270,21 @@ def test_groups_count_once_in_a_sketch():
     assert describe_points(X, y, rows=np.arange(N), groups=groups)["schema"]["rows"] == N // 10
 
 
+def test_columns_are_sketched_together_as_one_by_one():
+    X, y = table(0)
+    numbers = np.asarray(X.select_dtypes("number") if hasattr(X, "columns") else X, dtype=float)
+    numbers[:, 0] = np.round(numbers[:, 0])  # values that occur often
+    rows = np.arange(len(y))
+    together = describe_points(numbers, y, rows=rows)["schema"]["sketch"]
+    for place, sketch in enumerate(together):
+        alone = describe_points(numbers[:, [place]], y, rows=rows)["schema"]["sketch"][0]
+        assert sketch == alone | {"name": place}
+        hole = np.vstack([numbers[:, [place]], [[np.nan]]])  # no longer nothing but floats
+        mixed = describe_points(hole, np.append(y, 0), rows=np.append(rows, len(y)))
+        assert mixed["schema"]["sketch"][0]["steps"] == sketch["steps"]
+    assert together[0]["all"]["levels"]
+
+
 def test_small_samples_are_not_sketched():
     X, y = table(0, 199)
     assert describe_points(X, y, rows=np.arange(len(y)))["schema"]["sketch"] == []

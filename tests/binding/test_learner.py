@@ -13,8 +13,9 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import learner
 from replearn.binding.digests import bind
-from replearn.binding.learner import SWITCH, may_have_state
+from replearn.binding.learner import SWITCH, blocks_to_check, may_have_state
 from replearn.execution.fitting import fit_one_block
+from replearn.randomness import SharedKey
 
 
 def fitted(base, **settings):
@@ -149,3 +150,13 @@ def test_learners_of_scikit_learn_stay_in_this_process():
     assert not may_have_state(bind(plain))
     assert may_have_state(bind(make_pipeline(FunctionTransformer(lambda X: X), plain)))
     assert may_have_state(bind(Counting()))
+
+
+def test_blocks_fitted_again_are_few(monkeypatch):
+    monkeypatch.setenv(SWITCH, "")
+    key = SharedKey("k")
+    plain, own = bind(GaussianNB()), bind(Counting())
+    assert len(blocks_to_check(key, 700, plain)) == 1  # nothing in it can remember anything
+    assert [len(blocks_to_check(key, n, own)) for n in (40, 60, 700)] == [1, 2, 3]
+    monkeypatch.setenv(SWITCH, "off")
+    assert blocks_to_check(key, 700, own) == []

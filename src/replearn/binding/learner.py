@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
@@ -48,7 +49,7 @@ SWITCH = "REPLEARN_CHECK_BLOCK"
 
 MOST_CHECKED = 3
 BLOCKS_PER_CHECK = 50
-"""So many blocks are fitted again: a small part of all."""
+"""So many blocks of a learner with code of its own are fitted again: a small part of all."""
 
 WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas", "polars"})
 """Packages whose learners keep nothing between two fits but what their parameters say."""
@@ -153,7 +154,7 @@ def block_condition(
     """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
     again = {
         place: partial(_rows_of_block, X, codes, blocks[place], keys[place])
-        for place in blocks_to_check(keys[0], len(blocks))
+        for place in blocks_to_check(keys[0], len(blocks), bound)
     }
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
     return refit_condition(base, again, models, names, bound, probes)
@@ -165,11 +166,16 @@ def _rows_of_block(
     return take_rows(X, rows), codes[rows], key
 
 
-def blocks_to_check(first_key: SharedKey, n_blocks: int) -> list[int]:
-    """Choose the blocks that are fitted again, by the key of the first block."""
+def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
+    """Choose the blocks that are fitted again, by the key of the first block.
+
+    A learner with code of its own may count, or draw in some blocks only: several are fitted. Of
+    one whose code comes from scikit-learn and its neighbours alone a single block is.
+    """
     if os.environ.get(SWITCH, "").lower() == "off":
         return []
-    n_checked = min(MOST_CHECKED, 1 + n_blocks // BLOCKS_PER_CHECK)
+    wanted = 1 + n_blocks // BLOCKS_PER_CHECK if may_have_state(bound) else 1
+    n_checked = min(MOST_CHECKED, wanted)
     start = first_key.seed_for("block that is fitted again")
     return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_checked)})
 
@@ -188,8 +194,7 @@ def refit_condition(
     """
     for place, load in blocks.items():
         X, codes, key = load()
-        block = (base, X, codes, [np.arange(len(codes))], [key])
-        if not _same_model(models[place], _fit_again(block), probes):
+        if not _same_model(models[place], _fit_again(base, X, codes, key), probes):
             return (_sentence(names[place], "on the same rows"),)
     here = os.environ.get(SWITCH, "").lower() == "here"
     if not blocks or here or bound.digest in _KNOWN or not may_have_state(bound):
@@ -221,17 +226,28 @@ def _sentence(name: str, where: str) -> str:
     )
 
 
-def _fit_again(block: tuple[Any, ...]) -> Any:
+def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> Any:
     with warnings.catch_warnings(), block_store(None):
-        warnings.simplefilter("ignore")  # the first fit has said all this
-        return fit_blocks(*block)[0]
+        warnings.simplefilter("ignore")  # the first fit has said all this, and checked parameters
+        with config_context(skip_parameter_validation=True):
+            return fit_blocks(base, X, codes, [np.arange(len(codes))], [key])[0]
 
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
-    mine, yours = bind(one), bind(two)
-    if mine.digest == yours.digest and not mine.unbound:
+    """Whether two models have the same state, or answer alike where that cannot be told."""
+    mine, yours = _state(one), _state(two)
+    if mine and mine == yours:
         return True
     return _alike(answers_of(one, probes), answers_of(two, probes))
+
+
+def _state(model: Any) -> bytes | str:
+    """Return what a model remembers, in one text; empty if it cannot be read to the end."""
+    try:
+        return pickle.dumps(model)
+    except Exception:  # a class inside a function, a lambda
+        bound = bind(model)
+        return "" if bound.unbound else bound.digest
 
 
 def answers_of(model: Any, probes: Any) -> Answers:

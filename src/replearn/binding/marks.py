@@ -8,7 +8,7 @@ is asked about in words, and found by a probe (`replearn.learners.encode_probe`)
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -151,13 +151,18 @@ def _mark(X: Any) -> str | None:
 
 def _other_mark(columns: list[Column]) -> str | None:
     """Name a transformer that leaves neither a mean of zero nor a known range."""
-    # Several passes over each column: with its cells side by side they cost a fifth; all columns
-    # at once would take as much memory as the table.
-    found = {name for column in columns for name in _marks_of(np.ascontiguousarray(column))}
+    found, suspects = set(), []
+    for column in columns:
+        # Several passes over each column: with its cells side by side they cost a fifth; all
+        # columns at once would take as much memory as the table.
+        cells = np.ascontiguousarray(column)
+        found.update(_marks_of(cells))
+        if min(_at_ends(cells[: 8 * _FIRST_ROWS])) > 1:  # this clears nearly every column
+            suspects.append(column)
     for name in _SINGLE_MARKS:
         if name in found:
             return name
-    if _were_cut(columns):
+    if _were_cut(suspects):
         return "a cut at quantiles (winsorising)"
     if _are_orthogonal(columns[:_MOST_ORTHOGONAL]):
         return "TruncatedSVD, or another transformer that makes columns orthogonal,"
@@ -165,14 +170,15 @@ def _other_mark(columns: list[Column]) -> str | None:
 
 
 def _marks_of(column: Column) -> list[str]:
-    """Name the transformers whose mark a single column carries."""
-    return [name for name, is_there in _SINGLE_MARKS.items() if is_there(column)]
+    """Name the transformers whose mark a single column carries, in the order of being told."""
+    mean = float(column.sum()) / len(column)
+    fits = _was_scaled(column, mean), _has_normal_ends(column), _has_imputed_mean(column, mean)
+    return [name for name, is_there in zip(_SINGLE_MARKS, fits, strict=True) if is_there]
 
 
-def _was_scaled(column: Column) -> bool:
+def _was_scaled(column: Column, mean: float) -> bool:
     # The sum of squares clears nearly every column in one pass.
-    n = len(column)
-    spread = _product(column, column) / n - (float(column.sum()) / n) ** 2
+    spread = _product(column, column) / len(column) - mean**2
     if not abs(spread - 1) <= ROUGH or _has_few_decimals(column):
         return False
     return _has_unit_spread(column) and _moves(column)
@@ -190,15 +196,13 @@ def _were_cut(columns: list[Column]) -> bool:
     Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
     elsewhere leave counts of chance. One column proves nothing: two certificates show it.
     """
-    # The first rows clear nearly every column.
-    suspects = [c for c in columns if min(_at_ends(c[: 8 * _FIRST_ROWS])) > 1]
-    ends = [_at_ends(column) for column in suspects if not _repeats_inside(column)]
+    ends = [_at_ends(column) for column in columns if not _repeats_inside(column)]
     counts = [count for pair in ends for count in pair if min(pair) >= _FEWEST_CUT]
     return len(counts) > 2 and max(counts) - min(counts) <= 1
 
 
 def _at_ends(column: Column) -> tuple[int, int]:
-    return int((column == column.min()).sum()), int((column == column.max()).sum())
+    return np.count_nonzero(column == column.min()), np.count_nonzero(column == column.max())
 
 
 def _repeats_inside(column: Column) -> bool:
@@ -216,22 +220,23 @@ def _has_normal_ends(column: Column) -> bool:
     return bool(abs(column.max() - NORMAL_END) + abs(column.min() + NORMAL_END) <= ROUGH)
 
 
-def _has_imputed_mean(column: Column) -> bool:
+def _has_imputed_mean(column: Column, mean: float) -> bool:
     """Whether several cells are the mean of the column, and the mean is no round number."""
-    mean = float(column.mean())
-    if abs(mean - round(mean, 6)) <= _TOLERANCE * max(1.0, abs(mean)) or _is_whole(
-        column[:_FIRST_ROWS]
-    ):
+    tolerance = _TOLERANCE * max(1.0, abs(mean))
+    if abs(mean - round(mean, 6)) <= tolerance or _is_whole(column[:_FIRST_ROWS]):
         return False
-    near = column[np.abs(column - mean) <= _TOLERANCE * max(1.0, abs(mean))]
-    return len(near) >= _FEWEST_IMPUTED and bool((near == near[0]).all())
+    is_near = np.abs(column - mean) <= tolerance
+    if np.count_nonzero(is_near) < _FEWEST_IMPUTED:
+        return False
+    near = column[is_near]
+    return bool((near == near[0]).all())
 
 
-_SINGLE_MARKS: dict[str, Callable[[Column], bool]] = {
-    "a StandardScaler(with_mean=False)": _was_scaled,
-    "a QuantileTransformer": _has_normal_ends,
-    "an imputer that fills in the mean": _has_imputed_mean,
-}
+_SINGLE_MARKS = (
+    "a StandardScaler(with_mean=False)",
+    "a QuantileTransformer",
+    "an imputer that fills in the mean",
+)
 """Marks that one column shows, in the order in which they are told."""
 
 

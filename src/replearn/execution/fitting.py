@@ -232,10 +232,11 @@ def _run(
         return
     prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
+    checked = get_config()["skip_parameter_validation"]
     for block in work:
         start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
-        with config_context(skip_parameter_validation=bool(seconds)):
+        with config_context(skip_parameter_validation=checked or bool(seconds)):
             model = _fit_and_keep(estimator, block)
         seconds.append(time.thread_time() - start)
         yield [model]

@@ -184,7 +184,7 @@ class _Fit:
 
         # Cut and train: the rows of one partition after another are written block by block.
         earlier = job.earlier_order(key, self.n, plan)
-        models = self._partitions(plan, key, clone(base), earlier)
+        models = self._partitions(plan, key, clone(base), bound, earlier)
         first = read_kept(job.table, FIRST)
         probes = slice_rows(first.X, 0, PROBES)
         label_counts, failed = self._seen(plan, earlier)
@@ -215,7 +215,7 @@ class _Fit:
         return Order(f"partition-{number}", own, bucket_bits(plan.n), plan.decimals, earlier)
 
     def _partitions(
-        self, plan: Plan, key: SharedKey, base: Any, earlier: Order | None
+        self, plan: Plan, key: SharedKey, base: Any, bound: Bound, earlier: Order | None
     ) -> list[Any]:
         """Train the blocks of all partitions; the rows of each are removed when it is done."""
         orders = [self._order(plan, key, j, earlier) for j in range(plan.n_partitions)]
@@ -223,7 +223,7 @@ class _Fit:
         left = [order for order, is_done in zip(orders, done, strict=True) if not is_done]
         if left:
             self.job.rank(left)
-        checked = blocks_to_check(key.child("seed", 0, 0), plan.n_partitions * plan.n_blocks)
+        checked = blocks_to_check(key.child("seed", 0, 0), plan.n_partitions * plan.n_blocks, bound)
         models: list[Any] = []
         for number, order in enumerate(orders):
             training = self._training(plan, key, base, number, order, done[number])
@@ -298,7 +298,7 @@ class _Fit:
     def _refit(self, plan: Plan, key: SharedKey, base: Any, models: Any, bound: Bound, probes: Any):
         """Fit a few blocks again."""
         every = [(j, t) for j in range(plan.n_partitions) for t in range(plan.n_blocks)]
-        checked = blocks_to_check(key.child("seed", 0, 0), len(every))
+        checked = blocks_to_check(key.child("seed", 0, 0), len(every), bound)
         names = [f"block {t} of partition {j}" for j, t in every]
         again = {p: partial(self._load, p, key.child("seed", *every[p])) for p in checked}
         return refit_condition(base, again, models, names, bound, probes)

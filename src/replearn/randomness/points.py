@@ -232,7 +232,8 @@ class Points:
         for run, columns in self.chunks():
             for position, (cell_words, cell_kinds) in enumerate(columns):
                 words[position, run] = cell_words
-                kinds[position, run] = 0 if cell_kinds is None else cell_kinds
+                if cell_kinds is not None:
+                    kinds[position, run] = cell_kinds
         return words.T, kinds.T
 
 
