@@ -3,9 +3,10 @@
 Each row is a way in which two labs break a condition of the promise. The script measures how often
 their answers differ on fresh points and prints it beside what the certificates say, without and
 with a probe. "trusted" counts the flips of the pairs that are certified and answered "yes" to the
-end, as a share of all pairs; a row where they are more than promised fails the script.
+end, as a share of all pairs; a row where they are more than promised fails the script. With a file
+to keep its pairs it goes on where an earlier run ended.
 
-    python benchmarks/honesty.py [--pairs 40] [--only D4]
+    python benchmarks/honesty.py [--pairs 40] [--only D4] [--store FILE]
     python benchmarks/honesty.py --false-alarms --data DIR   # ordinary use of real tables
     python benchmarks/honesty.py --cost                      # time of the checks in a fit
 """
@@ -15,12 +16,14 @@ import math
 import sys
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import honesty_ordinary
 import numpy as np
 import pandas as pd
-from sklearn.base import BaseEstimator, ClassifierMixin
+from _pairs import Outcome, add_arguments, outcome_of, run
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.frozen import FrozenEstimator
 from sklearn.impute import SimpleImputer
@@ -33,7 +36,6 @@ from sklearn.preprocessing import (
     QuantileTransformer,
     StandardScaler,
 )
-from two_labs import HEADER, Row, row_of
 
 from replearn import PointwiseReplicableClassifier, plan
 from replearn.hypotheses import Thresholds
@@ -72,6 +74,7 @@ def labels(rng: np.random.Generator, X: pd.DataFrame) -> Any:
 
 
 Change = Callable[[pd.DataFrame], Any]
+Pair = Callable[[int], Outcome]
 
 
 def plain(X: pd.DataFrame) -> Any:
@@ -80,86 +83,79 @@ def plain(X: pd.DataFrame) -> Any:
 
 
 def measure(
-    name: str,
-    pairs: int,
+    pair: int,
     *,
     changes: tuple[Change, Change] = (plain, plain),
-    front: Callable[[], Any] | None = None,
+    front: Any = None,
     base: Callable[[Any, Any, int], Any] | None = None,
     rows: Callable[[np.random.Generator, int], pd.DataFrame] = people,
-) -> Row:
-    """Train two labs on fresh samples, again and again, and compare their answers."""
-    rates, runs, probes = [], [], []
-    for pair in range(pairs):
-        rng = np.random.default_rng([pair, 7])
-        fresh, models = rows(rng, POINTS), []
-        for lab, change in enumerate(changes):
-            X = rows(rng, 2500)
-            y, prepare = labels(rng, X), change
-            if front is not None:
-                prepare = front().fit(X).transform
-            learner = GaussianNB() if base is None else base(X, y, lab)
-            model = PointwiseReplicableClassifier(learner, rho=RHO, max_fits=60, shared_key=pair)
-            try:
-                model.fit(prepare(X), y)
-            except ValueError as error:
-                if "fitted part" not in str(error):
-                    raise
-                return Row(name, RHO, math.nan, 0.0, 0.0, "refused", "-")
-            models.append((model, prepare(fresh)))
-        answers = [model.predict(points) for model, points in models]
-        rates.append(float(np.mean(answers[0] != answers[1])))
-        runs.append([model.certificate_ for model, _ in models])
+) -> Outcome:
+    """Train two labs on fresh samples and compare their answers."""
+    rng = np.random.default_rng([pair, 7])
+    fresh, models = rows(rng, POINTS), []
+    for lab, change in enumerate(changes):
+        X = rows(rng, 2500)
+        y, prepare = labels(rng, X), change
         if front is not None:
-            both = (encode_probe(model.certificate_, points) for model, points in models)
-            probes.append(tuple(both))
-    return row_of(name, runs[0][0].rho, rates, runs, probes)
+            prepare = clone(front).fit(X).transform
+        learner = GaussianNB() if base is None else base(X, y, lab)
+        model = PointwiseReplicableClassifier(learner, rho=RHO, max_fits=60, shared_key=pair)
+        try:
+            model.fit(prepare(X), y)
+        except ValueError as error:
+            if "fitted part" not in str(error):
+                raise
+            return Outcome(RHO, math.nan, False, "-", refused=True)
+        models.append((model, prepare(fresh)))
+    answers = [model.predict(points) for model, points in models]
+    runs = [model.certificate_ for model, _ in models]
+    probes = None
+    if front is not None:
+        probes = tuple(encode_probe(model.certificate_, points) for model, points in models)
+    return outcome_of(runs[0].rho, float(np.mean(answers[0] != answers[1])), runs, probes)
 
 
 # -- points that carry mass ------------------------------------------------------------------------
-def mass_rows(pairs: int) -> list[Row]:
-    """Points that carry mass, which a promise about whole models or about accuracy excludes."""
-    return [four_values(5 * pairs), two_points(5 * pairs)]
-
-
-def four_values(pairs: int) -> Row:
+def four_values(pair: int) -> Outcome:
     """Four values, labels at random: do two models differ on more than gamma?"""
-    rng, bad, runs, gamma = np.random.default_rng(0), [], [], 0.2
-    for key in range(pairs):
-        models = []
-        for _ in range(2):
-            model = ApproximatelyReplicableClassifier(
-                MajorityByValueLearner(),
-                rho=0.05,
-                gamma=gamma,
-                classes=[0, 1],
-                shared_key=key,
-                plan={"n_partitions": 1},
-            )
-            X, y = rng.integers(0, 4, (3300, 1)).astype(float), rng.integers(0, 2, 3300)
-            models.append(model.fit(X, y))
-        one, two = (model.predict(np.arange(4.0)[:, None]) for model in models)
-        bad.append(float(np.mean(one != two) > gamma))
-        runs.append([model.certificate_ for model in models])
-    return row_of("D1 four values: P(mass > .2)", 0.05, bad, runs)
+    rng, models, gamma = np.random.default_rng([pair, 13]), [], 0.2
+    for _ in range(2):
+        model = ApproximatelyReplicableClassifier(
+            MajorityByValueLearner(),
+            rho=0.05,
+            gamma=gamma,
+            classes=[0, 1],
+            shared_key=pair,
+            plan={"n_partitions": 1},
+        )
+        X, y = rng.integers(0, 4, (3300, 1)).astype(float), rng.integers(0, 2, 3300)
+        models.append(model.fit(X, y))
+    one, two = (model.predict(np.arange(4.0)[:, None]) for model in models)
+    runs = [model.certificate_ for model in models]
+    return outcome_of(0.05, float(np.mean(one != two) > gamma), runs)
 
 
-def two_points(pairs: int) -> Row:
+def two_points(pair: int) -> Outcome:
     """Two points of mass 1/2, hypotheses that are wrong on one of them: is the vote on both?"""
     made = plan(rho=0.3, alpha=0.2, beta=0.05, d=1, n_partitions=1, classes=[0, 1])
-    rng, bad, runs = np.random.default_rng(0), [], []
-    for key in range(pairs):
-        model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=key)
-        X = rng.integers(0, 2, (made.n, 1)).astype(float)
-        y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
-        answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
-        bad.append(float(np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha))
-        runs.append([model.certificate_, model.certificate_])
-    return row_of("D1 two points: P(error > OPT + .2)", made.beta, bad, runs)
+    rng = np.random.default_rng([pair, 17])
+    model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=pair)
+    X = rng.integers(0, 2, (made.n, 1)).astype(float)
+    y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
+    answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
+    error = float(np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha)
+    return outcome_of(made.beta, error, [model.certificate_, model.certificate_])
+
+
+MASS_ROWS: dict[str, Pair] = {
+    "D1 four values: P(mass > .2)": four_values,
+    "D1 two points: P(error > OPT + .2)": two_points,
+}
+"""Points that carry mass, which a promise about whole models or about accuracy excludes."""
 
 
 # -- points ----------------------------------------------------------------------------------------
-def point_rows(pairs: int) -> list[Row]:
+def point_rows() -> dict[str, Pair]:
     """Labs that mean different things by a point; benchmarks/two_labs.py has many more."""
     changes: dict[str, tuple[Change, Change]] = {
         "nothing differs": (plain, plain),
@@ -176,7 +172,7 @@ def point_rows(pairs: int) -> list[Row]:
         ),
         "months against years": (plain, lambda X: X.assign(age=12 * X["age"])),
     }
-    return [measure(f"D2 {name}", pairs, changes=both) for name, both in changes.items()]
+    return {f"D2 {name}": partial(measure, changes=both) for name, both in changes.items()}
 
 
 # -- learners --------------------------------------------------------------------------------------
@@ -226,7 +222,7 @@ def one_feature(X: Any, y: Any, lab: int) -> Any:
     return make_pipeline(FunctionTransformer(lambda Z: np.asarray(Z)[:, [best]]), GaussianNB())
 
 
-def learner_rows(pairs: int) -> list[Row]:
+def learner_rows() -> dict[str, Pair]:
     """Learners that carry data or depend on something outside."""
     bases: dict[str, Callable[[Any, Any, int], Any]] = {
         "D3 FrozenEstimator as base": lambda X, y, lab: FrozenEstimator(
@@ -240,7 +236,7 @@ def learner_rows(pairs: int) -> list[Row]:
         "D7 a counter in the class": lambda X, y, lab: Counting(),
         "D7 a private generator": lambda X, y, lab: Private(np.random.default_rng()),
     }
-    return [measure(name, pairs, base=base) for name, base in bases.items()]
+    return {name: partial(measure, base=base) for name, base in bases.items()}
 
 
 # -- preprocessing outside -------------------------------------------------------------------------
@@ -251,21 +247,20 @@ def holes(X: Any) -> Any:
     return Z
 
 
-def clip_at_quantiles() -> Any:
+class Winsor(BaseEstimator):
     """Winsorise at the sample's own quantiles."""
 
-    class Winsor(BaseEstimator):
-        def fit(self, X: Any) -> Any:
-            self.ends = np.quantile(np.asarray(X), (0.05, 0.95), axis=0)
-            return self
+    def fit(self, X: Any) -> Any:
+        """Find the quantiles."""
+        self.ends = np.quantile(np.asarray(X), (0.05, 0.95), axis=0)
+        return self
 
-        def transform(self, X: Any) -> Any:
-            return np.clip(np.asarray(X), *self.ends)
+    def transform(self, X: Any) -> Any:
+        """Cut at them."""
+        return np.clip(np.asarray(X), *self.ends)
 
-    return Winsor()
 
-
-def front_rows(pairs: int) -> list[Row]:
+def front_rows() -> dict[str, Pair]:
     """Transformers that were fitted on the sample, in front of the learner."""
     imputer = make_pipeline(FunctionTransformer(holes), SimpleImputer())
     medians = make_pipeline(FunctionTransformer(holes), SimpleImputer(strategy="median"))
@@ -278,20 +273,19 @@ def front_rows(pairs: int) -> list[Row]:
         "mean imputation": imputer,
         "median imputation": medians,
         "PowerTransformer(standardize=False)": PowerTransformer(standardize=False),
-        "winsorising": clip_at_quantiles(),
+        "winsorising": Winsor(),
     }
     rest: dict[str, Any] = {
         "StandardScaler(with_mean=False)": StandardScaler(with_mean=False),
         "TruncatedSVD, one component": TruncatedSVD(1),
         "PowerTransformer(standardize=False)": PowerTransformer(standardize=False),
-        "winsorising": clip_at_quantiles(),
+        "winsorising": Winsor(),
     }
-    found = [measure(f"D4 {k}", pairs, front=lambda f=f: f) for k, f in fronts.items()]
-    names = {f"D4 continuous: {name}": front for name, front in rest.items()}
-    return found + [
-        measure(name, pairs, front=lambda f=front: f, rows=continuous)
-        for name, front in names.items()
-    ]
+    found = {f"D4 {name}": partial(measure, front=front) for name, front in fronts.items()}
+    return found | {
+        f"D4 continuous: {name}": partial(measure, front=front, rows=continuous)
+        for name, front in rest.items()
+    }
 
 
 # -- choices ---------------------------------------------------------------------------------------
@@ -301,15 +295,11 @@ def line(rng: np.random.Generator, n: int) -> tuple[Any, Any]:
     return X, (X[:, 0] > 0.6) ^ (rng.random(n) < 0.1)
 
 
-def choice_row(name: str, pairs: int, lab: Callable[[Any, int, int], Any]) -> Row:
+def choice(pair: int, lab: Callable[[Any, int, int], Any]) -> Outcome:
     """Compare what two labs chose."""
-    differ, certificates = [], []
-    for pair in range(pairs):
-        rng = np.random.default_rng([pair, 11])
-        one, two = (lab(rng, pair, which) for which in range(2))
-        differ.append(float(one[0] != two[0]))
-        certificates.append((one[1], two[1]))
-    return row_of(name, certificates[0][0].rho, differ, certificates)
+    rng = np.random.default_rng([pair, 11])
+    one, two = (lab(rng, pair, which) for which in range(2))
+    return outcome_of(one[1].rho, float(one[0] != two[0]), (one[1], two[1]))
 
 
 def own_pool(rng: Any, pair: int, which: int) -> Any:
@@ -336,41 +326,25 @@ def own_models(rng: Any, pair: int, which: int) -> Any:
     return float(learner.selected_.coef_[0, 0]), learner.certificate_
 
 
-def choice_rows(pairs: int) -> list[Row]:
-    """Choices among things that the labs do not share."""
-    return [
-        choice_row("D5 pools of one's own", pairs, own_pool),
-        choice_row("D5 Thresholds('>') against ('<=')", pairs, own_direction),
-        choice_row("D6 own models, equal names", pairs, own_models),
-    ]
-
-
-MAKERS = {
-    "D1": mass_rows,
-    "D2": point_rows,
-    "D3 D7": learner_rows,
-    "D4": front_rows,
-    "D5 D6": choice_rows,
+CHOICE_ROWS: dict[str, Pair] = {
+    "D5 pools of one's own": partial(choice, lab=own_pool),
+    "D5 Thresholds('>') against ('<=')": partial(choice, lab=own_direction),
+    "D6 own models, equal names": partial(choice, lab=own_models),
 }
+"""Choices among things that the labs do not share."""
 
 
 def main() -> int:
     """Print the table; 1 if a row is broken and silent."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=40, help="pairs of labs for each row")
-    parser.add_argument("--only", default="D", help="rows whose group contains this, such as D4")
+    add_arguments(parser, pairs=40)
     honesty_ordinary.add_arguments(parser)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     if options.false_alarms or options.cost:
         return honesty_ordinary.run(parser, options)
-    print(HEADER)
-    silent = 0
-    for group, make in MAKERS.items():
-        for row in make(options.pairs) if options.only in group else ():
-            print(row, flush=True)
-            silent += row.silent
-    return int(silent > 0)
+    rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS
+    return run(rows, options)
 
 
 if __name__ == "__main__":

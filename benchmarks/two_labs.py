@@ -6,22 +6,24 @@ rows that each lab prepares in its own way, and prints the share of differing an
 promise, the verdict and the answer of ``comparable``, without and with a probe. A way that breaks
 the promise and is certified and "yes" to the end fails the script.
 
-Run ``python benchmarks/two_labs.py [--pairs 20] [--only WORD]``.
+Run ``python benchmarks/two_labs.py [--pairs 20] [--only WORD] [--store FILE]``; with a file it goes
+on where an earlier run ended.
 """
 
 import argparse
 import io
-import math
 import sys
 import unicodedata
 import warnings
 import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 import pandas as pd
+from _pairs import Outcome, add_arguments, outcome_of, run
 from sklearn.base import clone
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
@@ -32,73 +34,6 @@ from replearn.learners import encode_probe
 
 RHO, FITS, ROWS, POINTS = 0.2, 60, 2500, 300
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One way to differ: what was claimed, what was measured, what the certificates say.
-
-    ``trusted`` counts flips of those pairs only that are certified and answered "yes" to the end,
-    as a share of all pairs: that is what the certificates vouch for.
-    """
-
-    name: str
-    claimed: float
-    flips: float
-    trusted: float
-    error: float
-    verdict: str
-    answer: str
-    probed: str = "-"
-
-    @property
-    def silent(self) -> bool:
-        """Whether more flips are vouched for than promised, by more than three standard errors."""
-        return self.trusted - 3 * self.error > self.claimed
-
-    def __str__(self) -> str:
-        numbers = f"{self.claimed:6.3f} {self.flips:6.3f} {self.trusted:7.3f}"
-        words = f"{self.verdict:14} {self.answer:8} {self.probed:8}"
-        return f"{self.name:42} {numbers}  {words}{'  SILENT' * self.silent}"
-
-
-HEADER = (
-    f"{'way to differ':42} {'claim':>6} {'flips':>6} {'trusted':>7}  {'verdict':14} {'answer':8} "
-    "with probe"
-)
-
-
-def row_of(name: str, claimed: float, rates: list[float], runs: Any, probes: Any = ()) -> Row:
-    """Put measurements and certificates of all pairs together: the most trusting words are shown.
-
-    ``probes`` holds both probes of each pair, or None; empty: there are none.
-    """
-    certified = [one.certified and two.certified for one, two in runs]
-    answers = [_answer(one.comparable(two)) for one, two in runs]
-    probed = [
-        _answer(one.comparable(two, probes=both)) if both else None
-        for (one, two), both in zip(runs, probes or [None] * len(runs), strict=True)
-    ]
-    last = [after or before for before, after in zip(answers, probed, strict=True)]
-    trusted = [
-        rate * (sure and word.startswith("yes"))
-        for rate, sure, word in zip(rates, certified, last, strict=True)
-    ]
-    error = float(np.std(trusted) / math.sqrt(len(rates)))
-    verdict = "certified" if any(certified) else "not certified"
-    told = [word for word in probed if word]
-    words = _most_trusting(answers), _most_trusting(told) if told else "-"
-    return Row(
-        name, claimed, float(np.mean(rates)), float(np.mean(trusted)), error, verdict, *words
-    )
-
-
-def _answer(comparison: Any) -> str:
-    return "yes, if" if comparison.answer == "yes" and comparison.asked else comparison.answer
-
-
-def _most_trusting(answers: list[str]) -> str:
-    return next(word for word in ("yes", "yes, if", "unknown", "no") if word in answers)
 
 
 # -- the raw table, and a learner that takes it as it comes ----------------------------------------
@@ -289,21 +224,18 @@ WAYS = (
 )
 
 
-def measure(way: Way, pairs: int) -> Row:
-    """Train two labs on fresh samples, again and again, and compare their answers."""
-    rates, runs, probes = [], [], []
-    for pair in range(pairs):
-        rng = np.random.default_rng([pair, 7])
-        fresh = way.both(raw_rows(rng, POINTS)[0])
-        one = _train(Way("plain", both=way.both), rng, pair)
-        two = _train(way, rng, pair)
-        rates.append(float(np.mean(one.predict(fresh) != two.predict(way.cells(fresh)))))
-        certificates = [one.certificate_, two.certificate_]
-        if way.issued is not None:
-            certificates[1] = way.issued(certificates[1])
-        runs.append(certificates)
-        probes.append(_probes(certificates, (fresh[:64], way.cells(fresh[:64]))))
-    return row_of(way.name, runs[0][0].rho, rates, runs, probes)
+def measure(way: Way, pair: int) -> Outcome:
+    """Train two labs on fresh samples and compare their answers."""
+    rng = np.random.default_rng([pair, 7])
+    fresh = way.both(raw_rows(rng, POINTS)[0])
+    one = _train(Way("plain", both=way.both), rng, pair)
+    two = _train(way, rng, pair)
+    rate = float(np.mean(one.predict(fresh) != two.predict(way.cells(fresh))))
+    certificates = [one.certificate_, two.certificate_]
+    if way.issued is not None:
+        certificates[1] = way.issued(certificates[1])
+    probes = _probes(certificates, (fresh[:64], way.cells(fresh[:64])))
+    return outcome_of(certificates[0].rho, rate, certificates, probes)
 
 
 def _train(way: Way, rng: np.random.Generator, pair: int) -> Any:
@@ -326,17 +258,9 @@ def _probes(certificates: Any, rows: Any) -> Any:
 def main() -> int:
     """Print the table; 1 if a way is broken and silent."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", type=int, default=20, help="pairs of labs for each way")
-    parser.add_argument("--only", default="", help="ways whose name contains this")
-    options = parser.parse_args()
+    add_arguments(parser, pairs=20)
     warnings.simplefilter("ignore")
-    print(HEADER)
-    rows = []
-    for way in WAYS:
-        if options.only in way.name:
-            rows.append(measure(way, options.pairs))
-            print(rows[-1], flush=True)
-    return int(any(row.silent for row in rows))
+    return run({way.name: partial(measure, way) for way in WAYS}, parser.parse_args())
 
 
 if __name__ == "__main__":

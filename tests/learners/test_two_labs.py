@@ -2,6 +2,7 @@
 
 import importlib.util
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,7 +43,9 @@ def labs():
     spec = importlib.util.spec_from_file_location("two_labs", SCRIPT)
     module = importlib.util.module_from_spec(spec)
     sys.modules["two_labs"] = module
+    sys.path.insert(0, str(SCRIPT.parent))  # its neighbours
     spec.loader.exec_module(module)
+    sys.path.remove(str(SCRIPT.parent))
     module.RHO, module.FITS, module.POINTS = 0.5, 15, 64
     yield module
     del sys.modules["two_labs"]
@@ -55,15 +58,26 @@ def ways(labs):
 
 @pytest.mark.parametrize("name", SEEN)
 def test_what_certificates_and_probes_say(name, labs, ways):
-    row = labs.measure(ways[name], 1)
-    assert (row.answer, row.probed) == SEEN[name]
-    assert row.verdict == ("not certified" if name.startswith("index") else "certified")
+    pair = labs.measure(ways[name], 0)
+    assert (pair.answer, pair.probed or "-") == SEEN[name]
+    assert pair.certified == (not name.startswith("index"))
 
 
 @pytest.mark.statistical
 def test_no_way_is_broken_and_silent(labs, ways):
+    from _pairs import Row
+
     labs.RHO, labs.FITS, labs.POINTS = 0.2, 60, 300
-    rows = [labs.measure(way, 8) for way in ways.values()]
+    rows = [Row(way.name, tuple(labs.measure(way, pair) for pair in range(8))) for way in labs.WAYS]
     assert len(rows) > 20
-    assert sum(row.broken for row in rows) > 5
+    assert sum(row.flips > 0.25 for row in rows) > 5  # the promise is 0.2
     assert not [row.name for row in rows if row.silent]
+
+
+def test_a_silent_row_is_called_silent(labs):
+    from _pairs import Outcome, Row
+
+    flips = [Outcome(0.2, rate, True, "yes, if") for rate in (0.5, 0.52, 0.48)]
+    assert Row("trusted", tuple(flips)).silent
+    assert not Row("a probe tells", tuple(replace(pair, probed="no") for pair in flips)).silent
+    assert not Row("refuted", tuple(replace(pair, certified=False) for pair in flips)).silent

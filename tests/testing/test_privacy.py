@@ -3,7 +3,9 @@
 Quick versions here; the long ones, with 10^5 runs on each sample, are marked statistical.
 """
 
+import importlib.util
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,41 +13,23 @@ import pytest
 from replearn.bounds.privacy import release_threshold, single_release
 from replearn.guarantees.privacy import PrivateDesign
 from replearn.learners.semi_private import cut_secretly
-from replearn.primitives.private_selection import release_counts
 from replearn.randomness import SharedKey
 from replearn.testing import audit_privacy
 
 RUNS = [pytest.param(2_000, id="quick"), pytest.param(100_000, marks=pytest.mark.statistical)]
 
 
-def released(per_run, epsilon, threshold):
-    """Select for many runs at once: the noise of OpenDP is independent for each key of a map."""
-    counts = {f"{run} {item}": c for run, items in enumerate(per_run) for item, c in items.items()}
-    best = [("", 0)] * len(per_run)
-    for name, noisy in release_counts(counts, epsilon, threshold).items():
-        run, item = name.split(" ")
-        best[int(run)] = max(best[int(run)], (item, noisy), key=lambda pair: pair[::-1])
-    return [item for item, _ in best]
-
-
-def selecting(epsilon, threshold):
-    """`select_privately` on a list of items, many times."""
-    return lambda items, runs: released([Counter(items)] * runs, epsilon, threshold)
-
-
-def neighbours(epsilon, delta):
-    """Pairs of lists that are hard: at the threshold, a tie that is broken, a new item."""
-    level = release_threshold(epsilon, delta)
-    tie = ["a"] * level + ["b"] * level
-    return {
-        "at the threshold": (["a"] * level, ["a"] * (level - 1) + ["b"]),
-        "a tie": (tie, ["b", *tie[1:]]),
-        "a new item": (["a"] * (level // 2), ["a"] * (level // 2 - 1) + ["c"]),
-    }
+SCRIPT = Path(__file__).parents[2] / "benchmarks" / "privacy_audit.py"
+if not SCRIPT.exists():
+    pytest.skip("benchmarks are not in a source distribution", allow_module_level=True)
+spec = importlib.util.spec_from_file_location("privacy_audit", SCRIPT)
+script = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(script)
+released, selecting, neighbours = script.released, script.selecting, script.neighbours
 
 
 @pytest.mark.parametrize("runs", RUNS)
-@pytest.mark.parametrize(("epsilon", "delta"), [(0.5, 0.02), (1.0, 1e-6), (4.0, 1e-3)])
+@pytest.mark.parametrize(("epsilon", "delta"), script.SHIPPED)
 def test_shipped_settings_stay_below_their_claim(epsilon, delta, runs):
     mechanism = selecting(epsilon, release_threshold(epsilon, delta))
     for name, (one, two) in neighbours(epsilon, delta).items():
@@ -54,12 +38,26 @@ def test_shipped_settings_stay_below_their_claim(epsilon, delta, runs):
 
 
 @pytest.mark.statistical
-def test_the_auditor_comes_close_to_the_true_loss():
-    # Both counts move, so the loss is nearly epsilon: the claim has little to spare.
-    one, two = neighbours(2.0, 1e-6)["a tie"]
-    mechanism = selecting(2.0, release_threshold(2.0, 1e-6))
-    found = audit_privacy(mechanism, one, two, delta=1e-6, runs=100_000)
-    assert 0.7 < found.epsilon < 2.0
+@pytest.mark.parametrize(("epsilon", "delta"), script.SHIPPED)
+def test_the_auditor_comes_close_to_the_true_loss(epsilon, delta):
+    level = release_threshold(epsilon, delta)
+    one, two = neighbours(epsilon, delta)["a tie"]
+    true = script.exact_loss(*(script.law_of_answers(x, epsilon, level) for x in (one, two)), delta)
+    found = audit_privacy(selecting(epsilon, level), one, two, delta=delta, runs=100_000)
+    assert 0.7 * true < found.epsilon < true <= epsilon
+
+
+def test_exact_losses_are_those_of_the_noise():
+    epsilon, delta = 1.0, 1e-2
+    level = release_threshold(epsilon, delta)
+    for one, two in neighbours(epsilon, delta).values():
+        law = script.law_of_answers(one, epsilon, level)
+        assert sum(law.values()) == pytest.approx(1.0, abs=1e-12)
+        answers = Counter(selecting(epsilon, level)(one, 4_000))
+        for answer, p in law.items():  # six standard errors
+            assert abs(answers[answer] / 4_000 - p) < 6 * (p / 4_000) ** 0.5 + 1e-2
+        loss = script.exact_loss(law, script.law_of_answers(two, epsilon, level), delta)
+        assert 0.0 < loss <= epsilon
 
 
 @pytest.mark.parametrize("runs", RUNS)

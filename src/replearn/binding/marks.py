@@ -202,7 +202,8 @@ def _were_cut(columns: list[Column]) -> bool:
 
 
 def _at_ends(column: Column) -> tuple[int, int]:
-    return np.count_nonzero(column == column.min()), np.count_nonzero(column == column.max())
+    low, high = (np.count_nonzero(column == end) for end in (column.min(), column.max()))
+    return int(low), int(high)
 
 
 def _repeats_inside(column: Column) -> bool:
@@ -226,10 +227,8 @@ def _has_imputed_mean(column: Column, mean: float) -> bool:
     if abs(mean - round(mean, 6)) <= tolerance or _is_whole(column[:_FIRST_ROWS]):
         return False
     is_near = np.abs(column - mean) <= tolerance
-    if np.count_nonzero(is_near) < _FEWEST_IMPUTED:
-        return False
-    near = column[is_near]
-    return bool((near == near[0]).all())
+    near = column[is_near] if np.count_nonzero(is_near) >= _FEWEST_IMPUTED else column[:0]
+    return len(near) > 0 and bool((near == near[0]).all())
 
 
 _SINGLE_MARKS = (

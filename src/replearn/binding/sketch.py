@@ -54,7 +54,7 @@ def sketch_columns(
     >>> sketch["kinds"], sketch["all"]["quantiles"][7], sketch["steps"]["numbers of 0 decimals"]
     ({'number': 1000}, 499.0, 1000)
     """
-    plain = ~kinds.any(axis=1)  # nothing but floats
+    plain = np.asarray(~kinds.any(axis=1))  # nothing but floats
     values = words.view(np.float64)
     if not plain.all():
         values = values.copy()
