@@ -56,7 +56,7 @@ def cases() -> dict[str, tuple[Any, str, float | None]]:
     return {
         "linear": (LogisticRegression(), "array", 1.0),
         "scaled": (make_pipeline(StandardScaler(), LogisticRegression()), "array", 1.0),
-        "table, linear": (make_pipeline(TableEncoder(), LogisticRegression()), "frame", None),
+        "table, linear": (make_pipeline(TableEncoder(), LogisticRegression()), "frame", 1.0),
         "trees": (tree, "array", 5.0),
         "table, trees": (make_pipeline(TableEncoder(for_trees=True), tree), "frame", 5.0),
         "coded, trees": (make_pipeline(columns, tree), "frame", 5.0),

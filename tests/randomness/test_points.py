@@ -222,3 +222,27 @@ def test_the_input_is_left_alone():
     assert array.tobytes() == before
     array.flags.writeable = False
     KEY.uniforms(array)
+
+
+def test_a_row_of_a_mixed_frame_alone_has_the_hash_it_has_among_others():
+    columns = {
+        "b": [1.5, -0.0, float("nan")],
+        "text": ["Ulm", None, ""],
+        "a": [2.0, float("nan"), 3.0],
+        "whole": [1, 2, 3],
+        "flag": [True, False, True],
+        "when": np.array(["2020-01-01", "NaT", "2021-05-06"], dtype="datetime64[us]"),
+        "short": np.array([0.1, 0.2, 0.3], dtype=np.float32),
+    }
+    frame = pd.DataFrame(columns)
+    frame["level"] = pd.Categorical(["x", "y", None])
+    frame["known"] = pd.array([1, None, 3], dtype="Int64")
+    frame["object"] = pd.Series(["u", 7, None], dtype=object)
+    key = KEY
+    for table in (frame, pl.DataFrame(columns)):
+        together = key.hashes(as_points(table))
+        alone = [key.hashes(as_points(table[row : row + 1]))[0] for row in range(3)]
+        chosen = [key.hashes(as_points(table).take([row]))[0] for row in range(3)]
+        assert together.tolist() == alone == chosen
+    with pytest.raises(UnsupportedValueError, match="column 'b', row 0"):
+        key.hashes(as_points(pd.DataFrame({"a": [1.0], "b": [np.inf], "c": [2.0]})))

@@ -160,15 +160,17 @@ class Panel:
             voters = self._grouped(soft)
             tables = [voter.prepare(X) for voter in voters]
             size = _rows_per_task(n_rows(X), effective_n_jobs(n_jobs))
+            if n_rows(X) <= size:
+                return _count(voters, tables, shape, soft)
             tasks = (
                 (voters, [slice_rows(table, start, stop) for table in tables], shape, soft)
                 for start, stop in row_chunks(n_rows(X), size)
             )
-            if n_rows(X) <= size or effective_n_jobs(n_jobs) == 1:
+            if effective_n_jobs(n_jobs) == 1:
                 parts = [_count(*task) for task in tasks]
             else:
                 parts = _in_parallel(_work, tasks, n_jobs)
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        return np.concatenate(parts)
 
     def _grouped(self, soft: bool) -> list[Voter]:
         state = soft, plugins.switched_off

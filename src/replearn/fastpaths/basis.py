@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from replearn.randomness.frames import pandas_columns
 from replearn.tables import is_frame, is_sparse, n_rows
 from replearn.tables.columns import (
     clip_for_trees,
@@ -208,7 +209,8 @@ def _named_columns(X: Any) -> dict[Hashable, Any]:
     """Return the columns of a pandas frame: one by one they cost more than their cells."""
     if not hasattr(X, "iloc") or not X.columns.is_unique:
         return {}
-    return {name: column for name, column in X.items() if isinstance(name, str)}
+    named = zip(X.columns, pandas_columns(X), strict=True)
+    return {name: column for name, column in named if isinstance(name, str)}
 
 
 def _triples(entries: list[tuple[int, int, int]]) -> NDArray[np.intp]:

@@ -122,7 +122,11 @@ class LinearVoter(Voter):
 
     def _products(self, X: Any) -> Any:
         """Yield the scores of all models without their intercepts, some rows at a time."""
-        for start, stop in row_chunks(n_rows(X), self._chunk):
+        length = n_rows(X)
+        if length <= self._chunk:
+            yield 0, length, _row_products(X, self._weights)
+            return
+        for start, stop in row_chunks(length, self._chunk):
             yield start, stop, _row_products(X[start:stop], self._weights)
 
 

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
+from replearn.randomness.frames import pandas_columns
 from replearn.tables import is_frame
 from replearn.tables.columns import is_nan
 
@@ -256,7 +257,11 @@ def float_precision(X: Any) -> np.dtype[Any] | None:
     """Return the shortest float type in a table, or None if it has no floats."""
     if hasattr(X, "columns"):
         # pandas: float64, or Float64 with missing values; polars: Float64
-        kinds = {str(dtype).lower() for dtype in set(getattr(X, "dtypes", ()))}
+        is_pandas = hasattr(X, "iloc")
+        dtypes = (
+            {c.dtype for c in pandas_columns(X)} if is_pandas else set(getattr(X, "dtypes", ()))
+        )
+        kinds = {str(dtype).lower() for dtype in dtypes}
         return next((np.dtype(name) for name in _FLOATS if name in kinds), None)
     dtype = getattr(X, "dtype", None)
     return dtype if getattr(dtype, "kind", None) == "f" else None

@@ -9,6 +9,7 @@ shares are close (`GumbelRule`). Both have the same methods, and so has a rule b
 from __future__ import annotations
 
 import warnings
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,6 +35,7 @@ from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import check_points, warn_if_precision_changed
 from replearn.learners.results import ClassExplanation, Explanation
 from replearn.randomness import Points, SharedKey, as_points
+from replearn.randomness.frames import read_once
 from replearn.tables import n_rows
 
 Floats = NDArray[np.float64]
@@ -84,7 +86,8 @@ class FittedVote:
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[NDArray[Any], Floats]:
         """Let the blocks vote while the noise is hashed, which takes about as long."""
         if n_rows(X) < FEWEST_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
-            return self.votes(X), self.noise(X, ids)
+            with read_once(X) if hasattr(X, "iloc") else nullcontext():
+                return self.votes(X), self.noise(X, ids)
         points = self._points(X, ids)
         return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))
 

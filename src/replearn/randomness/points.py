@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -72,24 +72,52 @@ class _Part:
         except BadRowError as error:
             raise ValueError(f"{self.parameter}: {error}") from None
 
-    def only_row(self) -> Iterator[Cell]:
-        """Encode the cells of a single row; those of a plain array as if below one another."""
+    def only_row(self) -> list[Cell]:
+        """Encode the cells of a single row; plain numbers as if they stood below one another."""
         rows = slice(0, 1) if self.rows is None else self.rows
-        encoder = ColumnEncoder(self.decimals)
-        if not (isinstance(self.source, ArraySource) and self.source.is_plain):
-            word = np.empty(1, dtype=np.uint64)
-            for kinds in self.encode(slice(0, 1), encoder, word):
-                yield 0 if kinds is None else int(kinds[0]), int(word[0])
-            return
-        cells = self.source.row(rows)
+        source = self.source
+        if isinstance(source, ArraySource) and source.is_plain:
+            return self._encode_together(source.row(rows), source.names, rows)
+        if not isinstance(source, ColumnSource):
+            return self._encode_each()
+        columns = list(source.columns(rows))
+        numbers = [place for place, cells in enumerate(columns) if _is_float(cells)]
+        if len(numbers) < 2:
+            return self._encode_each()
+        together = np.concatenate([columns[place] for place in numbers])
+        names = [source.names[place] for place in numbers]
+        found = dict(zip(numbers, self._encode_together(together, names, rows), strict=True))
+        others = [place for place in range(len(columns)) if place not in found]
+        read = [partial(_as_read, columns[place]) for place in others]
+        left = ColumnSource([source.names[place] for place in others], read, 1)
+        found.update(zip(others, replace(self, source=left)._encode_each(), strict=True))
+        return [found[place] for place in range(len(columns))]
+
+    def _encode_each(self) -> list[Cell]:
+        word = np.empty(1, dtype=np.uint64)
+        encoded = self.encode(slice(0, 1), ColumnEncoder(self.decimals), word)
+        return [(0 if kinds is None else int(kinds[0]), int(word[0])) for kinds in encoded]
+
+    def _encode_together(
+        self, cells: NDArray[Any], names: Sequence[Hashable], rows: Rows
+    ) -> list[Cell]:
         words = np.empty(len(cells), dtype=np.uint64)
         try:
-            of_cells = encoder.encode(cells, words)
+            kinds = ColumnEncoder(self.decimals).encode(cells, words)
         except BadCellError as error:
-            place = f"{self.parameter}, column {error.position}, row {row_number(rows, 0)}"
+            row = row_number(rows, 0)
+            place = f"{self.parameter}, column {names[error.position]!r}, row {row}"
             raise UnsupportedValueError(f"{place}: {error.reason}") from None
-        known = [0] * len(words) if of_cells is None else of_cells.tolist()
-        yield from zip(known, words.tolist(), strict=True)
+        known = [0] * len(words) if kinds is None else kinds.tolist()
+        return list(zip(known, words.tolist(), strict=True))
+
+
+def _as_read(cells: Any, rows: Rows) -> Any:
+    return cells
+
+
+def _is_float(cells: Any) -> bool:
+    return type(cells) is np.ndarray and cells.dtype == np.float64
 
 
 class Points:

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.randomness.columns import Coded, Encoded, Nullable, Values
+from replearn.randomness.frames import pandas_columns
 from replearn.randomness.kinds import BadRowError, Kinds, Words
 
 Rows = slice | NDArray[np.intp]
@@ -248,12 +249,16 @@ def pandas_source(frame: Any) -> ColumnSource:
     if frame.ndim == 1:
         series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
-    readers = [_pandas_reader(series) for _, series in frame.items()]
+    readers = [_pandas_reader(column) for column in pandas_columns(frame)]
     return columns_by_name(list(frame.columns), readers, len(frame))
 
 
 def _pandas_reader(series: Any) -> Reader:
+    if isinstance(series, np.ndarray):
+        return series.__getitem__
     dtype = series.dtype
+    if not hasattr(series, "iloc"):  # an array of texts
+        return lambda rows: (series if _is_all(rows, len(series)) else series[rows]).tolist()
     if isinstance(dtype, np.dtype):
         array = series.to_numpy()
         return lambda rows: array[rows]
@@ -291,11 +296,16 @@ def polars_source(frame: Any) -> ColumnSource:
 
 def _polars_reader(series: Any) -> Reader:
     name = str(series.dtype)
+    length = len(series)
+
+    def chunk(rows: Rows) -> Any:
+        return series if _is_all(rows, length) else series[rows]
+
     if name in _POLARS_NUMBERS:
-        return lambda rows: _polars_numbers(series[rows])
+        return lambda rows: _polars_numbers(chunk(rows))
     if name.startswith(("Date", "Duration")):  # also Datetime
-        return lambda rows: series[rows].to_numpy()
-    return lambda rows: series[rows].to_list()
+        return lambda rows: chunk(rows).to_numpy()
+    return lambda rows: chunk(rows).to_list()
 
 
 def _polars_numbers(cells: Any) -> Values:

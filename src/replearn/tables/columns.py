@@ -57,9 +57,9 @@ def texts_of(column: Any) -> list[str | None]:
     >>> texts_of(pd.Series(["Ulm", None, 7]))
     ['Ulm', None, '7']
     """
-    if str(column.dtype) == "String":  # polars
+    if not isinstance(column, np.ndarray) and str(column.dtype) == "String":  # polars
         return list(column.to_list())
-    cells = column.to_list()
+    cells = _listed(column)
     if all(type(cell) is str for cell in cells):  # nothing is missing, nothing to convert
         return list(cells)
     return [None if gone else str(cell) for cell, gone in _cells(column)]
@@ -126,5 +126,13 @@ def _word_buckets(text: str) -> tuple[int, ...]:
 
 def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
     """Yield each cell of a pandas or polars column, and whether it is missing."""
-    missing = column.isna() if hasattr(column, "isna") else column.is_null()
-    return zip(column.to_list(), missing.to_list(), strict=True)
+    if isinstance(column, np.ndarray):  # of a pandas column
+        missing = [cell is None or is_nan(cell) for cell in column.tolist()]
+    else:
+        missing = _listed(column.isna() if hasattr(column, "isna") else column.is_null())
+    return zip(_listed(column), missing, strict=True)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the cells of a column: those of an array or of a series."""
+    return list(column.to_list() if hasattr(column, "to_list") else column.tolist())
