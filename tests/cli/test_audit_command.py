@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 QUICK = (
@@ -155,3 +156,59 @@ def test_a_large_table_is_audited_with_fewer_rows_and_says_so(call, shop, monkey
     _, out, err = call(*arguments, "--rows", n_rows)
     assert json.loads(out)["cut_short"] == []
     assert "since the table is large" not in err
+
+
+# -- a target that is a quantity -------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def delays(tmp_path_factory):
+    rng = np.random.default_rng(0)
+    lines = ["hour,carrier,delay"]
+    for hour, carrier in zip(rng.random(900) * 24, rng.choice(["AA", "UA"], 900), strict=True):
+        delay = "" if rng.random() < 0.01 else f"{hour + 5 * (carrier == 'UA') + rng.normal():.2f}"
+        lines.append(f"{hour:.3f},{carrier},{delay}")
+    path = tmp_path_factory.mktemp("delays") / "flights.csv"
+    path.write_text("\n".join(lines))
+    return path
+
+
+NUMBERS = ("--target", "delay", "--resolution", "4", "--pairs", "2", "--jobs", "1")
+
+
+def test_an_audit_of_a_quantity(call, delays, tmp_path):
+    options = (*NUMBERS, "--model", "tree", "--y-range", "0", "30", "--json")
+    code, out, err = call("audit", delays, *options, "--out", tmp_path / "report.html")
+    found = json.loads(out)
+    assert code == 0
+    assert found["task"] == "regression"
+    assert [one["name"] for one in found["regressors"]] == ["single fit", "replicable"]
+    single, ours = found["regressors"]
+    assert ours["spread"]["estimate"] < single["spread"]["estimate"]  # averaged trees
+    assert "median" in err
+    assert "rows without 'delay' are left out" in err
+    assert "Audit of regression" in (tmp_path / "report.html").read_text()
+
+
+@pytest.mark.parametrize(("limit", "code", "verdict"), [("0", 1, "FAILED"), ("1", 0, "passed")])
+def test_the_gate_of_a_quantity_judges_the_model_that_was_named(call, delays, limit, code, verdict):
+    found, out, err = call("audit", delays, *NUMBERS, "--quiet", "--fail-above", limit)
+    assert found == code
+    assert f"gate {verdict}" in err
+    assert "'single fit'" in err
+    assert out.split(":")[0] in ("Fewer flips", "More flips, nothing gained") or "chance" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--target", "delay"), "audit --resolution takes it as it is"),
+        (("--target", "carrier", "--resolution", "1"), "'carrier' is no quantity"),
+        ((*NUMBERS, "--contenders", "bagging"), "--contenders cannot be used with --resolution"),
+        ((*NUMBERS, "--model", "mlp"), "is not one of ridge, hgb, forest, tree"),
+        (("--target", "delay", "--y-range", "0", "1"), "--y-range is for a target that is a"),
+        (("--target", "delay", "--resolution", "0"), "--resolution"),
+    ],
+)
+def test_what_does_not_fit_a_quantity_is_refused(call, delays, options, message):
+    code, _, err = call("audit", delays, *options)
+    assert code == 2
+    assert message in err

@@ -112,13 +112,16 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
 
 
-def read_sample(args: argparse.Namespace, thin: Callable[[Any], Any] | None = None) -> Sample:
-    """Read the file, or the rows of it that are wanted; features, labels and groups apart."""
+def read_sample(
+    args: argparse.Namespace, thin: Callable[[Any], Any] | None = None, *, numbers: bool = False
+) -> Sample:
+    """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
     table = read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
     for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
             check_column(option, table.columns, args.data)
-    labels, kept, remarks = read_labels_of(table, args.target, args.data, clean=args.clean_labels)
+    how = {"clean": args.clean_labels, "numbers": numbers}
+    labels, kept, remarks = read_labels_of(table, args.target, args.data, **how)
     aside = {args.target, args.id, args.group_by, *args.drop}
     columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
     if not columns:
@@ -300,7 +303,7 @@ def base_model(name: str, columns: Mapping[str, str], rows_per_block: int | None
             params = {"min_samples_leaf": leaf_for(rows_per_block)}
         model = getattr(importlib.import_module(module), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
-    model = _imported(name)
+    model = imported_model(name, NAMED)
     if isinstance(model, Pipeline) or is_replicable(model):
         return model
     return make_pipeline(TableEncoder(dict(columns)), model)
@@ -323,10 +326,11 @@ def takes_columns_itself(model: Any) -> bool:
     return steps is None or not isinstance(steps[0][1], TableEncoder)
 
 
-def _imported(name: str) -> Any:
+def imported_model(name: str, known: Iterable[str]) -> Any:
+    """Import a model that is named module:object; ``known`` are the names it might have been."""
     module_name, colon, path = name.partition(":")
     if not colon or not module_name or not path:
-        raise ValueError(f"model {name!r} is not one of {', '.join(NAMED)}, nor module:object.")
+        raise ValueError(f"model {name!r} is not one of {', '.join(known)}, nor module:object.")
     here = str(Path.cwd())
     sys.path.insert(0, here)
     try:

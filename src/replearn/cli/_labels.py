@@ -17,15 +17,21 @@ MOST_CLASSES = 50
 
 
 def read_labels_of(
-    table: Table, target: str, path: str, *, clean: bool
+    table: Table, target: str, path: str, *, clean: bool, numbers: bool = False
 ) -> tuple[NDArray[Any], Any, list[str]]:
-    """Return the labels, which rows have one, and remarks."""
+    """Return the labels or the numbers of the target, which rows have one, and remarks."""
     column = table.frame[target]
     known = ~column.is_null()
     column, kind = column.filter(known), table.columns[target]
     remarks = []
     if len(column) < len(known):
         remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
+    if numbers:
+        if not is_number(kind) or column.n_unique() < 2:
+            raise TableFileError(
+                f"{path}: target {target!r} is no quantity ({kind}); leave --resolution out."
+            )
+        return column.to_numpy().astype(np.float64), known, remarks
     if kind == TEXT:
         remarks += _about_spellings(column.to_list(), target, clean)
         column = clean_labels(column) if clean else column
@@ -82,7 +88,10 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     elif n_values == 1:
         problem = f"has one class only ({column[0]!r}); there is nothing to predict"
     elif is_number(kind) and not bool((column == column.floor()).all()):
-        problem = "holds numbers that are not whole: a quantity, not classes; cut it into classes"
+        problem = (
+            "holds numbers that are not whole: a quantity, not classes; cut it into classes "
+            "(replearn audit --resolution takes it as it is)"
+        )
     elif n_values > MOST_CLASSES:
         problem = (
             f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
@@ -125,7 +134,10 @@ def overview(table: Table, labels: NDArray[Any], target: str, used_as: Mapping[s
 
 
 def _classes(labels: NDArray[Any]) -> str:
-    """Count the classes, the most frequent first."""
+    """Count the classes, the most frequent first; of numbers say where they lie."""
+    if labels.dtype.kind == "f":
+        low, middle, high = np.quantile(labels, (0.0, 0.5, 1.0))
+        return f"{low:g} to {high:g}, median {middle:g}"
     ranked = Counter(np.asarray(labels).tolist()).most_common()
     total = len(labels)
     shown = [

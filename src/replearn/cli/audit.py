@@ -21,6 +21,7 @@ from replearn.cli import (
 )
 from replearn.cli._hurry import Thinning
 from replearn.cli._inputs import Sample, add_sample_arguments, base_model, read_key, read_sample
+from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
 
@@ -56,6 +57,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         fail_above="exit with 1 if the measured flip rate of the model is larger",
         fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
         "be smaller",
+        resolution="the target is a quantity: audit a regressor (ridge, hgb, forest, tree) whose "
+        "predictions are rounded to multiples of this, in units of the target",
+    )
+    parser.add_argument(
+        "--y-range",
+        nargs=2,
+        type=float,
+        metavar=("LOW", "HIGH"),
+        help="smallest and largest prediction, known before the data; with it the replicable "
+        "regressor is certified",
     )
     add_options(
         parser,
@@ -98,11 +109,13 @@ def run(args: argparse.Namespace) -> int:
             setattr(args, name, value)
     key = read_key(args.key_file)
     thin = _thinning(args, key)
-    sample = read_sample(args, thin)
+    sample = read_sample(args, thin, numbers=args.resolution is not None)
     sample.tell(quiet=args.quiet)
     train_size = _train_size(args, sample)
     about_rows = [*([] if thin is None else thin.told), *_about_rows(train_size, sample)]
     say_all(about_rows, quiet=args.quiet)
+    if args.resolution is not None:
+        return audit_numbers(args, sample, key, train_size)
     from replearn.auditing import audit
 
     base = base_model(args.model, sample.columns)
@@ -143,6 +156,7 @@ def run(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
+    check_options(args)
     if_given(check_positive, "--time-budget", args.time_budget)
     if_given(check_positive, "--budget", args.budget, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
