@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from replearn.tables import _text_files
+from replearn.cli import _large
+from replearn.tables import _text_files, files
 
 
 @pytest.fixture(autouse=True)
@@ -64,3 +65,28 @@ def test_the_folder_of_other_options_is_refused(call, shop, tmp_path):
     code, _, err = call("fit", shop / "a.csv", *common, "--folder", tmp_path / "work")
     assert code == 2
     assert "holds another fit: not the same options" in err
+
+
+def test_an_audit_draws_rows_of_a_large_file_whatever_their_order(
+    call, shop, tmp_path, monkeypatch
+):
+    common = ("--target", "churn", "--model", "sklearn.naive_bayes:GaussianNB", "--pairs", "2")
+    common += ("--contenders", "baseline", "--jobs", "1", "--json")
+    header, *rows = (shop / "a.csv").read_text().splitlines()
+    shuffled = tmp_path / "a.csv"
+    shuffled.write_text("\n".join([header, *rows[::-1]]) + "\n")
+    monkeypatch.setattr(files, "LARGE_BYTES", 1 << 10)
+    monkeypatch.setattr(_large, "SAMPLE_CELLS", 400 * 8)
+    answers = []
+    for path in (shop / "a.csv", shuffled):
+        code, out, err = call("audit", path, *common)
+        assert code == 0
+        assert "400 of 700 rows were drawn by the key, since the file is large" in err
+        answers.append(json.loads(out))
+    assert "400 of 700 rows" in str(answers[0]["cut_short"])
+    assert answers[0]["contenders"] == answers[1]["contenders"]
+    # more rows than there are: the audit of the whole file
+    monkeypatch.setattr(_large, "SAMPLE_CELLS", 10**6)
+    code, _, err = call("audit", shop / "a.csv", *common)
+    assert code == 0
+    assert "drawn" not in err

@@ -194,3 +194,31 @@ def test_samples_are_drawn_evenly_and_repeatably(tmp_path, monkeypatch):
     counts = np.bincount(np.concatenate(drawn), minlength=N).reshape(20, 100).sum(axis=1)
     assert abs(counts - 200).max() < 100  # standard deviation 13
     assert sample_files(tmp_path / "rows.parquet", 10**6).height == N
+
+
+def test_a_sample_does_not_depend_on_order_or_kind_of_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(pieces, "PIECE_BYTES", 1 << 10)
+    rng = np.random.default_rng(0)
+    numbers, texts = rng.integers(0, 40, N), rng.choice(["u", "v", "w"], N)
+    rows = pl.DataFrame({"a": numbers, "b": numbers / 8, "c": texts})  # many equal ones
+    rows.write_parquet(tmp_path / "rows.parquet", row_group_size=100)
+    drawn = sample_files(tmp_path / "rows.parquet", 300, key="k")
+    assert drawn.height == 300
+    counts = np.unique(drawn["c"], return_counts=True)[1]
+    assert abs(counts - 100).max() < 50  # standard deviation 8
+    rows.sample(N, shuffle=True, seed=1).write_ipc(tmp_path / "rows.arrow", record_batch_size=77)
+    rows.reverse().write_csv(tmp_path / "rows.csv")
+    for other in ("rows.arrow", "rows.csv"):
+        again = sample_files(tmp_path / other, 300, key="k", folder=tmp_path / f"work-{other}")
+        assert again.equals(drawn)
+    whole = pyarrow.dataset.dataset(tmp_path / "rows.parquet")
+    for other in (rows.lazy(), whole):
+        work = tmp_path / f"work-{type(other).__name__}"
+        assert sample_files(other, 300, key="k", folder=work).equals(drawn)
+
+
+def test_equal_rows_are_drawn_one_by_one(tmp_path):
+    pl.DataFrame({"a": [1.0] * 1000 + [2.0] * 1000}).write_parquet(tmp_path / "rows.parquet")
+    ones = [(sample_files(tmp_path / "rows.parquet", 100, key=k)["a"] == 1).sum() for k in range(9)]
+    assert len(set(ones)) > 1
+    assert all(25 < one < 75 for one in ones)  # standard deviation 5

@@ -113,10 +113,15 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def read_sample(
-    args: argparse.Namespace, thin: Callable[[Any], Any] | None = None, *, numbers: bool = False
+    args: argparse.Namespace,
+    thin: Callable[[Any], Any] | None = None,
+    *,
+    drawn: Table | None = None,
+    numbers: bool = False,
 ) -> Sample:
     """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
-    table = read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
+    kinds = wanted_kinds(args)
+    table = drawn or read_table(args.data, kinds, encoding=args.encoding, thin=thin)
     for option in (args.target, args.id, args.group_by, *args.drop):
         if option is not None:
             check_column(option, table.columns, args.data)

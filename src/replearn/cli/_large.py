@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import argparse
+import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from replearn.cli import say
 from replearn.cli._inputs import check_column, wanted_kinds
 from replearn.cli._labels import check_classes, clean_labels
 from replearn.outofcore.folders import Folder
+from replearn.outofcore.sampling import draw_rows
 from replearn.outofcore.sources import open_rows
+from replearn.randomness import SharedKey
 from replearn.records.files import differences, other_work
 from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
 from replearn.tables.kinds import ID, is_number
 
 RECORD, CELLS, WORK = "cells.json", "cells", "work"
 MOST_REMARKS = 5
+
+SAMPLE_CELLS = 24_000_000
+"""Cells that are drawn of a large file: a training of an audit sees fewer (`audit.MOST_CELLS`)."""
 
 
 @dataclass(frozen=True)
@@ -65,14 +74,28 @@ def read_in_pieces(args: argparse.Namespace) -> LargeSample:
     return LargeSample(f"{folder.address}/{CELLS}", f"{folder.address}/{WORK}", **found)
 
 
-def chunks_of(path: Path, encoding: str | None) -> Iterator[Any]:
+def draw_sample(args: argparse.Namespace, key: SharedKey) -> tuple[Table, list[str]]:
+    """Return some rows of a file that is too large to be read whole, and what to say of it."""
+    import polars as pl
+
+    path = Path(args.data)
+    with tempfile.TemporaryDirectory() as place:
+        read = partial(chunks_of, path, args.encoding, Folder(place))
+        n = max(args.rows or 0, SAMPLE_CELLS // next(read()).width)
+        parts, ranks, n_rows = draw_rows(read, n, key, lambda rows, at: rows[at])
+    told = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"
+    together = pl.concat(parts)[np.argsort(ranks, kind="stable")]
+    return table_of(together, wanted_kinds(args), path), [told] if len(ranks) < n_rows else []
+
+
+def chunks_of(path: Path, encoding: str | None, folder: Folder | None = None) -> Iterator[Any]:
     """Yield polars frames of a file, with texts as they are written where it is a text file."""
     import polars as pl
 
     if is_text_file(path):
         yield from read_chunks(path, encoding)
         return
-    rows = open_rows(path)
+    rows = open_rows(path, folder)
     for piece in rows.pieces:
         yield pl.from_arrow(piece.read(rows.names))
 

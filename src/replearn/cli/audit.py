@@ -24,6 +24,7 @@ from replearn.cli._inputs import Sample, add_sample_arguments, base_model, read_
 from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
+from replearn.tables.files import Table, is_large_file
 
 if TYPE_CHECKING:
     from replearn.auditing import AuditResult
@@ -109,10 +110,13 @@ def run(args: argparse.Namespace) -> int:
             setattr(args, name, value)
     key = read_key(args.key_file)
     thin = _thinning(args, key)
-    sample = read_sample(args, thin, numbers=args.resolution is not None)
+    drawn, about_drawn = _draw_if_large(args, key)
+    sample = read_sample(args, thin, drawn=drawn, numbers=args.resolution is not None)
+    del drawn
     sample.tell(quiet=args.quiet)
     train_size = _train_size(args, sample)
-    about_rows = [*([] if thin is None else thin.told), *_about_rows(train_size, sample)]
+    about_thin = [] if thin is None else thin.told
+    about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say_all(about_rows, quiet=args.quiet)
     if args.resolution is not None:
         return audit_numbers(args, sample, key, train_size)
@@ -151,6 +155,17 @@ def run(args: argparse.Namespace) -> int:
         say("interrupted: the report tells what was measured before")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+
+
+def _draw_if_large(
+    args: argparse.Namespace, key: SharedKey | None
+) -> tuple[Table | None, list[str]]:
+    """Draw rows of a file that is not read whole; rows of one group are not torn apart."""
+    if args.group_by is not None or not is_large_file(Path(args.data)):
+        return None, []
+    from replearn.cli._large import draw_sample
+
+    return draw_sample(args, SharedKey(0) if key is None else key)
 
 
 def _check(args: argparse.Namespace) -> None:

@@ -1,16 +1,22 @@
-"""Draw rows from files larger than memory, for an audit or a first look."""
+"""Draw rows from files larger than memory, for an audit or a first look.
+
+Rows are drawn by the keyed hash of their cells, as blocks are cut: the same rows in another order,
+or in another kind of file, give the same sample. Memory holds eight bytes for each row, one piece
+of the file, and what is drawn; the file is read twice.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.sources import open_rows
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, as_points
 from replearn.records.checks import check_count
 
 
@@ -25,7 +31,8 @@ def sample_files(
 ) -> Any:
     """Draw rows without replacement; memory holds one piece of the file and what is drawn.
 
-    The same key draws the same rows of the same files: an audit of a sample can be repeated.
+    The same key draws the same rows of the same table, in whatever order and kind of file: an
+    audit of a sample can be repeated.
 
     Parameters
     ----------
@@ -36,7 +43,7 @@ def sample_files(
     key : SharedKey, str, bytes or int, default=0
         Another key draws other rows.
     columns : sequence of str, default=None
-        Which columns; None: all.
+        Which columns; None: all. They are what rows are drawn by.
     folder : path, default=None
         Where rows are written that cannot be read in pieces (text files, lazy frames).
     container : {"polars", "pandas", "numpy"}, default="polars"
@@ -45,7 +52,7 @@ def sample_files(
     Returns
     -------
     frame or ndarray
-        The rows, in the order of the files.
+        The rows, in keyed order.
 
     Examples
     --------
@@ -62,14 +69,59 @@ def sample_files(
 
     check_count("n", n)
     rows = open_rows(source, None if folder is None else Folder(folder))
-    generator = np.random.default_rng(SharedKey(key).seed_for("sample of rows"))
-    chosen = np.sort(generator.choice(rows.n, min(n, rows.n), replace=False, shuffle=False))
-    ends = np.cumsum([piece.rows for piece in rows.pieces])
-    parts = []
-    for piece, start, stop in zip(rows.pieces, np.append(0, ends), ends, strict=False):
-        inside = chosen[(chosen >= start) & (chosen < stop)] - start
-        if len(inside):
-            read = piece.read(rows.names if columns is None else columns)
-            parts.append(read.take(pa.array(inside)))
-    table = pa.concat_tables(parts).unify_dictionaries()
-    return container_of(table.combine_chunks(), container)
+    wanted = list(rows.names if columns is None else columns)
+
+    def tables() -> Iterable[Any]:
+        return (piece.read(wanted) for piece in rows.pieces)
+
+    parts, ranks, _ = draw_rows(tables, n, SharedKey(key), lambda table, at: table.take(at))
+    table = pa.concat_tables(parts).unify_dictionaries().combine_chunks()
+    return container_of(table.take(np.argsort(ranks, kind="stable")), container)
+
+
+def draw_rows(
+    tables: Callable[[], Iterable[Any]], n: int, key: SharedKey, take: Callable[[Any, Any], Any]
+) -> tuple[list[Any], NDArray[np.uint64], int]:
+    """Draw rows from tables that come one after another, the same ones each time.
+
+    Parameters
+    ----------
+    tables : callable
+        Starts to read: pyarrow tables or polars frames.
+    n : int
+        How many rows.
+    key : SharedKey
+        Draws them.
+    take : callable
+        Returns the rows of a table at some positions.
+
+    Returns
+    -------
+    parts : list
+        The drawn rows of each table.
+    ranks : ndarray
+        The place of each in the keyed order: sort by it.
+    n_rows : int
+        How many rows there are.
+
+    Examples
+    --------
+    >>> import polars as pl
+    >>> halves = [pl.DataFrame({"a": [1, 1]}), pl.DataFrame({"a": [1, 2]})]
+    >>> parts, ranks, n = draw_rows(lambda: halves, 3, SharedKey(0), lambda rows, at: rows[at])
+    >>> sum(part.height for part in parts), len(set(ranks.tolist())), n
+    (3, 3, 4)
+    """
+    own = key.child("sample of rows")
+    hashes = [own.row_hashes(as_points(table)) for table in tables()]
+    # theorem: content-keyed-partition (equal rows are numbered, and drawn one by one)
+    ranks = own.ranks(np.concatenate(hashes))
+    limit = np.partition(ranks, n - 1)[n - 1] if n < len(ranks) else ranks.max()
+    parts, kept, start = [], [], 0
+    for table, hashed in zip(tables(), hashes, strict=True):
+        own_ranks = ranks[start : start + len(hashed)]
+        at = np.flatnonzero(own_ranks <= limit)
+        parts.append(take(table, at))
+        kept.append(own_ranks[at])
+        start += len(hashed)
+    return parts, np.concatenate(kept), len(ranks)

@@ -39,6 +39,9 @@ TYPED_SUFFIXES = {
 }
 EXCEL = ".xlsx"
 
+LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
+"""Larger files are large; packed ones (.gz, Parquet) count for several times their size."""
+
 
 @dataclass(frozen=True, eq=False)
 class Table:
@@ -145,6 +148,18 @@ def is_text_file(path: Path) -> bool:
     """
     name = path.name.lower().removesuffix(".gz")
     return Path(name).suffix in TEXT_SUFFIXES
+
+
+def is_large_file(path: Path) -> bool:
+    """Whether a file may take more memory than a small machine has; workbooks never do.
+
+    >>> is_large_file(Path("missing.csv"))
+    False
+    """
+    if path.suffix.lower() == EXCEL or not path.is_file():
+        return False
+    packed = not is_text_file(path) or path.suffix.lower() == ".gz"
+    return path.stat().st_size * (PACKED_FACTOR if packed else 1) > LARGE_BYTES
 
 
 def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
