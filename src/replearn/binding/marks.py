@@ -14,20 +14,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.binding.column_marks import (
+    CUT,
+    FIRST_ROWS,
+    IMPUTER,
+    ORTHOGONAL,
+    TOLERANCE,
+    Column,
+    has_imputed_mean,
+    is_whole,
+    products_vanish,
+    repeats_inside,
+    were_cut,
+)
 from replearn.exceptions import PreprocessingWarning, warn_user
 
-Column = NDArray[np.floating[Any]]
-
-_TOLERANCE = 1e-9
 _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
-_FIRST_ROWS = 128
 FEWEST_ROWS = 30
 """Fewer rows prove nothing."""
 
-_FEWEST_IMPUTED = 3
-_FEWEST_CUT = 20
-_MOST_ORTHOGONAL = 4
+MOST_ORTHOGONAL = 4
 NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
 
@@ -141,7 +148,7 @@ def _mark(X: Any) -> str | None:
     if moving and len(suspects) == len(columns):
         if all(_has_unit_spread(column) for column in moving):
             return "a StandardScaler"
-        if not any(_is_whole(column) for column in moving):  # a balanced design is centred too
+        if not any(is_whole(column) for column in moving):  # a balanced design is centred too
             return "PCA, or another transformer that centres columns,"
     for name, fits in _RANGES.items():
         if _all_fit(columns, fits):
@@ -157,22 +164,22 @@ def _other_mark(columns: list[Column]) -> str | None:
         # columns at once would take as much memory as the table.
         cells = np.ascontiguousarray(column)
         found.update(_marks_of(cells))
-        if min(_at_ends(cells[: 8 * _FIRST_ROWS])) > 1:  # this clears nearly every column
+        if min(_at_ends(cells[: 8 * FIRST_ROWS])) > 1:  # this clears nearly every column
             suspects.append(column)
     for name in _SINGLE_MARKS:
         if name in found:
             return name
     if _were_cut(suspects):
-        return "a cut at quantiles (winsorising)"
-    if _are_orthogonal(columns[:_MOST_ORTHOGONAL]):
-        return "TruncatedSVD, or another transformer that makes columns orthogonal,"
+        return CUT
+    if _are_orthogonal(columns[:MOST_ORTHOGONAL]):
+        return ORTHOGONAL
     return None
 
 
 def _marks_of(column: Column) -> list[str]:
     """Name the transformers whose mark a single column carries, in the order of being told."""
     mean = float(column.sum()) / len(column)
-    fits = _was_scaled(column, mean), _has_normal_ends(column), _has_imputed_mean(column, mean)
+    fits = _was_scaled(column, mean), _has_normal_ends(column), has_imputed_mean(column, mean)
     return [name for name, is_there in zip(_SINGLE_MARKS, fits, strict=True) if is_there]
 
 
@@ -186,7 +193,7 @@ def _was_scaled(column: Column, mean: float) -> bool:
 
 def _has_few_decimals(column: Column) -> bool:
     """Whether the numbers look recorded, not computed: their spread may be 1 by chance."""
-    first = column[:_FIRST_ROWS]
+    first = column[:FIRST_ROWS]
     return bool((np.round(first, 6) == first).mean() > 0.5)
 
 
@@ -196,20 +203,12 @@ def _were_cut(columns: list[Column]) -> bool:
     Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
     elsewhere leave counts of chance. One column proves nothing: two certificates show it.
     """
-    ends = [_at_ends(column) for column in columns if not _repeats_inside(column)]
-    counts = [count for pair in ends for count in pair if min(pair) >= _FEWEST_CUT]
-    return len(counts) > 2 and max(counts) - min(counts) <= 1
+    return were_cut([_at_ends(column) for column in columns if not repeats_inside(column)])
 
 
 def _at_ends(column: Column) -> tuple[int, int]:
     low, high = (np.count_nonzero(column == end) for end in (column.min(), column.max()))
     return int(low), int(high)
-
-
-def _repeats_inside(column: Column) -> bool:
-    """Whether many of the first cells between the ends are equal to others of them."""
-    inner = column[(column > column.min()) & (column < column.max())][: 8 * _FIRST_ROWS]
-    return len(inner) == 0 or len(np.unique(inner)) < 0.9 * len(inner)
 
 
 def _product(one: Column, two: Column) -> float:
@@ -221,20 +220,10 @@ def _has_normal_ends(column: Column) -> bool:
     return bool(abs(column.max() - NORMAL_END) + abs(column.min() + NORMAL_END) <= ROUGH)
 
 
-def _has_imputed_mean(column: Column, mean: float) -> bool:
-    """Whether several cells are the mean of the column, and the mean is no round number."""
-    tolerance = _TOLERANCE * max(1.0, abs(mean))
-    if abs(mean - round(mean, 6)) <= tolerance or _is_whole(column[:_FIRST_ROWS]):
-        return False
-    is_near = np.abs(column - mean) <= tolerance
-    near = column[is_near] if np.count_nonzero(is_near) >= _FEWEST_IMPUTED else column[:0]
-    return len(near) > 0 and bool((near == near[0]).all())
-
-
 _SINGLE_MARKS = (
     "a StandardScaler(with_mean=False)",
     "a QuantileTransformer",
-    "an imputer that fills in the mean",
+    IMPUTER,
 )
 """Marks that one column shows, in the order in which they are told."""
 
@@ -244,20 +233,18 @@ def _are_orthogonal(columns: list[Column]) -> bool:
         return False
     first, second = columns[:2]  # one pair clears nearly every table
     sizes = _product(first, first) * _product(second, second)
-    if abs(_product(first, second)) > _TOLERANCE * np.sqrt(sizes):
+    if abs(_product(first, second)) > TOLERANCE * np.sqrt(sizes):
         return False
     matrix = np.column_stack(columns)
-    products, filled = matrix.T @ matrix, (matrix != 0).mean(axis=0) > 0.5
-    if not filled.all() or any(map(_is_whole, columns)):
+    filled = (matrix != 0).mean(axis=0) > 0.5
+    if not filled.all() or any(map(is_whole, columns)):
         return False  # indicators of disjoint groups are orthogonal too
-    scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
-    rest = np.abs(products - np.diag(np.diag(products)))
-    return bool((rest <= _TOLERANCE * scale).all())
+    return products_vanish(matrix.T @ matrix)
 
 
 def _all_fit(columns: list[Column], fits: Any) -> bool:
     """Whether all columns fit, and one of them is more than a code in whole numbers."""
-    return all(fits(column) for column in columns) and any(not _is_whole(c) for c in columns)
+    return all(fits(column) for column in columns) and any(not is_whole(c) for c in columns)
 
 
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
@@ -295,7 +282,7 @@ def _as_floats(column: Any) -> Column | None:
 
 def tolerance_of(dtype: np.dtype[Any]) -> float:
     """How exact a mark has to be in numbers of this kind."""
-    return _TOLERANCE if dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
+    return TOLERANCE if dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
 
 
 def _tolerance(column: Column) -> float:
@@ -305,7 +292,7 @@ def _tolerance(column: Column) -> float:
 def _is_centred(column: Column, total: float) -> bool:
     # The first rows tell the scale well enough to clear nearly every column by its sum.
     mean, tolerance = abs(total) / len(column), _tolerance(column)
-    if not mean <= 1e3 * tolerance * np.abs(column[:_FIRST_ROWS]).max():
+    if not mean <= 1e3 * tolerance * np.abs(column[:FIRST_ROWS]).max():
         return False
     return bool(mean <= tolerance * column.std(dtype=np.float64))
 
@@ -318,10 +305,6 @@ def _moves(column: Column) -> bool:
     """Whether a column has more than two values: indicators prove nothing."""
     low, high = column.min(), column.max()
     return bool(low < high) and not bool(((column == low) | (column == high)).all())
-
-
-def _is_whole(column: Column) -> bool:
-    return bool((column == np.round(column)).all())
 
 
 def _has_unit_range(column: Column) -> bool:

@@ -121,8 +121,8 @@ def fit_files(
 
     Notes
     -----
-    Of the marks that a transformer in front leaves, those are looked for that sums can show (see
-    `replearn.outofcore.moments`); in memory there are four more. Groups are not supported.
+    Of the marks that a transformer in front leaves, a RobustScaler's is not looked for, as it needs
+    exact quartiles (see `replearn.outofcore.moments`). Groups are not supported.
 
     Examples
     --------
@@ -187,7 +187,7 @@ class _Fit:
         models = self._partitions(plan, key, clone(base), bound, earlier)
         first = read_kept(job.table, FIRST)
         probes = slice_rows(first.X, 0, PROBES)
-        label_counts, failed = self._seen(plan, earlier)
+        label_counts, failed = self._seen(plan, earlier, first)
         if not warned:
             constant = constant_models(models[: plan.n_blocks], base, probes, label_counts)
             if constant is not None:
@@ -258,7 +258,9 @@ class _Fit:
         for step in ("blocks", "hash", "rank", "cut"):
             job.folder.remove(f"{step}/{cut.order.name}")
 
-    def _seen(self, plan: Plan, earlier: Order | None) -> tuple[NDArray[np.int64], tuple[str, ...]]:
+    def _seen(
+        self, plan: Plan, earlier: Order | None, some: LabelledRows
+    ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Return how often each class occurs, and what the features refute."""
         folder, pieces = self.job.folder, range(self.job.table.n_pieces)
         last = f"partition-{plan.n_partitions - 1}"
@@ -267,9 +269,8 @@ class _Fit:
             first = first.after
         names = [last, last if first is None else first.name]
         both = [add_records([folder.read_json(f"seen/{n}/{p:06d}") for p in pieces]) for n in names]
-        columns, container = both[1][1], self.job.table.container
-        failed = say_conditions(say_mark(mark_of(columns)), numbered_column(columns, container))
-        return both[0][0], failed
+        numbered = numbered_column(both[1].moments, self.job.table.container)
+        return both[0].codes, say_conditions(say_mark(mark_of(both[1], some.arrow)), numbered)
 
     def _count(
         self, name: str, key: SharedKey, plan: Plan, earlier: Order | None, least: int

@@ -1,8 +1,9 @@
 """Marks of a transformer in front, from sums that pieces add up: see `replearn.binding.marks`.
 
-What a mean, a spread, a range or a column of row numbers shows is found as in memory. What needs
-quartiles, repeated ends or products of columns is not looked for: a RobustScaler, an imputed mean,
-a cut at quantiles, orthogonal columns.
+What a mean, a spread, a range, repeated ends, products of columns or a column of row numbers show
+is found as in memory. Cells that are the mean of their column are looked for in the rows that are
+kept for the sketch (about 131,000 cells): imputed cells that are rarer than one in a thousand may
+be missed. A RobustScaler is not looked for: its mark are exact quartiles, which no sum gives.
 """
 
 from __future__ import annotations
@@ -10,12 +11,21 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from functools import reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.marks import FEWEST_ROWS, NORMAL_END, ROUGH, tolerance_of
+from replearn.binding.column_marks import (
+    CUT,
+    IMPUTER,
+    ORTHOGONAL,
+    has_imputed_mean,
+    products_vanish,
+    repeats_inside,
+    were_cut,
+)
+from replearn.binding.marks import FEWEST_ROWS, MOST_ORTHOGONAL, NORMAL_END, ROUGH, tolerance_of
 from replearn.outofcore.pieces import column_array
 from replearn.tables import row_chunks
 
@@ -39,6 +49,9 @@ class Moments:
     whole: bool
     few_decimals: bool
     numbers: int  # sum of hashes of whole numbers
+    at_low: int = 0  # cells at each end
+    at_high: int = 0
+    filled: int = 0  # cells that are not zero
 
     @property
     def std(self) -> float:
@@ -120,6 +133,7 @@ def _moments(name: str | int, values: NDArray[Any]) -> Moments:
     mean = float(values.mean(dtype=np.float64))
     away = values - mean
     whole = values.dtype.kind != "f" or bool((values == np.round(values)).all())
+    is_low, is_high = values == low, values == high
     return Moments(
         name,
         values.dtype.str,
@@ -129,10 +143,13 @@ def _moments(name: str | int, values: NDArray[Any]) -> Moments:
         float(np.einsum("i,i->", away, away)),
         float(low),
         float(high),
-        bool(((values != low) & (values != high)).any()),
+        not bool((is_low | is_high).all()),
         whole,
         bool((np.round(first, 6) == first).mean() > 0.5),
         _hash_sum(values) if whole and np.isfinite([low, high]).all() else 0,
+        int(np.count_nonzero(is_low)),
+        int(np.count_nonzero(is_high)),
+        int(np.count_nonzero(values)),
     )
 
 
@@ -157,25 +174,58 @@ def add_moments(one: Moments, two: Moments) -> Moments:
         one.whole and two.whole,
         one.few_decimals,
         (one.numbers + two.numbers) & _MASK,
+        sum(part.at_low for part in (one, two) if part.low == low),
+        sum(part.at_high for part in (one, two) if part.high == high),
+        one.filled + two.filled,
     )
 
 
-def seen_record(counts: NDArray[np.intp], moments: Sequence[Moments]) -> dict[str, Any]:
-    """Return what was seen of a piece as plain values: counts of codes, and moments."""
-    return {"codes": counts.tolist(), "moments": [column.to_json() for column in moments]}
+def products_of(arrow: Any) -> NDArray[np.float64]:
+    """Return the sums of products of the first columns of doubles.
+
+    >>> import pyarrow as pa
+    >>> products_of(pa.table({"a": [1.0, 2.0], "b": [2.0, -1.0], "c": ["x", "y"]}))
+    array([[5., 0.],
+           [0., 5.]])
+    """
+    doubles = [column for column in arrow.columns if str(column.type) == "double"]
+    matrix = np.array([column_array(column) for column in doubles[:MOST_ORTHOGONAL]])
+    # As everywhere here, without the threads of a matrix library.
+    products = np.einsum("ai,bi->ab", matrix, matrix) if len(matrix) else np.zeros((0, 0))
+    return np.nan_to_num(products)
 
 
-def add_records(
-    records: Sequence[dict[str, Any]],
-) -> tuple[NDArray[np.int64], list[Moments]]:
+def seen_record(counts: NDArray[np.intp], arrow: Any, container: str) -> dict[str, Any]:
+    """Return what was seen of a piece as plain values: counts of codes, moments and products."""
+    moments = [column.to_json() for column in moments_of(arrow, container)]
+    products = products_of(arrow).tolist()
+    return {"codes": counts.tolist(), "moments": moments, "products": products}
+
+
+class Seen(NamedTuple):
+    """What was seen of all pieces."""
+
+    codes: NDArray[np.int64]
+    moments: list[Moments]
+    products: NDArray[np.float64]
+
+
+def add_records(records: Sequence[dict[str, Any]]) -> Seen:
     """Add up what was seen of all pieces."""
-    counts = np.sum([record["codes"] for record in records], axis=0)
+    counts, products = (
+        np.sum([record[name] for record in records], axis=0) for name in ("codes", "products")
+    )
     pieces = [[Moments(**column) for column in record["moments"]] for record in records]
-    return counts, [reduce(add_moments, columns) for columns in zip(*pieces, strict=True)]
+    columns = [reduce(add_moments, columns) for columns in zip(*pieces, strict=True)]
+    return Seen(counts, columns, products)
 
 
-def mark_of(columns: Sequence[Moments]) -> str | None:
-    """Name the transformer whose mark the columns carry, if any, as `binding.marks` does."""
+def mark_of(seen: Seen, rows: Any) -> str | None:
+    """Name the transformer whose mark the columns carry, if any, as `binding.marks` does.
+
+    ``rows`` is a pyarrow table of some of the rows.
+    """
+    columns = seen.moments
     known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= FEWEST_ROWS]
     long = [c for c in known if np.dtype(c.dtype) == np.float64]
     suspects = [column for column in known if column.is_centred]
@@ -194,7 +244,28 @@ def mark_of(columns: Sequence[Moments]) -> str | None:
             return "a MaxAbsScaler"
     if any(column.was_scaled for column in long):
         return "a StandardScaler(with_mean=False)"
-    return "a QuantileTransformer" if any(c.has_normal_ends for c in long) else None
+    has_ends = any(column.has_normal_ends for column in long)
+    return "a QuantileTransformer" if has_ends else _rare(seen, long, rows)
+
+
+def _rare(seen: Seen, long: list[Moments], rows: Any) -> str | None:
+    """Name a transformer that shows in what repeats, or in products of columns of doubles."""
+    cells = [(column, _cells_of(column, rows)) for column in long]
+    if any(has_imputed_mean(some, column.mean) for column, some in cells if len(some)):
+        return IMPUTER
+    if were_cut([(c.at_low, c.at_high) for c, some in cells if not repeats_inside(some)]):
+        return CUT
+    first = long[:MOST_ORTHOGONAL]
+    full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in first)
+    if len(first) > 1 and len(first) == len(seen.products) and full:
+        return ORTHOGONAL if products_vanish(seen.products) else None
+    return None
+
+
+def _cells_of(column: Moments, rows: Any) -> NDArray[np.floating[Any]]:
+    """Return the known cells of a column in some rows, with its ends, which these may lack."""
+    cells = column_array(rows.column(column.name))
+    return np.append(cells[~np.isnan(cells)], (column.low, column.high))
 
 
 def numbered_column(columns: Sequence[Moments], container: str) -> str | int | None:
