@@ -1,6 +1,7 @@
 """``fit --folder`` and ``predict --in-pieces`` give what the commands give in memory."""
 
 import json
+import re
 
 import pytest
 
@@ -90,3 +91,21 @@ def test_an_audit_draws_rows_of_a_large_file_whatever_their_order(
     code, _, err = call("audit", shop / "a.csv", *common)
     assert code == 0
     assert "drawn" not in err
+
+
+def test_a_large_table_gets_fewer_partitions_and_says_so_first(call, shop, tmp_path, monkeypatch):
+    from replearn.cli import fit
+
+    common = ("--target", "churn", "--key-file", shop / "key.txt", "--rho", 0.5, "--json")
+    monkeypatch.setattr(fit, "MOST_CELLS", 700 * 6 * 2)  # two partitions of six columns
+    out = tmp_path / "m.replearn"
+    code, told, err = call("fit", shop / "a.csv", *common, "--out", out)
+    design = json.loads(told)["certificate"]["inputs"]
+    assert code == 0
+    said = (
+        r"2 x (\d+) blocks of \d+ rows are fitted, instead of (\d+) x \1, since the table is large"
+    )
+    found = re.search(said, err)
+    assert found
+    assert f"--max-fits {int(found[1]) * int(found[2])} fits them all" in err
+    assert design["n_partitions"] == 2

@@ -22,6 +22,10 @@ from replearn.guarantees import plan as make_plan
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 
+MOST_CELLS = 320_000_000
+"""Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
+rows of 40 columns, five minutes or so with a linear model."""
+
 MANY_MODELS = 500
 """From so many on, writing them takes seconds and is announced."""
 
@@ -100,7 +104,9 @@ def run(args: argparse.Namespace) -> int:
     from replearn.learners import IncumbentClassifier
     from replearn.persistence import check_savable, resumable
 
-    base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
+    rows_per_block, about_fits = _size_of_fit(args, shared, sample)
+    say_all(about_fits, quiet=args.quiet)
+    base = base_model(args.model, sample.columns, rows_per_block)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
@@ -126,7 +132,9 @@ def _run_in_pieces(args: argparse.Namespace, key: Any, shared: Plan | None) -> i
     refuse_in_pieces(args, by_scores=_by_scores(args, shared))
     sample = read_in_pieces(args)
     say_all((*sample.remarks, *_about_columns(args)), quiet=args.quiet)
-    base = base_model(args.model, sample.columns, _rows_per_block(args, shared, sample))
+    rows_per_block, about_fits = _size_of_fit(args, shared, sample)
+    say_all(about_fits, quiet=args.quiet)
+    base = base_model(args.model, sample.columns, rows_per_block)
     check_savable(base, f"model {args.model!r}")
     learner = _learner(args, base, shared)
     learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
@@ -210,16 +218,35 @@ def _read_incumbent(args: argparse.Namespace) -> Any:
     return model
 
 
-def _rows_per_block(args: argparse.Namespace, shared: Plan | None, sample: Any) -> int | None:
-    """Rows of a block as the plan has them: from n and the options, never from the data."""
+def _size_of_fit(
+    args: argparse.Namespace, shared: Plan | None, sample: Any
+) -> tuple[int | None, list[str]]:
+    """Rows of a block as the plan has them, and what to say of the fits before they start.
+
+    A large table gets fewer partitions. All of it follows from the size of the table and the
+    options, never from the data.
+    """
     if _by_scores(args, shared):  # its blocks are large
-        return None
+        return None, []
     if shared is not None:
-        return shared.block_size if shared.unit == "rows" else None
+        return shared.block_size if shared.unit == "rows" else None, []
     if sample.groups is not None:
-        return None
+        return None, []
     options = {"rho": 0.1 if args.rho is None else args.rho, "max_fits": args.max_fits}
-    return make_plan(n=sample.n, n_classes=sample.n_classes, **options).block_size
+    plan = make_plan(n=sample.n, n_classes=sample.n_classes, **options)
+    n_partitions = plan.n_partitions
+    if args.max_fits is None:
+        n_cells = sample.n * len(sample.columns)
+        n_partitions = min(n_partitions, max(1, MOST_CELLS // n_cells))
+    told = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
+    if n_partitions < plan.n_partitions:
+        args.max_fits = n_partitions * plan.n_blocks
+        told += (
+            f", instead of {plan.n_partitions} x {plan.n_blocks}, since the table is large: same "
+            f"promise. --max-fits {plan.n_partitions * plan.n_blocks} fits them all; other labs "
+            f"need --max-fits {args.max_fits}, or one --plan"
+        )
+    return plan.block_size, [told]
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:
