@@ -8,7 +8,7 @@ import importlib
 import json
 import sys
 import zipfile
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -113,11 +113,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
 
 
 def read_sample(
-    args: argparse.Namespace,
-    thin: Callable[[Any], Any] | None = None,
-    *,
-    drawn: Table | None = None,
-    numbers: bool = False,
+    args: argparse.Namespace, thin: Any = None, *, drawn: Table | None = None, numbers: bool = False
 ) -> Sample:
     """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
     kinds = wanted_kinds(args)
