@@ -235,32 +235,39 @@ def address(result, tmp_path_factory):
     return path.as_uri()
 
 
-@pytest.fixture
-def visit(browser, address):
-    """Open the page; fail on any error, console message of weight, or request beyond the file."""
-    contexts, trouble = [], []
+@pytest.fixture(scope="module")
+def one_page(browser, address):
+    """One page for all tests, and what went wrong on it."""
+    trouble = []
+    page = browser.new_page()
+    page.on("pageerror", lambda error: trouble.append(str(error)))
+    page.on(
+        "console",
+        lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
+    )
+    page.on("request", lambda r: trouble.append(r.url) if r.url != address else None)
+    return page, trouble
 
-    def open_page(**options):
-        context = browser.new_context(**options)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: trouble.append(str(error)))
-        page.on(
-            "console",
-            lambda m: trouble.append(m.text) if m.type in ("error", "warning") else None,
-        )
-        page.on("request", lambda r: trouble.append(r.url) if r.url != address else None)
+
+@pytest.fixture
+def visit(one_page, address):
+    """Load the page anew; fail on any error, console message of weight, or request beyond it."""
+    page, trouble = one_page
+    trouble.clear()
+
+    def open_page(width=1280, height=900, color_scheme="light"):
+        page.emulate_media(media="null", color_scheme=color_scheme)
+        page.set_viewport_size({"width": width, "height": height})
+        page.mouse.move(0, 0)
         page.goto(address)
         return page
 
     yield open_page
-    for context in contexts:
-        context.close()
     assert trouble == []
 
 
 def test_plots_draw_and_answer(visit):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     for name in ("accuracy", "rows", "groups", "reliability"):
         assert page.locator(f"#plot-{name} svg .point").count() > 0, name
     assert page.locator("#plot-accuracy .point").count() == 2
@@ -279,7 +286,7 @@ def test_plots_draw_and_answer(visit):
 
 
 def test_sorting_and_searching(visit):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     rows = page.locator("#row-table tbody tr")
     total = rows.count()
     head = page.locator("#row-table thead th").first
@@ -304,7 +311,7 @@ def test_sorting_and_searching(visit):
 
 
 def test_nothing_from_the_data_runs(visit):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     for summary in page.locator("summary").all():
         summary.evaluate("node => { node.parentElement.open = true; }")
     page.locator("#group-choice").select_option(EVIL)
@@ -329,7 +336,7 @@ def cut_off(page):
 
 @pytest.mark.parametrize("width", [400, 1280])
 def test_no_column_is_off_screen(visit, width):
-    page = visit(viewport={"width": width, "height": 900})
+    page = visit(width)
     page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     assert cut_off(page) == []
     labels = page.locator("#contenders .label:visible")
@@ -338,7 +345,7 @@ def test_no_column_is_off_screen(visit, width):
 
 @pytest.mark.parametrize("width", [400, 1280])
 def test_every_word_has_a_hint_for_mouse_keyboard_and_finger(visit, width):
-    page = visit(viewport={"width": width, "height": 900})
+    page = visit(width)
     terms = page.locator("#contenders .term:visible")
     wanted = {term.text_content(): term.get_attribute("data-hint") for term in terms.all()}
     assert len(wanted) >= 13
@@ -367,7 +374,7 @@ def test_every_word_has_a_hint_for_mouse_keyboard_and_finger(visit, width):
 
 
 def test_the_head_names_what_was_audited(visit):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     head = page.locator("header").inner_text()
     for word in ("people.csv", "income", "logreg", "Date", "replearn"):
         assert word in head
@@ -381,7 +388,7 @@ def test_the_head_names_what_was_audited(visit):
 
 
 def test_one_page_to_print(visit, result, tmp_path, browser):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     assert pages_of(page) == 1
     page.emulate_media(media="print")
     for hidden in ("nav", "#plots", "#rows", "#method", "#promises"):
@@ -404,7 +411,7 @@ def pages_of(page):
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_no_page_is_wider_than_its_screen(visit, width):
-    page = visit(viewport={"width": width, "height": 800})
+    page = visit(width, 800)
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.set_viewport_size({"width": 500, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 500
@@ -420,7 +427,7 @@ def test_light_and_dark(visit):
 
 
 def test_keyboard_and_screen_reader(visit):
-    page = visit(viewport={"width": 1280, "height": 900})
+    page = visit()
     page.keyboard.press("Tab")
     assert page.evaluate("document.activeElement.textContent") == "Skip to the results"
     page.keyboard.press("Enter")
@@ -442,8 +449,10 @@ def test_keyboard_and_screen_reader(visit):
     assert all(b - a <= 1 for a, b in pairwise(levels))
 
 
-def test_it_can_be_read_without_scripts(visit):
-    page = visit(java_script_enabled=False, viewport={"width": 1280, "height": 900})
+def test_it_can_be_read_without_scripts(browser, address):
+    page = browser.new_page(java_script_enabled=False)
+    page.goto(address)
     assert page.locator("#row-table tbody tr").count() == 150
     assert page.locator("#search").is_hidden()
     assert page.locator("#words dt").count() == 15, "hints can be read without scripts"
+    page.close()
