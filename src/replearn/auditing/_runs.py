@@ -23,7 +23,7 @@ from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
-from replearn.execution.asking import ask_labels, ask_probabilities
+from replearn.execution.plugins import ask_labels, ask_probabilities
 from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey

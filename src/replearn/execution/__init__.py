@@ -7,15 +7,14 @@ from replearn.execution.constant import ConstantVote
 from replearn.execution.fitting import fit_blocks
 from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.execution.plugins import plain_loop, use_fastpaths
-from replearn.execution.runtime import (
-    Progress,
-    active_store,
-    block_store,
-    one_thread,
-    side_by_side,
-)
+from replearn.execution.runtime import Progress, active_store, block_store, side_by_side
 from replearn.execution.time_limit import time_limit
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK, Panel, model_predictions
+from replearn.execution.voting import (
+    FEWEST_ROWS_PER_TASK,
+    Panel,
+    model_predictions,
+    one_thread,
+)
 
 __all__ = [
     "FEWEST_ROWS_PER_TASK",

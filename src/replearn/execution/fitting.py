@@ -35,8 +35,8 @@ from replearn.execution.runtime import (
     active_store,
     naming,
     no_autologging,
-    one_thread,
 )
+from replearn.execution.voting import one_thread
 from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 

@@ -1,7 +1,4 @@
-"""What surrounds a run: one thread, progress, a store of blocks, a deadline, errors with a name.
-
-Sums split over threads are rounded differently, so the number of threads would change bits.
-"""
+"""What surrounds a run: progress, a store of blocks, a deadline, errors with a name."""
 
 from __future__ import annotations
 
@@ -11,12 +8,10 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
-from functools import lru_cache
 from typing import Any, Protocol, TextIO, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
-from threadpoolctl import ThreadpoolController
 
 from replearn.randomness import SharedKey
 
@@ -35,13 +30,6 @@ _MLFLOW = "mlflow.utils.autologging_utils"
 
 
 @contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Run numerical libraries on one thread."""
-    with _controller(len(sys.modules)).limit(limits=1):
-        yield
-
-
-@contextlib.contextmanager
 def no_autologging() -> Iterator[None]:
     """Switch off MLflow's automatic logging, if MLflow is loaded: blocks are no runs of their own.
 
@@ -50,12 +38,6 @@ def no_autologging() -> Iterator[None]:
     switch = getattr(sys.modules.get(_MLFLOW), "disable_autologging", None)
     with contextlib.nullcontext() if switch is None else switch():
         yield
-
-
-@lru_cache(maxsize=1)
-def _controller(n_modules: int) -> ThreadpoolController:
-    """Look for numerical libraries again only when modules were imported since (it costs 1 ms)."""
-    return ThreadpoolController()
 
 
 def side_by_side(work: Callable[[], A], beside: Callable[[], B]) -> tuple[A, B]:

@@ -10,8 +10,11 @@ instructions. Plug-ins keep the promise in their own ways: see `replearn.executi
 
 from __future__ import annotations
 
+import contextlib
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -19,12 +22,18 @@ from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn import config_context, get_config
 from sklearn.utils.parallel import Parallel, delayed
+from threadpoolctl import ThreadpoolController
 
 from replearn import compat
 from replearn.execution import plugins
-from replearn.execution.asking import ask_codes, ask_numbers, ask_probabilities
-from replearn.execution.plugins import Member, Voter
-from replearn.execution.runtime import naming, one_thread
+from replearn.execution.plugins import (
+    Member,
+    Voter,
+    ask_codes,
+    ask_numbers,
+    ask_probabilities,
+)
+from replearn.execution.runtime import naming
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 
 CHUNK = 768
@@ -33,6 +42,19 @@ CHUNK = 768
 FEWEST_ROWS_PER_TASK = 4 * CHUNK
 MOST_ROWS_PER_TASK = 256 * CHUNK
 """Rows handed to one worker at a time, if possible an equal share for each."""
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Run numerical libraries on one thread: sums split over threads are rounded differently."""
+    with _controller(len(sys.modules)).limit(limits=1):
+        yield
+
+
+@lru_cache(maxsize=1)
+def _controller(n_modules: int) -> ThreadpoolController:
+    """Look for numerical libraries again only when modules were imported since (it costs 1 ms)."""
+    return ThreadpoolController()
 
 
 class LoopVoter(Voter):

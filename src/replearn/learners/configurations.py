@@ -26,7 +26,7 @@ from replearn.execution import (
     random_state_names,
     set_seeds,
 )
-from replearn.execution.asking import ask_labels
+from replearn.execution.plugins import ask_labels
 from replearn.guarantees.search import folds_error
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey, as_points

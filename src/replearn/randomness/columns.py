@@ -1,12 +1,13 @@
-"""Fast encoding of a run of cells of one column: numpy arrays by dtype, anything else by value.
+"""Columns of an array, and fast encoding of a run of cells of one column.
 
-Every function here must give exactly what ``encode_cell`` gives cell by cell. Kinds are returned
-as None where all cells are plain numbers, so that the common case costs nothing.
+Arrays are encoded by dtype, anything else by value. Every function here must give exactly what
+``encode_cell`` gives cell by cell. Kinds are returned as None where all cells are plain numbers, so
+that the common case costs nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from types import NoneType
 from typing import Any
@@ -51,6 +52,11 @@ class Encoded:
 
 Values = NDArray[Any] | Sequence[Any] | Nullable | Coded | Encoded
 """What a container may hand over as one column's cells."""
+Rows = slice | NDArray[np.intp]
+"""Which rows: a slice, or positions."""
+
+_COLUMNS_AT_ONCE = 16
+"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
 
 
 class TextWords(dict[str | None, int]):
@@ -230,3 +236,54 @@ def encode_integers(values: NDArray[np.integer[Any]], words: Words) -> Kinds | N
         kinds[inexact & (size >= np.uint64(1 << 63))] = Kind.LARGE_INTEGER
     words[inexact] = values[inexact].view(np.uint64)
     return kinds
+
+
+def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
+    """Turn a masked column into one whose masked cells are missing."""
+    missing = np.ma.getmaskarray(cells)
+    if cells.dtype.kind in "biufmM":
+        return Nullable(cells.data, missing)
+    return [None if gone else cell for cell, gone in zip(cells.data.tolist(), missing, strict=True)]
+
+
+class ArraySource:
+    """A numpy array of one or two dimensions, masked or not.
+
+    Examples
+    --------
+    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
+    [[1.0], [0.0]]
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        if array.dtype.kind == "V":
+            raise TypeError(
+                f"a structured array ({array.dtype}) is not supported; "
+                "give a frame, or an array of one dtype"
+            )
+        if array.ndim not in (1, 2):
+            raise ValueError(
+                f"must have one or two dimensions, got an array of shape {array.shape}"
+            )
+        if not isinstance(array, np.ma.MaskedArray):
+            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
+        self._array = array[:, np.newaxis] if array.ndim == 1 else array
+        self.names: Sequence[Hashable] = range(self._array.shape[1])
+        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
+
+    def __len__(self) -> int:
+        return int(self._array.shape[0])
+
+    def row(self, rows: Rows) -> NDArray[Any]:
+        """Return the cells of a single chosen row."""
+        cells: NDArray[Any] = self._array[rows][0]
+        return cells
+
+    def columns(self, rows: Rows) -> Iterator[Values]:
+        """Yield the cells of the chosen rows, column by column."""
+        block = self._array[rows]
+        if isinstance(block, np.ma.MaskedArray):
+            yield from (split_mask(cells) for cells in block.T)
+            return
+        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
+            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)

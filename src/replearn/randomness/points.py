@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from replearn.exceptions import UnsupportedValueError
-from replearn.randomness.columns import ColumnEncoder
+from replearn.randomness.columns import ArraySource, ColumnEncoder, Rows
 from replearn.randomness.kinds import BadCellError, BadRowError, Cell, Kinds, Words
 from replearn.randomness.siphash import LANES, aligned_words
 from replearn.randomness.sources import (
-    ArraySource,
     ColumnSource,
-    Rows,
     RowsSource,
     Source,
     SparseSource,

@@ -1,4 +1,4 @@
-"""Containers of rows, seen as columns of cells: lists, sparse matrices and frames.
+"""Other containers of rows, seen as columns of cells: lists, sparse matrices and frames.
 
 Nothing is converted as a whole: a source hands over the cells of a few thousand rows at a time.
 Frames of pandas, polars and pyarrow and sparse matrices are recognised by where their class comes
@@ -14,19 +14,13 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from replearn.randomness.columns import Coded, Encoded, Nullable, Values
+from replearn.randomness.columns import Coded, Encoded, Nullable, Rows, Values
 from replearn.randomness.frames import pandas_columns
 from replearn.randomness.kinds import BadRowError, Kinds, Words
 
-Rows = slice | NDArray[np.intp]
-"""Which rows: a slice, or positions."""
 Reader = Callable[[Rows], Values]
 """A column: it hands over the cells of the chosen rows."""
-
-_COLUMNS_AT_ONCE = 16
-"""Columns gathered together from rows of numbers: one by one, every cache line is read again."""
 
 
 class Source(Protocol):
@@ -40,57 +34,6 @@ class Source(Protocol):
     def columns(self, rows: Rows) -> Iterator[Values]:
         """Yield the cells of the chosen rows, column by column in canonical order."""
         ...
-
-
-def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
-    """Turn a masked column into one whose masked cells are missing."""
-    missing = np.ma.getmaskarray(cells)
-    if cells.dtype.kind in "biufmM":
-        return Nullable(cells.data, missing)
-    return [None if gone else cell for cell, gone in zip(cells.data.tolist(), missing, strict=True)]
-
-
-class ArraySource:
-    """A numpy array of one or two dimensions, masked or not.
-
-    Examples
-    --------
-    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
-    [[1.0], [0.0]]
-    """
-
-    def __init__(self, array: NDArray[Any]) -> None:
-        if array.dtype.kind == "V":
-            raise TypeError(
-                f"a structured array ({array.dtype}) is not supported; "
-                "give a frame, or an array of one dtype"
-            )
-        if array.ndim not in (1, 2):
-            raise ValueError(
-                f"must have one or two dimensions, got an array of shape {array.shape}"
-            )
-        if not isinstance(array, np.ma.MaskedArray):
-            array = np.asarray(array)  # a numpy matrix has no columns of one dimension
-        self._array = array[:, np.newaxis] if array.ndim == 1 else array
-        self.names: Sequence[Hashable] = range(self._array.shape[1])
-        self.is_plain = array.dtype.kind in "biuf" and not isinstance(array, np.ma.MaskedArray)
-
-    def __len__(self) -> int:
-        return int(self._array.shape[0])
-
-    def row(self, rows: Rows) -> NDArray[Any]:
-        """Return the cells of a single chosen row."""
-        cells: NDArray[Any] = self._array[rows][0]
-        return cells
-
-    def columns(self, rows: Rows) -> Iterator[Values]:
-        """Yield the cells of the chosen rows, column by column."""
-        block = self._array[rows]
-        if isinstance(block, np.ma.MaskedArray):
-            yield from (split_mask(cells) for cells in block.T)
-            return
-        for start in range(0, block.shape[1], _COLUMNS_AT_ONCE):
-            yield from np.ascontiguousarray(block[:, start : start + _COLUMNS_AT_ONCE].T)
 
 
 class SparseSource:
