@@ -64,7 +64,7 @@ def test_mean_limits_cover_and_limits_over_all_entries_do_not():
     rng, n = np.random.default_rng(1), 40
     truth = true_rate(n)
     two_way, strict, naive, widths = 0, 0, 0, []
-    for _ in range(600):
+    for _ in range(300):
         flips = simulated_flips(rng, n)[1].astype(float)
         found = mean_limits(flips, DELTA)
         widths.append(found.upper - found.lower)
@@ -73,9 +73,9 @@ def test_mean_limits_cover_and_limits_over_all_entries_do_not():
         low, high = binomial_limits(flips.sum(), flips.size, DELTA)
         naive += low <= truth <= high
     # Student's limits are approximate: two points are granted.
-    assert not too_rarely(two_way, 600, 0.93)
-    assert not too_rarely(strict, 600, 0.95)
-    assert too_rarely(naive, 600, 0.93)
+    assert not too_rarely(two_way, 300, 0.93)
+    assert not too_rarely(strict, 300, 0.95)
+    assert too_rarely(naive, 300, 0.93)
     assert np.mean(widths) < truth
 
 
@@ -92,11 +92,11 @@ def test_row_limits_cover_each_row():
 def test_row_limits_cover_flips_that_are_probabilities():
     rng = np.random.default_rng(3)
     hits = 0
-    for _ in range(600):
+    for _ in range(300):
         flips = rng.beta(0.3, 2.7, (20, 1))
         _, lower, upper = row_limits(flips, DELTA)
         hits += lower[0] <= 0.1 <= upper[0]
-    assert not too_rarely(hits, 600, 1 - DELTA)
+    assert not too_rarely(hits, 300, 1 - DELTA)
 
 
 @pytest.mark.parametrize("q", [0.9, 0.99, 1.0])
@@ -154,7 +154,7 @@ def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
 
 def test_independent_pairs_give_limits_for_the_population():
     """Per row (exact) and for the mean (Student's): known flip probabilities are covered."""
-    n, trials = 25, 60
+    n, trials = 25, 30
     row_hits, mean_hits = 0, 0
     for seed in range(trials):
         X, _, result = audited(seed, MeanCut(), 1100, n_pairs=20, train_size=n, test_size=100)
@@ -170,7 +170,7 @@ def test_independent_pairs_give_limits_for_the_population():
 
 def test_halves_of_one_file_give_limits_for_that_file_only():
     """A majority learner: given the file, the votes in one half are hypergeometric."""
-    n_rows, trials = 250, 60
+    n_rows, trials = 250, 30
     file_hits = 0
     for seed in range(trials):
         _, y, result = audited(
@@ -202,7 +202,7 @@ def test_rows_of_one_file_do_not_tell_the_flips_of_fresh_samples():
 
 @pytest.mark.statistical
 def test_coverage_over_many_audits():
-    n, trials = 25, 600
+    n, trials = 25, 300
     row_hits, mean_hits, p90_hits = 0, 0, 0
     for seed in range(1000, 1000 + trials):
         X, _, result = audited(seed, MeanCut(), 1100, n_pairs=20, train_size=n, test_size=100)

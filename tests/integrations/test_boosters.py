@@ -86,7 +86,7 @@ def test_audited(base):
     assert 0 < rate.lower <= rate.value <= rate.upper < 0.5
 
 
-def test_speed(package, base, speed):
+def test_blocks_cost_what_as_many_plain_fits_cost(package, base, speed):
     speed.beside_plain_loop(package, learner(base), X[:900], Y[:900])
 
 

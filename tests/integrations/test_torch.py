@@ -93,5 +93,5 @@ def test_saved_when_its_types_are_trusted_by_name(model, tmp_path):
     np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
 
 
-def test_speed(speed):
+def test_blocks_cost_what_as_many_plain_fits_cost(speed):
     speed.beside_plain_loop("torch through skorch", learner(net(SeededNet)), X[:900], Y[:900])

@@ -3,9 +3,6 @@
 import contextlib
 import os
 import signal
-import socket
-import subprocess
-import sys
 import threading
 import time
 
@@ -127,37 +124,14 @@ def test_a_dask_frame(frame, tmp_path):
     assert_same(fitted, expected, X)
 
 
-@contextlib.contextmanager
-def programs(port):
-    """Run a scheduler and two workers as programs of their own; yield the scheduler."""
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    module, address = [sys.executable, "-W", "ignore", "-m"], f"tcp://127.0.0.1:{port}"
-    scheduler = ["distributed.cli.dask_scheduler", "--port", str(port), "--no-dashboard"]
-    worker = ["distributed.cli.dask_worker", address, "--nworkers", "2", "--nthreads", "1"]
-    running = [
-        subprocess.Popen([*module, *command], **quiet)
-        for command in (scheduler, [*worker, "--no-dashboard"])
-    ]
-    try:
-        yield running[0]
-    finally:
-        for process in running:
-            process.terminate()
-        for process in running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(timeout=20)
-            process.kill()
-            process.wait()
-
-
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_lost_scheduler_costs_nothing_that_is_done(frame, path, tmp_path):
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
+    engine = pytest.importorskip("benchmarks.dask_engine")  # starts clusters of programs
+    port = engine.free_port()
     work, address = tmp_path / "work", f"tcp://127.0.0.1:{port}"
-    with dask.config.set({"distributed.comm.timeouts.connect": "3s"}), programs(port) as scheduler:
+    soon = {"distributed.comm.timeouts.connect": "3s"}
+    with dask.config.set(soon), engine.processes(2, port) as scheduler:
         client = distributed.Client(address, timeout=60)
         client.wait_for_workers(2, timeout=60)
         kill_when(work, 10, scheduler.pid)
@@ -168,7 +142,7 @@ def test_a_lost_scheduler_costs_nothing_that_is_done(frame, path, tmp_path):
     time.sleep(1)
     done = {file: file.stat().st_mtime_ns for file in work.glob("models/0000/*")}
     assert 10 <= len(done) < BLOCKS
-    with programs(port):
+    with engine.processes(2, port):
         fitted = fit_files(learner(), path, "y", folder=work, client=address)
     assert all(file.stat().st_mtime_ns == when for file, when in done.items())
     expected = learner().fit(frame.drop("y"), frame["y"].to_numpy())

@@ -21,7 +21,7 @@ from replearn.randomness.kinds import BadCellError
 UTC = datetime.UTC
 # frames are slow to build, and what fails here fails for short columns
 containers = settings(max_examples=25, deadline=None, derandomize=True)
-values_only = settings(max_examples=300, deadline=None, derandomize=True)
+values_only = settings(max_examples=120, deadline=None, derandomize=True)
 finite = st.floats(allow_infinity=False, allow_nan=False)
 numbers = st.floats(allow_infinity=False)
 floats32 = st.floats(allow_infinity=False, width=32)

@@ -82,7 +82,7 @@ def test_flips_stay_below_rho_on_every_population(population):
 
 @pytest.mark.parametrize("population", POPULATIONS[1:3], ids=lambda p: p.name)
 def test_flips_stay_below_rho_where_it_is_tight(population):
-    n_pairs = 150
+    n_pairs = 70
     flips = count_flips(population, n_pairs)
     assert flips <= limit(n_pairs, RHO)
     assert flips > 0
@@ -125,7 +125,7 @@ def test_soft_votes_keep_their_own_promise():
 
 
 def test_a_key_of_its_own_for_each_run_breaks_the_promise():
-    n_pairs = 150
+    n_pairs = 70
     flips = count_flips(POPULATIONS[1], n_pairs, keys=lambda pair, run: 2 * pair + run)
     assert flips > limit(n_pairs, RHO)
 
@@ -135,7 +135,7 @@ def test_a_fixed_threshold_breaks_the_promise():
     step = np.r_[np.zeros(T // 2), 0.5, np.ones(T // 2)]
     from replearn.bounds import table_law
 
-    n_pairs = 150
+    n_pairs = 70
     flips = count_flips(POPULATIONS[1], n_pairs, law=table_law(step))
     assert flips > limit(n_pairs, RHO)
 
@@ -159,7 +159,7 @@ def test_blocks_of_unequal_size_break_the_promise(monkeypatch):
     monkeypatch.setattr(pointwise, "make_blocks", spread)
     rng = np.random.default_rng(0)
     flips = 0
-    for pair in range(60):
+    for pair in range(30):
         answers = []
         for n in (5 * T, 6 * T):
             X, y = biased_labels(0.5)(rng, n)
@@ -168,7 +168,7 @@ def test_blocks_of_unequal_size_break_the_promise(monkeypatch):
             )
             answers.append(model.fit(X, y).predict(np.zeros((1, 2)))[0])
         flips += answers[0] != answers[1]
-    assert flips > limit(60, RHO)
+    assert flips > limit(30, RHO)
 
 
 def test_shared_seeds_make_a_learner_that_ignores_the_data_agree():
