@@ -35,6 +35,8 @@ demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what
 
 # One thread for each of the two test processes: numerical libraries would start one per core.
 test test-statistical test-long: export OMP_NUM_THREADS ?= 1
+# Bytecode is kept: many tests start a process, and each would compile the library again.
+test test-statistical test-long: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev ## run the default tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q

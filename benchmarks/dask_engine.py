@@ -114,6 +114,7 @@ def processes(n_workers, port):
             with contextlib.suppress(subprocess.TimeoutExpired):
                 process.wait(timeout=20)
             process.kill()
+            process.wait()
 
 
 def free_port():

@@ -9,7 +9,6 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from replearn.auditing._audit import AuditResult
 from replearn.auditing.displays import Display
@@ -31,32 +30,16 @@ class InstabilityDisplay(Display):
         self.runs = runs
 
     @classmethod
-    def from_result(
-        cls,
-        result: AuditResult,
-        contender: str | None = None,
-        *,
-        event: Any = None,
-        threshold: float | None = None,
-    ) -> Self:
+    def from_result(cls, result: AuditResult, contender: str | None = None, **options: Any) -> Self:
         """Take the pairs of an audit; parameters as in `Retrainings.from_result`."""
-        runs = Retrainings.from_result(result, contender, event=event, threshold=threshold)
-        return cls(runs)
+        return cls(Retrainings.from_result(result, contender, **options))
 
     @classmethod
     def from_models(
-        cls,
-        original: Any,
-        retrained: Sequence[Any],
-        X: Any,
-        y: ArrayLike | None = None,
-        *,
-        event: Any = None,
-        threshold: float | None = None,
+        cls, original: Any, retrained: Sequence[Any], X: Any, y: Any = None, **options: Any
     ) -> Self:
         """Let models predict the same rows; parameters as in `Retrainings.from_models`."""
-        kind = {"event": event, "threshold": threshold}
-        return cls(Retrainings.from_models(original, retrained, X, y, **kind))
+        return cls(Retrainings.from_models(original, retrained, X, y, **options))
 
     def _rows(self, **values: Any) -> dict[str, Any]:
         return {"row": np.arange(len(self.runs.risk)), "risk": self.runs.risk, **values}

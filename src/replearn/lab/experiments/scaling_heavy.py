@@ -133,6 +133,13 @@ def read(data: Numbers) -> str:
     )
 
 
+_COMPUTED = {"masses": [0.1, 0.05, 0.025, 0.0125], "rho": 0.1, "pairs": 300}
+_FITTED = {
+    "pointwise": [0.1, 0.05, 0.025, 0.0125, 0.00625],
+    "whole set": [0.28, 0.2, 0.14, 0.1, 0.07, 0.05],
+    "rho": 0.2,
+}
+
 EXPERIMENT = Experiment(
     name="scaling-heavy",
     labels=("prop:finding-heavy", "lem:r-heavy-hitters", "table:results"),
@@ -147,27 +154,7 @@ EXPERIMENT = Experiment(
             "pairs": 20,
             "fitted": {"pointwise": [0.4, 0.2], "whole set": [0.4, 0.2], "rho": 0.5, "pairs": 6},
         },
-        "small": {
-            "masses": [0.1, 0.05, 0.025, 0.0125],
-            "rho": 0.1,
-            "pairs": 300,
-            "fitted": {
-                "pointwise": [0.1, 0.05, 0.025, 0.0125, 0.00625],
-                "whole set": [0.28, 0.2, 0.14, 0.1, 0.07, 0.05],
-                "rho": 0.2,
-                "pairs": 60,
-            },
-        },
-        "full": {
-            "masses": [0.1, 0.05, 0.025, 0.0125],
-            "rho": 0.1,
-            "pairs": 300,
-            "fitted": {
-                "pointwise": [0.1, 0.05, 0.025, 0.0125, 0.00625],
-                "whole set": [0.28, 0.2, 0.14, 0.1, 0.07, 0.05],
-                "rho": 0.2,
-                "pairs": 200,
-            },
-        },
+        "small": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 60}},
+        "full": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 200}},
     },
 )
