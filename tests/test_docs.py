@@ -78,6 +78,7 @@ def test_a_guide_that_warns_fails(prompt):
         run_code(f"```python\n{code}```", "page")
 
 
+@cache
 def anchors(page):
     """Return the anchors of a page's headings, as Markdown makes them."""
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
@@ -119,6 +120,7 @@ def test_every_learner_and_bound_is_linked_to_its_theory():
         assert all((ROOT / "docs" / "theory" / f"{key}.md").exists() for key in keys), value
 
 
+@cache
 def spans(page):
     """Return what stands between single backticks."""
     text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
@@ -156,12 +158,17 @@ def words_of_code():
     return words | {"roc_auc", "check_estimator"}  # scikit-learn's
 
 
+@cache
+def names_of_files():
+    return {path.name for path in ROOT.glob("[!.]*/**/*.py")}
+
+
 @every_page
 def test_files_that_are_named_exist(page):
     named = [path for span in spans(page) for path in PATH.findall(span)]
     assert [path for path in named if not exists(path)] == []
     bare = [name for span in spans(page) for name in BARE.findall(span)]
-    assert [name for name in bare if not list(ROOT.glob(f"[!.]*/**/{name}"))] == []
+    assert [name for name in bare if name not in names_of_files()] == []
 
 
 @every_page
