@@ -100,28 +100,11 @@ check: lint types imports test ## everything that must be green
 # One process at a time, each on its own threads; targets are printed beside each ratio.
 bench bench-full: export OMP_NUM_THREADS ?= 1
 
-bench: $(VENV)/.dev ## speed and scale at a small size, each beside its peer (some minutes)
-	@$(BIN)/python benchmarks/speed_vs_bagging.py --small
-	@$(BIN)/python benchmarks/one_row.py --cases scaled 'table, trees' --partitions 2
-	@$(BIN)/python benchmarks/keyed_uniforms.py 300_000
-	@$(BIN)/python benchmarks/count_heavy.py 1e6
-	@$(BIN)/python benchmarks/selection.py --candidates 100000
-	@$(BIN)/python benchmarks/growth.py --small
-	@$(BIN)/python benchmarks/command_line.py start quick fit predict --small
-	@$(BIN)/python benchmarks/out_of_core.py 1e5
-	@$(BIN)/python benchmarks/dask_engine.py
+bench: $(VENV)/.dev ## speed and scale at a small size, each beside its peer, in under ten minutes
+	@$(BIN)/python benchmarks/bench.py
 
 bench-full: $(VENV)/.dev ## the sizes of the published numbers (hours, an idle machine)
-	@$(BIN)/python benchmarks/speed_vs_bagging.py --full
-	@$(BIN)/python benchmarks/one_row.py
-	@$(BIN)/python benchmarks/keyed_uniforms.py
-	@$(BIN)/python benchmarks/count_heavy.py
-	@$(BIN)/python benchmarks/selection.py
-	@$(BIN)/python benchmarks/growth.py
-	@$(BIN)/python benchmarks/command_line.py
-	@$(BIN)/python benchmarks/honesty.py --cost
-	@$(BIN)/python benchmarks/out_of_core.py
-	@$(BIN)/python benchmarks/dask_engine.py --full
+	@$(BIN)/python benchmarks/bench.py --full
 
 $(VENV)/.docs: $(VENV)/.demo
 	@echo "Installing the documentation tools ..."

@@ -35,7 +35,7 @@ def compare(name, frame):
         ours.append(seconds(lambda: count_points(frame, at_least=least)))
     ratio = statistics.median(a / b for a, b in zip(ours, polars, strict=True))
     found = len(count_points(frame, at_least=least).counts)
-    verdict = "ok" if ratio <= WANTED else "TOO SLOW"
+    verdict = "ok" if ratio <= WANTED else "LOST"
     print(
         f"{name:34s} polars {min(polars):7.3f} s   ours {min(ours):7.3f} s   "
         f"median ratio {ratio:5.2f} ({verdict})   {found} points of mass {NU / 16:g}"
