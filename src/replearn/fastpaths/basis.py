@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from replearn.randomness.frames import pandas_columns
+from replearn.randomness.frames import pandas_columns, pandas_names
 from replearn.tables import is_frame, is_sparse, n_rows
 from replearn.tables.columns import (
     clip_for_trees,
@@ -207,9 +207,12 @@ class Basis:
 
 def _named_columns(X: Any) -> dict[Hashable, Any]:
     """Return the columns of a pandas frame: one by one they cost more than their cells."""
-    if not hasattr(X, "iloc") or not X.columns.is_unique:
+    if not hasattr(X, "iloc"):
         return {}
-    named = zip(X.columns, pandas_columns(X), strict=True)
+    names = pandas_names(X)
+    if len(set(names)) < len(names):
+        return {}
+    named = zip(names, pandas_columns(X), strict=True)
     return {name: column for name, column in named if isinstance(name, str)}
 
 

@@ -9,7 +9,10 @@ from typing import Any
 
 import numpy as np
 
-_HELD: ContextVar[tuple[Any, list[Any]] | None] = ContextVar("columns of one frame", default=None)
+Held = tuple[Any, list[Any], list[Any]]
+"""A frame, its columns and their names."""
+
+_HELD: ContextVar[Held | None] = ContextVar("columns of one frame", default=None)
 
 
 def pandas_columns(frame: Any) -> list[Any]:
@@ -35,10 +38,23 @@ def pandas_columns(frame: Any) -> list[Any]:
     return [_plain(array, frame, place) for place, array in enumerate(arrays)]
 
 
+def pandas_names(frame: Any) -> list[Any]:
+    """Return the names of the columns; pandas takes three microseconds for each of them.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> pandas_names(pd.DataFrame({"a": [1.5], 7: [2.0]}))
+    ['a', 7]
+    """
+    held = _HELD.get()
+    return held[2] if held is not None and held[0] is frame else list(frame.columns)
+
+
 @contextmanager
 def read_once(frame: Any) -> Iterator[None]:
     """Read the columns of a frame once while the context lasts; nobody may change it meanwhile."""
-    token = _HELD.set((frame, pandas_columns(frame)))
+    token = _HELD.set((frame, pandas_columns(frame), pandas_names(frame)))
     try:
         yield
     finally:

@@ -11,12 +11,13 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any, Protocol
 
 import numpy as np
 
 from replearn.randomness.columns import Coded, Encoded, Nullable, Rows, Values
-from replearn.randomness.frames import pandas_columns
+from replearn.randomness.frames import pandas_columns, pandas_names
 from replearn.randomness.kinds import BadRowError, Kinds, Words
 
 Reader = Callable[[Rows], Values]
@@ -160,7 +161,11 @@ def canonical_order(names: Sequence[Hashable]) -> list[int]:
     >>> canonical_order(["b", 10, "a", 9])
     [3, 1, 2, 0]
     """
-    texts = [str(name) for name in names]
+    return list(_order_of(tuple(map(str, names))))
+
+
+@lru_cache(maxsize=64)
+def _order_of(texts: tuple[str, ...]) -> tuple[int, ...]:
     repeated = sorted(text for text, count in Counter(texts).items() if count > 1)
     if repeated:
         raise ValueError(
@@ -173,7 +178,7 @@ def canonical_order(names: Sequence[Hashable]) -> list[int]:
         is_number = text.isascii() and text.isdigit()
         return (0, int(text), text) if is_number else (1, 0, text)
 
-    return sorted(range(len(texts)), key=rank)
+    return tuple(sorted(range(len(texts)), key=rank))
 
 
 _INTEGERS = {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)}
@@ -193,7 +198,7 @@ def pandas_source(frame: Any) -> ColumnSource:
         series = frame if hasattr(frame, "iloc") else sys.modules["pandas"].Series(frame)
         return single_column(series.name, _pandas_reader(series), len(series))
     readers = [_pandas_reader(column) for column in pandas_columns(frame)]
-    return columns_by_name(list(frame.columns), readers, len(frame))
+    return columns_by_name(pandas_names(frame), readers, len(frame))
 
 
 def _pandas_reader(series: Any) -> Reader:
