@@ -27,7 +27,8 @@ RECORD, CELLS, WORK = "cells.json", "cells", "work"
 MOST_REMARKS = 5
 
 SAMPLE_CELLS = 24_000_000
-"""Cells that are drawn of a large file: a training of an audit sees fewer (`audit.MOST_CELLS`)."""
+"""Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MOST_CELLS` each)
+that have no row in common."""
 
 
 @dataclass(frozen=True)

@@ -39,8 +39,9 @@ def open_storage(address: str) -> tuple[Any, str]:
     from pyarrow import fs
 
     if not is_address(address):
-        # Mapped files are read without a copy, which is half of the time that a read takes.
-        return fs.LocalFileSystem(use_mmap=True), os.path.abspath(address)
+        # Mapped files are read without a copy, which is half of the time that a read takes; Windows
+        # would not let them be removed.
+        return fs.LocalFileSystem(use_mmap=os.name == "posix"), os.path.abspath(address)
     try:
         return fs.FileSystem.from_uri(address)
     except (ValueError, NotImplementedError, OSError) as refusal:
