@@ -164,7 +164,8 @@ def test_any_plan_of_another_task(words):
             return
         made = Plan.load(path)
         assert json.loads(printed) == json.loads(made.to_json())
-        assert made.certified is (made.needed_n is not None and made.n >= made.needed_n)
+        enough = made.needed_n is not None and made.n >= made.needed_n
+        assert made.certified is (enough and made.task != "score")  # that one is only estimated
         assert run("plan", *words)[0] == 0
 
 

@@ -176,7 +176,7 @@ def test_workers_that_end_are_explained(workers_at_once):
     late = bad.EndsItsProcess(bad_mean=max(block.mean_ for block in blocks[:2]))
     assert any(block.mean_ > late.bad_mean for block in blocks[2:])
     with pytest.raises(
-        RuntimeError, match=r"worker process ended while EndsItsProcess .* time_limit"
+        RuntimeError, match=r"worker process ended while EndsItsProcess .*time_limit"
     ):
         learner(late, n_jobs=2).fit(X, Y)
 

@@ -37,6 +37,10 @@ def hashes(rows, **options):
     return KEY.hashes(as_points(rows, **options))
 
 
+def search(check, examples, *inputs):
+    settings(FEW, max_examples=examples)(given(*inputs)(check))()
+
+
 def object_table(rows):
     table = np.empty((len(rows), len(rows[0])), dtype=object)
     for place, row in enumerate(rows):
@@ -45,12 +49,11 @@ def object_table(rows):
     return table
 
 
-@settings(FEW, max_examples=60)
-@given(
-    st.integers(1, 3).flatmap(
-        lambda d: st.lists(st.lists(cells, min_size=d, max_size=d), min_size=1, max_size=6)
-    )
+ROWS = st.integers(1, 3).flatmap(
+    lambda d: st.lists(st.lists(cells, min_size=d, max_size=d), min_size=1, max_size=6)
 )
+
+
 def check_rows(rows):
     table = object_table(rows)
     try:
@@ -68,7 +71,7 @@ def check_rows(rows):
 
 
 def test_rows_of_any_cells():
-    check_rows()
+    search(check_rows, 60, ROWS)
 
 
 KINDS = [
@@ -90,13 +93,14 @@ KINDS = [
 ]
 
 
-@settings(FEW, max_examples=60)
-@given(
+ARRAYS = (
     st.sampled_from(KINDS),
     st.lists(st.integers(0, 4), min_size=0, max_size=3),
     st.binary(min_size=0, max_size=200),
     st.one_of(st.none(), st.integers(-3, 20)),
 )
+
+
 def check_arrays(kind, shape, content, decimals):
     dtype = np.dtype(kind)
     size = int(np.prod(shape)) if shape else 1
@@ -118,14 +122,14 @@ def check_arrays(kind, shape, content, decimals):
 
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
 def test_arrays_of_any_bytes():
-    check_arrays()
+    search(check_arrays, 60, *ARRAYS)
 
 
 @pytest.mark.long
 @pytest.mark.filterwarnings("ignore:invalid value encountered:RuntimeWarning")
-@pytest.mark.parametrize("check", [check_rows, check_arrays])
-def test_many(check):
-    settings(FEW, max_examples=20_000)(check)()
+@pytest.mark.parametrize(("check", "inputs"), [(check_rows, (ROWS,)), (check_arrays, ARRAYS)])
+def test_many(check, inputs):
+    search(check, 20_000, *inputs)
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ def read_object(text: str, what: str) -> dict[str, Any]:
     """
     try:
         value = json.loads(text, object_pairs_hook=_no_doubles, parse_constant=_no_constant)
+        json.dumps(value, ensure_ascii=False).encode()  # half of a surrogate pair has no bytes
     except CertificateError:
         raise
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits too

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -225,15 +226,26 @@ def read_raw(path: Path, encoding: str | None) -> RawTable:
     return raw
 
 
+@contextmanager
+def _refused(why: str) -> Iterator[None]:
+    """Turn whatever a reader says about a damaged file into one documented error."""
+    try:
+        yield
+    except MemoryError:
+        raise
+    except Exception as error:
+        raise TableFileError(f"{why}: {first_line(error)}.") from None
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # compiled readers have one each
+            raise
+        raise TableFileError(f"{why}: {first_line(error)}.") from None
+
+
 def _read_typed(path: Path, reader: str) -> Any:
     import polars as pl
 
-    try:
+    with _refused(f"{path} is not a whole file of its kind"):
         frame = getattr(pl, reader)(path.read_bytes())
-    except (pl.exceptions.PolarsError, OSError, ValueError) as error:
-        raise TableFileError(
-            f"{path} is not a whole file of its kind: {first_line(error)}."
-        ) from None
     check_names(frame.columns, path)
     if not frame.width:
         raise TableFileError(f"{path} is empty.")
@@ -245,16 +257,14 @@ def _read_excel(path: Path) -> Any:
     import polars as pl
 
     try:
-        import fastexcel
+        import fastexcel  # noqa: F401
     except ModuleNotFoundError:
         raise TableFileError(
             f"{path}: reading workbooks needs fastexcel: pip install 'replicable-learn[excel]'. Or "
             "save the sheet as CSV."
         ) from None
-    try:
+    with _refused(f"{path} is not a whole workbook"):
         frame = pl.read_excel(path.read_bytes(), infer_schema_length=None)
-    except (pl.exceptions.PolarsError, fastexcel.FastExcelError, OSError, ValueError) as error:
-        raise TableFileError(f"{path} is not a whole workbook: {first_line(error)}.") from None
     frame.columns = [name.strip() for name in frame.columns]
     check_names(frame.columns, path)
     return clean_texts(frame)
