@@ -47,6 +47,15 @@ def test_two_classes_are_the_same_rule():
     assert wins == pytest.approx(rule.chance(np.array([[0.56]]))[0], abs=0.01)
 
 
+def test_flips_of_normal_scores_are_nominal_for_two_classes():
+    rule, rng = ScoreRule(ErrorCurve(0.02, 0.0, 0.5), WIDTH, 1, 2), np.random.default_rng(0)
+    noise = rule.noise(SharedKey("k"), POINTS)
+    one, two = (
+        rule.answers(0.5 + 0.02 * rng.normal(size=(len(POINTS), 1)), noise) for _ in range(2)
+    )
+    assert np.mean(one != two) == pytest.approx(0.1, abs=0.007)
+
+
 def test_flips_of_normal_scores_are_nominal_per_pair():
     rule, rng = sphere(3), np.random.default_rng(0)
     offsets = rule.noise(SharedKey("k"), POINTS)
