@@ -211,6 +211,6 @@ def _ragged_line(text: str, separator: str, width: int) -> str | None:
     return None
 
 
-def first_line(error: Exception) -> str:
+def first_line(error: BaseException) -> str:
     """Return what an error says, without its explanations."""
     return next(iter(str(error).splitlines()), type(error).__name__).rstrip(".")
