@@ -160,3 +160,17 @@ def test_blocks_fitted_again_are_few(monkeypatch):
     assert [len(blocks_to_check(key, n, own)) for n in (40, 60, 700)] == [1, 2, 3]
     monkeypatch.setenv(SWITCH, "off")
     assert blocks_to_check(key, 700, own) == []
+
+
+class Keyed(GaussianNB):
+    """Holds a key, as a replicable learner inside another one does."""
+
+    def __init__(self, key=None):
+        super().__init__()
+        self.key = key
+
+
+def test_a_key_inside_the_learner_is_not_said_to_be_pickled(monkeypatch, recwarn):
+    monkeypatch.setenv(SWITCH, "here")  # another process would get it
+    assert fitted(Keyed(SharedKey.generate())).certificate_.certified
+    assert not [str(w.message) for w in recwarn if "pickled" in str(w.message)]

@@ -244,7 +244,9 @@ def _same_model(one: Any, two: Any, probes: Any) -> bool:
 def _state(model: Any) -> bytes | str:
     """Return what a model remembers, in one text; empty if it cannot be read to the end."""
     try:
-        return pickle.dumps(model)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a key inside it: these bytes do not leave memory
+            return pickle.dumps(model)
     except Exception:  # a class inside a function, a lambda
         bound = bind(model)
         return "" if bound.unbound else bound.digest
