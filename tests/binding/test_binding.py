@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import textwrap
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -609,3 +610,12 @@ def test_candidates_that_cannot_be_read_are_bound_by_their_answers():
 def test_keys_are_not_walked():
     key = SharedKey("secret")
     assert bind(key).digest == bind(SharedKey("secret")).digest != bind(SharedKey("x")).digest
+
+
+def test_a_description_of_points_copies_a_small_part_of_the_table():
+    X, codes = np.random.default_rng(0).normal(size=(100_000, 20)), np.arange(100_000) % 2
+    tracemalloc.start()
+    describe_points(X, codes, rows=np.arange(10_000), base=LogisticRegression())
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.3 * X.nbytes

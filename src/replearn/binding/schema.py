@@ -101,7 +101,9 @@ def describe_points(
 
 def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
     """Take rows; of an array with the cells of a column side by side, as they are looked at."""
-    return X.T.take(rows, axis=1).T if type(X) is np.ndarray and X.ndim == 2 else take_rows(X, rows)
+    if type(X) is np.ndarray and X.ndim == 2:
+        return np.asfortranarray(X[rows])  # X.T.take would copy the whole table first
+    return take_rows(X, rows)
 
 
 def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
-from replearn.randomness.frames import pandas_columns
+from replearn.randomness.frames import pandas_columns, pandas_names
 from replearn.tables import is_frame
 from replearn.tables.columns import is_nan
 
@@ -99,7 +99,7 @@ def _fits(learner: Any, X: Any) -> bool:
         return plain and names is None and X.shape[1] == learner.n_features_in_
     if names is None or not is_frame(X) or not len(X):
         return False
-    return bool(list(X.columns) == names.tolist())
+    return bool(pandas_names(X) == names.tolist())
 
 
 def _warn_if_order_changed(learner: Any, X: Any) -> None:

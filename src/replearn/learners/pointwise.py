@@ -47,6 +47,7 @@ from replearn.learners.planning import (
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
+from replearn.randomness.frames import read_once
 from replearn.tables import take_rows
 
 
@@ -283,10 +284,11 @@ class PointwiseReplicableClassifier(VotePredictions):
         ndarray of shape (n,)
             Labels.
         """
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        votes, thresholds = vote.votes_and_noise(X, points)
-        # theorem: pointwise-threshold (1 iff the threshold is below the law's value of the share)
-        codes = vote.rule_for(X).answers(votes, thresholds)
+        with read_once(X):
+            vote, X = self._vote(), check_features(self, X, reset=False)
+            votes, thresholds = vote.votes_and_noise(X, points)
+            # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
+            codes = vote.rule_for(X).answers(votes, thresholds)
         return self.classes_[codes]
 
     def _vote(self) -> FittedVote:

@@ -9,7 +9,6 @@ shares are close (`GumbelRule`). Both have the same methods, and so has a rule b
 from __future__ import annotations
 
 import warnings
-from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -86,7 +85,7 @@ class FittedVote:
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[NDArray[Any], Floats]:
         """Let the blocks vote while the noise is hashed, which takes about as long."""
         if n_rows(X) < FEWEST_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
-            with read_once(X) if hasattr(X, "iloc") else nullcontext():
+            with read_once(X):
                 return self.votes(X), self.noise(X, ids)
         points = self._points(X, ids)
         return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))

@@ -53,7 +53,10 @@ def pandas_names(frame: Any) -> list[Any]:
 
 @contextmanager
 def read_once(frame: Any) -> Iterator[None]:
-    """Read the columns of a frame once while the context lasts; nobody may change it meanwhile."""
+    """Read the columns of a pandas frame once while the context lasts; nobody may change it."""
+    if not hasattr(frame, "iloc") or frame.ndim != 2:
+        yield
+        return
     token = _HELD.set((frame, pandas_columns(frame), pandas_names(frame)))
     try:
         yield
