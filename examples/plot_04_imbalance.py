@@ -2,32 +2,40 @@
 Rare positives: never praise a constant
 =======================================
 
-With 6 % positives a model that always answers "negative" is 94 % accurate and never flips.
-Stability is worth something only beside recall and a score that ranks.
+Of all flights out of New York, 9 % arrive more than an hour late. A model that always answers "on
+time" is 91 % accurate and never flips. Stability is worth something only beside recall and a score
+that ranks.
 """
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import make_classification
+from _flights import NUMBERS, load_flights
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import recall_score, roc_auc_score
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
 from replearn import PointwiseReplicableClassifier
 
-X, y = make_classification(24_000, n_informative=6, weights=[0.94], flip_y=0.02, random_state=3)
+X, label = load_flights(24_000, minutes=60)
+X, y = X[NUMBERS].to_numpy(float), (label == "late").astype(int)
 parts, new = (slice(0, 10_000), slice(10_000, 20_000)), slice(20_000, None)
 
 # %%
 # Three contenders. The last one trains its base learner with balanced class weights, so that a
 # vote says more than "rare".
+
+
+def logistic(**settings):
+    return make_pipeline(StandardScaler(), LogisticRegression(**settings))
+
+
 contenders = {
-    "single fit": LogisticRegression(),
-    "replicable": PointwiseReplicableClassifier(
-        LogisticRegression(), max_fits=88, shared_key="rare"
-    ),
+    "single fit": logistic(),
+    "replicable": PointwiseReplicableClassifier(logistic(), max_fits=88, shared_key="rare"),
     "replicable, balanced": PointwiseReplicableClassifier(
-        LogisticRegression(class_weight="balanced"), max_fits=88, shared_key="rare"
+        logistic(class_weight="balanced"), max_fits=88, shared_key="rare"
     ),
 }
 rows = []
@@ -43,7 +51,7 @@ for name, model in contenders.items():
             roc_auc_score(y[new], score),
         )
     )
-rows.append(("always negative", 0.0, np.mean(y[new] == 0), 0.0, 0.5))
+rows.append(("always on time", 0.0, np.mean(y[new] == 0), 0.0, 0.5))
 print(f"{'':22}{'flips':>8}{'accuracy':>10}{'recall':>8}{'AUC':>7}")
 for name, *numbers in rows:
     print("{:22}{:8.2%}{:10.1%}{:8.1%}{:7.3f}".format(name, *numbers))
@@ -54,6 +62,6 @@ fig, ax = plt.subplots(figsize=(6, 3.8))
 for name, flips, _, recall, _ in rows:
     ax.plot(flips * 100, recall * 100, "o")
     ax.annotate(name, (flips * 100, recall * 100), textcoords="offset points", xytext=(6, 4))
-ax.set(xlabel="flips between two trainings (%)", ylabel="positives that are recognised (%)")
+ax.set(xlabel="flips between two trainings (%)", ylabel="late flights that are recognised (%)")
 ax.margins(0.2)
 fig.tight_layout()

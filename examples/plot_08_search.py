@@ -11,13 +11,14 @@ import warnings
 
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import make_classification
+from _flights import NUMBERS, load_flights
 from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import NotCertifiedWarning, ReplicableSearchCV
 
-X, y = make_classification(30_000, n_informative=5, flip_y=0.2, random_state=0)
+X, y = load_flights(30_000)
+X = X[NUMBERS].to_numpy(float)
 grid = {"max_depth": [3, 4, 5, 6, 8], "min_samples_leaf": [5, 20, 80]}
 tree = DecisionTreeClassifier(random_state=0)
 

@@ -11,14 +11,15 @@ refuses to certify.
 import warnings
 
 import numpy as np
-from sklearn.datasets import make_classification
+from _flights import NUMBERS, load_flights
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from replearn import PointwiseReplicableClassifier
 
-X, y = make_classification(14_000, n_informative=5, flip_y=0.2, class_sep=0.5, random_state=2)
+X, y = load_flights(14_000)
+X = X[NUMBERS].to_numpy(float)
 parts, new = (slice(0, 6_000), slice(6_000, 12_000)), slice(12_000, None)
 
 

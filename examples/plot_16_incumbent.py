@@ -3,19 +3,20 @@ Retrain every month, keep the answers
 =====================================
 
 Who still has last month's model can keep its answers unless the new evidence is clear. Twelve
-retrainings on fresh samples: how many people get another answer, and what does it cost?
+retrainings on fresh samples of flights: how many answers change, and what does it cost?
 """
 
 # %%
 import matplotlib.pyplot as plt
 import numpy as np
-from sklearn.datasets import make_classification
+from _flights import NUMBERS, load_flights
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import IncumbentClassifier
 
-X, y = make_classification(14_000, n_informative=5, flip_y=0.2, class_sep=0.7, random_state=3)
-months, (people, truth) = 12, (X[12_000:], y[12_000:])
+X, y = load_flights(14_000)
+X = X[NUMBERS].to_numpy(float)
+months, (new, truth) = 12, (X[12_000:], y[12_000:])
 base = DecisionTreeClassifier(min_samples_leaf=20, random_state=0)
 
 # %%
@@ -26,7 +27,7 @@ for band in (0.0, 0.1, 0.2):
     for month in range(months):
         rows = slice(1000 * month, 1000 * (month + 1))
         model = IncumbentClassifier(base, model, band=band).fit(X[rows], y[rows])
-        answers.setdefault(band, []).append(model.predict(people))
+        answers.setdefault(band, []).append(model.predict(new))
 answers = {band: np.array(told) for band, told in answers.items()}
 
 # %%
@@ -41,15 +42,15 @@ for band, told in answers.items():
     )
 
 # %%
-# How many people have got another answer than in the first month, at least once?
+# How many flights have got another answer than in the first month, at least once?
 fig, ax = plt.subplots(figsize=(5.5, 3.6))
 for band, told in answers.items():
     ever = np.maximum.accumulate(told != told[0], axis=0).mean(axis=1)
     ax.plot(range(1, months + 1), 100 * ever, "o-", label=f"band {band}")
-ax.set(xlabel="month", ylabel="people whose answer has ever changed (%)", ylim=(0, None))
+ax.set(xlabel="month", ylabel="flights whose answer has ever changed (%)", ylim=(0, None))
 ax.legend()
 fig.tight_layout()
 
 # %%
-# Why did somebody keep an answer? ``explain`` says it.
-print(model.explain(people[:3]))
+# Why does a flight keep its answer? ``explain`` says it.
+print(model.explain(new[:3]))

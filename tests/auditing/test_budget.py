@@ -277,3 +277,21 @@ def _tail_of(place):
 def test_one_contender_alone_gets_no_advice(data):
     told = run({"a": GaussianNB()}, data, n_pairs=2).to_dict()["verdict"]
     assert (len(told["frontier"]), told["advice"]) == (1, [])
+
+
+def test_blocks_may_have_a_learner_that_suits_their_size():
+    seen = []
+
+    def for_blocks(rows):
+        seen.append(rows)
+        return GaussianNB(var_smoothing=1 / rows)
+
+    setting = Setting(rho=0.1, shared_key="k", n=1400, for_blocks=for_blocks)
+    names = ["baseline", "bagging", "replicable", "replicable-full", "score"]
+    found = dict(zip(names, make_contenders(GaussianNB(), setting, names), strict=True))
+    assert seen == [25, 25]
+    for name in ("replicable", "replicable-full"):
+        assert found[name].estimator.estimator.var_smoothing == 1 / 25
+    for name in ("bagging", "score"):
+        assert found[name].estimator.estimator.var_smoothing == GaussianNB().var_smoothing
+    assert found["baseline"].estimator.var_smoothing == GaussianNB().var_smoothing

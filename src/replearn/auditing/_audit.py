@@ -84,6 +84,8 @@ def audit(  # noqa: PLR0913
           certificate) and "incumbent" (`IncumbentClassifier`: the second training of a pair
           keeps the answers of the first where it is not sure);
         - ``rows``: at most so many rows of the file, drawn by the key, are used;
+        - ``for_blocks``: a function from the rows of a block to the classifier that the replicable
+          contender trains there (smaller leaves); default: the one that is audited;
         - ``interrupt``: "raise" (default), or "report" to return what was measured before Ctrl-C.
     groups : array-like of shape (n,), default=None
         Rows of one group (one patient) stay together in tests, samples and blocks.
@@ -127,7 +129,8 @@ def audit(  # noqa: PLR0913
     key = SharedKey(shared_key).child("audit")
     rows = draw_rows(n_rows(X), options["test_size"], group_of_row, key, most=options["rows"])
     sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
-    setting = Setting(rho, shared_key, sizes.train_size, len(classes))
+    in_blocks = options["for_blocks"]
+    setting = Setting(rho, shared_key, sizes.train_size, len(classes), in_blocks)
     contenders = make_contenders(estimator, setting, options["contenders"])
     levels = make_subgroups(X, subgroups, rows.test)
     facts = data_facts(X, codes, rows.test, rows.used)

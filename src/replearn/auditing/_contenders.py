@@ -14,6 +14,7 @@ from sklearn.utils import get_tags
 
 from replearn.execution import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.runtime import check_clock
+from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     IncumbentClassifier,
     PointwiseReplicableClassifier,
@@ -108,6 +109,7 @@ class Setting:
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
+    for_blocks: Callable[[int], Any] | None = None  # the base learner for so many rows in a block
 
 
 def make_contenders(
@@ -181,10 +183,11 @@ def _bagging(base: Any, setting: Setting) -> Contender:
 
 def _affordable(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, with as many partitions as an audit can afford."""
-    usual = usual_plan(_full(base, setting).estimator, setting.n, setting.n_classes)
+    full = _full(base, setting)
+    usual = usual_plan(full.estimator, setting.n, setting.n_classes)
     partitions = max(1, min(usual.n_partitions, AUDIT_FITS // usual.n_blocks))
     if partitions == usual.n_partitions:
-        return dataclasses.replace(_full(base, setting), name=REPLICABLE)
+        return dataclasses.replace(full, name=REPLICABLE)
     remark = (
         f"Trained with n_partitions={partitions}; by default the learner would use "
         f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
@@ -193,18 +196,15 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     measured_as = (
         f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
     )
-    ours = PointwiseReplicableClassifier(
-        base,
-        rho=setting.rho,
-        shared_key=setting.shared_key,
-        plan={"n_partitions": partitions},
-        verbose=-1,
-    )
+    ours = full.estimator.set_params(plan={"n_partitions": partitions})
     return Contender(REPLICABLE, ours, remark, measured_as)
 
 
 def _full(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, as ``fit`` trains it."""
+    if setting.for_blocks is not None:
+        sizes = {"n": setting.n, "n_classes": max(2, setting.n_classes), "rho": setting.rho}
+        base = setting.for_blocks(make_plan(**sizes).block_size)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )

@@ -37,6 +37,7 @@ DEFAULTS: dict[str, Any] = {
     "time_budget": None,
     "contenders": None,
     "rows": None,
+    "for_blocks": None,
     "interrupt": "raise",
 }
 """What ``design`` of an audit may hold."""

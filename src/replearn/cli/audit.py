@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import time
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +21,14 @@ from replearn.cli import (
     say_all,
 )
 from replearn.cli._hurry import Thinning
-from replearn.cli._inputs import Sample, add_sample_arguments, base_model, read_key, read_sample
+from replearn.cli._inputs import (
+    NAMED,
+    Sample,
+    add_sample_arguments,
+    base_model,
+    read_key,
+    read_sample,
+)
 from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
@@ -128,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
         sample.features_for(base),
         sample.y,
         n_pairs=args.pairs,
-        design={**_design(args), "train_size": train_size},
+        design={**_design(args), "train_size": train_size, "for_blocks": _in_blocks(args, sample)},
         groups=sample.groups,
         subgroups="auto" if args.subgroup is None else args.subgroup,
         rho=args.rho,
@@ -176,6 +184,13 @@ def _check(args: argparse.Namespace) -> None:
     if_given(check_positive, "--budget", args.budget, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
     if_given(check_fraction, "--fail-above-limit", args.fail_above_limit, zero=True)
+
+
+def _in_blocks(args: argparse.Namespace, sample: Sample) -> Any:
+    """How ``fit`` sets a learner of the command line for the rows of a block."""
+    if args.model not in NAMED or sample.groups is not None:
+        return None
+    return partial(base_model, args.model, sample.columns)
 
 
 def _thinning(args: argparse.Namespace, key: SharedKey | None) -> Thinning | None:
