@@ -55,6 +55,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "replicable-learn"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["tables.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "show_prev_next": False,

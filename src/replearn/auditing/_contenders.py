@@ -203,8 +203,9 @@ def _affordable(base: Any, setting: Setting) -> Contender:
 def _full(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, as ``fit`` trains it."""
     if setting.for_blocks is not None:
-        sizes = {"n": setting.n, "n_classes": max(2, setting.n_classes), "rho": setting.rho}
-        base = setting.for_blocks(make_plan(**sizes).block_size)
+        n_classes = max(2, setting.n_classes)
+        made = make_plan(n=setting.n, n_classes=n_classes, rho=setting.rho)
+        base = setting.for_blocks(made.block_size)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
