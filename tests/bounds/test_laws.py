@@ -190,3 +190,8 @@ def test_wrong_values_are_named(wrong):
 def test_numbers_of_blocks_are_integers(wrong):
     with pytest.raises(TypeError, match="n_blocks must be a whole number"):
         uniform_law(wrong)
+
+
+@pytest.mark.parametrize("make", [uniform_law, arcsine_law])
+def test_the_smallest_width_is_the_majority(make):
+    assert make(5, width=5e-324).probabilities.tolist() == [0, 0, 0, 1, 1, 1]

@@ -207,7 +207,8 @@ def uniform_law(n_blocks: int, width: float = 1.0) -> ThresholdLaw:
     """
     n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     width = check_fraction("width", width)
-    lower = (_lower_half(n_blocks) + width) / (2.0 * width)
+    scale = max(width, 1e-300)  # the table is the same, and nothing overflows
+    lower = (_lower_half(n_blocks) + scale) / (2.0 * scale)
     return ThresholdLaw("uniform", n_blocks, width, _symmetric_table(lower, n_blocks))
 
 
@@ -234,7 +235,7 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
     """
     n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     width = check_fraction("width", width)
-    half_angle = portable_arcsine(np.array([width]))[0]
+    half_angle = portable_arcsine(np.array([max(width, 1e-300)]))[0]
     lower = 0.5 + portable_arcsine(_lower_half(n_blocks)) / (2.0 * half_angle)
     return ThresholdLaw("arcsine", n_blocks, width, _symmetric_table(lower, n_blocks))
 
