@@ -27,7 +27,7 @@ import sklearn.tree, sklearn.compose, sklearn.dummy, sklearn.impute, sklearn.dec
 import sklearn.datasets, sklearn.feature_extraction, sklearn.metrics, skops.io
 from unittest import mock
 
-X, y = sklearn.datasets.make_classification(1200, random_state=0)
+X, y = sklearn.datasets.make_classification(600, random_state=0)
 tree = sklearn.tree.DecisionTreeClassifier(max_depth=3)
 modules = (
     "joblib._parallel_backends",
@@ -51,7 +51,7 @@ def run(path):
     for name in [name for name in sys.modules if name.split(".")[0] == "replearn"]:
         del sys.modules[name]  # loaded anew, with what is there now
     from replearn import PointwiseReplicableClassifier, load, save
-    model = PointwiseReplicableClassifier(tree, n_blocks=18, shared_key="k").fit(X, y)
+    model = PointwiseReplicableClassifier(tree, n_blocks=18, max_fits=18, shared_key="k").fit(X, y)
     save(model, path)
     assert (load(path, shared_key="k").predict(X) == model.predict(X)).all()
     for wrong in ({"rho": 2.0}, {"n_blocks": -1}, {"vote": "loud"}):

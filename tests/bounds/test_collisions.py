@@ -42,7 +42,7 @@ def test_coverage_with_one_atom(n, delta):
     "masses", [[0.5, 0.5], [1 / 3] * 3, [0.8, 0.1, 0.1], [0.25] * 4, [0.6, 0.2, 0.1, 0.1]]
 )
 def test_coverage_with_few_points(masses):
-    n, q = 24, float(np.dot(masses, masses))
+    n, q = (24 if len(masses) < 4 else 14), float(np.dot(masses, masses))
     for delta in (0.3, 0.02):
         missed = np.zeros(2)
         for counts in itertools.product(range(n + 1), repeat=len(masses) - 1):

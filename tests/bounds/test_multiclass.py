@@ -86,7 +86,7 @@ def flips_of(counts, mass, n_blocks, sharpness):
     return 1.0 - float(mass @ agreement_probability(chances[:, None], chances[None]) @ mass)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(shares, st.floats(0.5, 60.0))
 def test_two_runs_differ_by_at_most_a_quarter_of_the_sharpness_times_the_range(pair, sharpness):
     p, q = (np.array(one) / sum(one) for one in pair)
@@ -94,7 +94,7 @@ def test_two_runs_differ_by_at_most_a_quarter_of_the_sharpness_times_the_range(p
     assert 1.0 - agree <= sharpness / 4.0 * np.ptp(p - q) + 1e-12
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(shares, st.floats(-0.05, 0.05), st.floats(2.0, 30.0))
 def test_the_pointwise_bound_holds_for_small_moves_near_ties(pair, move, sharpness):
     p = np.full(len(pair[0]), 1.0 / len(pair[0])) * 0.7 + 0.3 * np.array(pair[0]) / sum(pair[0])

@@ -65,7 +65,7 @@ def test_a_lazy_run_is_a_run_on_the_whole_sample():
 
 def test_two_lazy_runs_agree_on_continuous_data():
     """The whole promise: disagreement on the real domain, pairs of lazy runs, one key each."""
-    n, n_pairs, slack = 1500, 30, 0.02
+    n, n_pairs, slack = 1500, 20, 0.02
     size = smallest_domain(n, 0.01, slack)
     gamma = reduced_disagreement(0.3, size, n, slack)
     rho = reduced_failure(0.3, size, n, slack)

@@ -39,7 +39,7 @@ def test_with_an_id_a_threshold_is_found_by_bisection_and_tells_nothing_about_ot
     rows = X[first]  # one row for each vote share
     most = math.ceil(math.log2(N_BLOCKS + 2))
     places = []
-    for customer in range(200):
+    for customer in range(100):
         place, questions = bisect(model, rows, customer)
         assert questions <= most
         answers = model.predict(rows, points=[customer] * len(rows))

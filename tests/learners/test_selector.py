@@ -41,7 +41,7 @@ def test_chooses_delegates_and_certifies(models):
 
 def test_the_name_counts_not_the_place(models):
     X, y = _draw(60_000, 1)
-    for key in range(10):
+    for key in range(4):
         names = set()
         for order in (list(models), list(models)[::-1]):
             listed = {name: models[name] for name in order}

@@ -56,14 +56,14 @@ def test_neither_the_order_of_the_rows_nor_that_of_the_pool_matters():
 def test_fresh_samples_at_a_moderate_size_mostly_give_the_identical_rule():
     pool, _ = _draw(100, 1)
     alike = 0
-    for pair in range(20):
+    for pair in range(10):
         rules = set()
         for run in range(2):
             X, y = _draw(20_000, (3, pair, run))
             model = SemiReplicableClassifier(Stumps(3), sharpness=60.0, shared_key=pair)
             rules.add(model.fit(X, y, X_shared=pool).hypothesis_)
         alike += len(rules) == 1
-    assert alike >= 14  # tanh bound at this t and n: 0.56 of pairs may differ; the mean is 0.9
+    assert alike >= 7  # tanh bound at this t and n: 0.56 of pairs may differ; the mean is 0.9
 
 
 @quiet
@@ -118,7 +118,7 @@ def test_a_pool_below_d_over_alpha_misses_the_best_rule():
 def test_pools_fail_as_often_as_the_lower_bound_says(size, often):
     # Three values of mass .4, .2, .4, and only the middle one is positive: a pool that misses one
     # of them has no candidate better than .2, whatever the labels say.
-    rng, pools = np.random.default_rng(0), 60
+    rng, pools = np.random.default_rng(0), 40
     X = rng.choice(3, (2000, 1), p=[0.4, 0.2, 0.4]).astype(float)
     y = X[:, 0] == 1
     failed = 0

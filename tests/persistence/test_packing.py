@@ -250,7 +250,7 @@ def test_hundreds_of_boosted_models_take_a_moment(tmp_path):
     save(model, tmp_path / "m.replearn")
     assert (load(tmp_path / "m.replearn", 0).predict(X) == model.predict(X)).all()
     data = bytearray((tmp_path / "m.replearn").read_bytes())
-    for place in RNG.integers(0, len(data), 25).tolist():
+    for place in RNG.integers(0, len(data), 10).tolist():
         changed = data.copy()
         changed[place] ^= 1 << int(RNG.integers(8))
         (tmp_path / "c.replearn").write_bytes(changed)

@@ -69,11 +69,11 @@ def test_joint_draws_have_the_right_marginals():
     expected = np.sin(np.pi / 4 * (1 + share / width)) ** 2
     signs = [
         estimate_signs(flips, 0.5, key=SharedKey(k), rho=0.3, method="joint").signs
-        for k in range(500)
+        for k in range(250)
     ]
     up = (np.array(signs) == 1).sum(axis=0)
     for count, chance in zip(up, (0.5, expected), strict=True):
-        assert binom.ppf(1e-9, 500, chance) <= count <= binom.isf(1e-9, 500, chance)
+        assert binom.ppf(1e-9, 250, chance) <= count <= binom.isf(1e-9, 250, chance)
 
 
 def test_vectors_belong_to_names():

@@ -47,7 +47,7 @@ def time_limit(seconds: float) -> Iterator[None]:
     >>> from replearn.execution import time_limit
     >>> X, y = make_classification(900, random_state=0)
     >>> with time_limit(600):
-    ...     _ = PointwiseReplicableClassifier(n_blocks=18).fit(X, y)
+    ...     _ = PointwiseReplicableClassifier(n_blocks=18, max_fits=18).fit(X, y)
     """
     check_positive("seconds", seconds)
     if compat.ProcessPoolExecutor is None:
