@@ -37,7 +37,8 @@ def encode_probe(certificate: Certificate, X: Any) -> Probe:
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.learners import encode_probe
     >>> X, y = make_classification(10_000, random_state=0)
-    >>> certificate = PointwiseReplicableClassifier(shared_key="k").fit(X, y).certificate_
+    >>> model = PointwiseReplicableClassifier(max_fits=88, shared_key="k").fit(X, y)
+    >>> certificate = model.certificate_
     >>> raw = X[:5].round(2)
     >>> mine = encode_probe(certificate, raw)
     >>> theirs = encode_probe(certificate, raw / X.std(axis=0))

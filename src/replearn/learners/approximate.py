@@ -79,8 +79,9 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     >>> from sklearn.datasets import make_classification
     >>> from replearn.learners import ApproximatelyReplicableClassifier
     >>> X, y = make_classification(20_000, random_state=0)
-    >>> lab_a = ApproximatelyReplicableClassifier(gamma=0.2, shared_key="t").fit(X[::2], y[::2])
-    >>> lab_b = ApproximatelyReplicableClassifier(gamma=0.2, shared_key="t").fit(X[1::2], y[1::2])
+    >>> shared = {"gamma": 0.2, "plan": {"n_partitions": 1}, "shared_key": "t"}
+    >>> lab_a = ApproximatelyReplicableClassifier(**shared).fit(X[::2], y[::2])
+    >>> lab_b = ApproximatelyReplicableClassifier(**shared).fit(X[1::2], y[1::2])
     >>> lab_a.certificate_.certified, lab_a.disagreement(lab_b, X[:1000]) < 0.2
     (True, True)
     """

@@ -134,8 +134,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier
     >>> X, y = make_classification(20_000, random_state=0)
-    >>> lab_a = PointwiseReplicableClassifier(shared_key="trial-2026").fit(X[:10_000], y[:10_000])
-    >>> lab_b = PointwiseReplicableClassifier(shared_key="trial-2026").fit(X[10_000:], y[10_000:])
+    >>> shared = {"rho": 0.1, "max_fits": 88, "shared_key": "trial-2026"}
+    >>> lab_a = PointwiseReplicableClassifier(**shared).fit(X[:10_000], y[:10_000])
+    >>> lab_b = PointwiseReplicableClassifier(**shared).fit(X[10_000:], y[10_000:])
     >>> lab_a.certificate_.certified, bool(lab_a.certificate_.comparable(lab_b.certificate_))
     (True, True)
     >>> float((lab_a.predict(X[:500]) != lab_b.predict(X[:500])).mean()) < 0.1

@@ -61,7 +61,7 @@ def predict_files(
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.outofcore import predict_files
     >>> X = pl.DataFrame({"a": np.arange(2000.0) % 97, "b": np.arange(2000.0) % 89})
-    >>> model = PointwiseReplicableClassifier(n_blocks=20, rho=1).fit(X, X["a"] > 48)
+    >>> model = PointwiseReplicableClassifier(n_blocks=20, max_fits=20, rho=1).fit(X, X["a"] > 48)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     X.write_parquet(f"{place}/new.parquet")
     ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/answers.parquet")
