@@ -25,6 +25,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
 import replearn.fastpaths  # noqa: F401  (registers the plug-ins, in this process and in a fresh one)
+from replearn import compat
 from replearn.execution import Panel, fit_blocks, fitting, make_blocks
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows, take_rows
@@ -140,7 +141,10 @@ def test_workers(name, backend, monkeypatch):
     monkeypatch.setattr("replearn.execution.voting.FEWEST_ROWS_PER_TASK", 1)
     X = tables()[0][FAMILIES[name][0]]
     with parallel_config(backend):
-        assert_same_bits(answers(fit(name, n_jobs=2), X, n_jobs=2), reference(name))
+        panel = fit(name, n_jobs=2)
+        running = compat.reusable_executor._executor
+        assert_same_bits(answers(panel, X, n_jobs=2), reference(name))
+        assert compat.reusable_executor._executor is running, "processes are started once"
 
 
 @pytest.mark.parametrize("name", ["logistic", "bayes", "projection"])

@@ -30,6 +30,7 @@ from replearn.execution.partition import keyed_seeds, random_state_names, set_se
 from replearn.execution.plugins import fit_functions
 from replearn.execution.runtime import (
     ACTIVE_GUARD,
+    MMAP_MODE,
     Progress,
     Shelf,
     active_store,
@@ -245,8 +246,7 @@ def _run(
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    # Large blocks reach a worker as mapped memory: a learner that writes into its rows may.
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", mmap_mode="c")
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", mmap_mode=MMAP_MODE)
     batches = iter(lambda: list(islice(work, size)), [])
     try:
         yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)
