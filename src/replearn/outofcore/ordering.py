@@ -87,6 +87,14 @@ def bucket_bits(n: int) -> int:
     return max(0, int(np.ceil(np.log2(max(1, n) / ROWS_PER_BUCKET))))
 
 
+def kept_places(table: Table, order: Order, piece: int) -> NDArray[np.intp] | None:
+    """Return which rows of a piece are left after the order before this one; None: all."""
+    if order.after is None or order.after.limit is None:
+        return None
+    ranks = ranks_of_piece(table.folder, order.after, piece, table.n_pieces)
+    return np.flatnonzero(ranks < np.uint64(order.after.limit))
+
+
 # -- first pass: hashes ----------------------------------------------------------------------------
 def kept_rows(table: Table, order: Order, piece: int) -> tuple[Any, Ranks | None]:
     """Return the rows of a piece that are left after the order before this one, and its ranks."""

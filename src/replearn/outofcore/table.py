@@ -62,6 +62,14 @@ class Table:
         codes = codes_of(read.column(self.target), self.classes)
         return LabelledRows(read.select(list(self.features)), codes, self.container)
 
+    def read_column(self, piece: int, name: str) -> Any:
+        """Read one column of a piece, as one pyarrow array."""
+        return self.pieces[piece].read([name]).column(name).combine_chunks()
+
+    def read_codes(self, piece: int) -> NDArray[np.intp]:
+        """Read the codes of the labels of a piece."""
+        return codes_of(self.pieces[piece].read([self.target]).column(self.target), self.classes)
+
     def list_labels(self, piece: int) -> None:
         """List the labels of a piece, without reading its features."""
         labels = self.pieces[piece].read([self.target]).column(self.target)
