@@ -13,6 +13,7 @@ multiple of the resolution.
 from __future__ import annotations
 
 import argparse
+import sys
 import warnings
 
 import numpy as np
@@ -90,7 +91,11 @@ def main():
     print("| learner | flips, single | ours | estimated | spread, single | ours | RMSE | ours |")
     print("|---|--:|--:|--:|--:|--:|--:|--:|")
     for name in args.only or LEARNERS:
-        runs = [measure(X, y, LEARNERS[name], args, pair) for pair in range(args.pairs)]
+        runs = []
+        for pair in range(args.pairs):
+            runs.append(measure(X, y, LEARNERS[name], args, pair))
+            one, two = (f"{runs[-1][0][way][0]:.4f}" for way in ("single fit", "ours"))
+            print(f"{name}, pair {pair}: flips {one} single, {two} ours", file=sys.stderr)
         flips, spread, errors = (
             {way: np.mean([run[0][way][i] for run in runs]) for way in ("single fit", "ours")}
             for i in range(3)
