@@ -2,6 +2,7 @@
 
 from tools.mutation_base import ENUMERATED, FITTED, SEPARATE, SURPLUS, TWINS, Mutation
 from tools.mutation_base import mutation as _m
+from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
 
 # -- what is shared, and what it is keyed by -------------------------------------------------------
@@ -290,4 +291,4 @@ RULES = [
     ),
 ]
 
-MUTATIONS: list[Mutation] = [*KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES]
+MUTATIONS: list[Mutation] = [*KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES, *BINDING]
