@@ -257,9 +257,11 @@ def tails(cells, tables, models):
     lines = []
     for model in models:
         for table in tables:
-            pairs = [cells.get(table.name, model, "score", pair) for pair in range(99)]
-            pairs = [pair for pair in pairs if pair is not None]
-            for name in SCORE if len(pairs) >= TAIL_PAIRS else ():
+            for contender, name in zip(("score", "score_loose"), SCORE, strict=True):
+                pairs = [cells.get(table.name, model, contender, pair) for pair in range(99)]
+                pairs = [pair for pair in pairs if pair is not None]
+                if len(pairs) < TAIL_PAIRS:
+                    continue
                 nominal = pairs[0][name][0]["rho"]
                 limit = TAIL_FACTOR * nominal
                 found = tail(scores_of([pair[name] for pair in pairs]), limit)
@@ -302,6 +304,7 @@ def main():
     parser.add_argument("--contenders", default=",".join(usual))
     parser.add_argument("--pairs", type=int, default=5)
     parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 % row")
+    parser.add_argument("--verdicts", default="score", help="the page's section for verdicts")
     add_report_arguments(parser, "real_data")
     options = parse(parser)
     # A category that a block has not seen is what the benchmark is about, not a mistake.
@@ -327,7 +330,7 @@ def main():
     sections = {"overview": short} if any("our defaults" in s for s in results.values()) else {}
     if any(SCORE[0] in summary for summary in results.values()):
         verdicts = judged(results, tables, models, options.rows)
-        sections["score"] = f"{verdicts}\n\n{tails(cells, tables, models)}"
+        sections[options.verdicts] = f"{verdicts}\n\n{tails(cells, tables, models)}"
     write_report(options, results, text, **sections)
     if options.picture:
         from _which_picture import draw  # matplotlib is needed for it alone

@@ -352,7 +352,12 @@ def test_errors_name_what_is_wrong(call, words):
 def test_a_plan_in_standard_errors_is_an_estimate_that_follows_from_n():
     made = plan("score", n=20_000, rho=0.2)
     assert (made.verdict, made.certified) == ("estimated", False)
-    assert made.details["base learners"] <= 24
+    assert (made.details["blocks"], made.details["base learners"]) == (8, 24)
+    assert (
+        plan("score", n=20_000).details["blocks"]
+        == plan("score", n=9_999, rho=0.2).details["blocks"]
+        == 24
+    )
     assert made.details["half-width in standard errors"] == score_half_width(0.2)
     assert made.details["rho of any distribution"] == any_score_flip_bound(score_half_width(0.2))
     # thresholds over all scores are the widest there are: others have a larger worst case

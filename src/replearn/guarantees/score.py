@@ -21,6 +21,9 @@ FEWEST_BLOCKS = 3
 DEFAULT_BLOCKS, DEFAULT_ROWS = (24, 12, 8, 6, 4), 80
 """Blocks by default, the first number with so many rows in each; all divide 24."""
 
+LOOSE_RHO, LOOSE_BLOCKS, LOOSE_ROWS = 0.2, 8, 1250
+"""From this rho on thresholds are cheap, and blocks are larger: 8, if each has so many rows."""
+
 ASSUMED = (
     "standard-error",
     "equal-design",
@@ -77,36 +80,37 @@ def _derive(
     return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=ASSUMED)
 
 
-def default_blocks(n: int, rows_of_block: int = DEFAULT_ROWS) -> int:
-    """Return the number of blocks for so many rows: 24 of at least 80 rows, else fewer.
+def default_blocks(n: int, rho: float = 0.1, rows_of_block: int = DEFAULT_ROWS) -> int:
+    """Return the number of blocks for so many rows: 24 of at least 80 rows, or fewer.
 
-    A base learner may need more than 80 rows (``rows_of_block``); fewer than 4 blocks are not made.
-
-    Settled on three files (see the benchmarks): learners that overfit vary less the smaller the
-    blocks are, and 24 models without a common row average best. Boosting on one large file would
-    keep more accuracy with 2 to 4 blocks, and varies more with them on the two others.
+    Settled on three files (see the theory page). What thresholds cost falls with rho squared, what
+    blocks cost does not depend on rho: from rho = 0.2 and 10,000 rows on there are 8 blocks. A base
+    learner may need more than 80 rows (``rows_of_block``); fewer than 4 blocks are not made.
 
     >>> default_blocks(300), default_blocks(1000), default_blocks(20_000)
     (4, 12, 24)
-    >>> default_blocks(1000, rows_of_block=200)
-    4
+    >>> default_blocks(20_000, rho=0.2), default_blocks(1000, rows_of_block=200)
+    (8, 4)
     """
+    loose = rho >= LOOSE_RHO and n // LOOSE_BLOCKS >= LOOSE_ROWS
+    most = LOOSE_BLOCKS if loose else DEFAULT_BLOCKS[0]
     rows = max(rows_of_block, DEFAULT_ROWS)
-    return next((k for k in DEFAULT_BLOCKS if n // k >= rows), DEFAULT_BLOCKS[-1])
+    return next((k for k in DEFAULT_BLOCKS if k <= most and n // k >= rows), DEFAULT_BLOCKS[-1])
 
 
 def blocks_and_partitions(
     n: int,
+    rho: float,
     n_blocks: int | None = None,
     n_partitions: int | None = None,
     rows_of_block: int = DEFAULT_ROWS,
 ) -> tuple[int, int]:
     """Return how n rows are cut, as far as it is not given: what all runs share.
 
-    >>> blocks_and_partitions(20_000), blocks_and_partitions(20_000, n_blocks=4)
+    >>> blocks_and_partitions(20_000, 0.1), blocks_and_partitions(20_000, 0.1, n_blocks=4)
     ((24, 1), (4, 6))
     """
-    blocks = default_blocks(n, rows_of_block) if n_blocks is None else int(n_blocks)
+    blocks = default_blocks(n, rho, rows_of_block) if n_blocks is None else int(n_blocks)
     ways = max(1, MOST_FITS // blocks) if n_partitions is None else int(n_partitions)
     return blocks, ways
 
@@ -123,7 +127,7 @@ def _needed(
 
     Without a standard error the worst case is that of thresholds over all scores, the widest.
     """
-    blocks, ways = blocks_and_partitions(n, n_blocks, n_partitions)
+    blocks, ways = blocks_and_partitions(n, rho, n_blocks, n_partitions)
     check_count("n_blocks", blocks, least=FEWEST_BLOCKS)
     width = score_half_width(rho)
     error = 0.5 / width if standard_error is None else standard_error

@@ -76,8 +76,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         of ``classes_[1]`` in the sample, or the costs of a false positive and of a false negative,
         ``(1, 5)``. Two classes only.
     n_blocks : int, default=None
-        Blocks of one partition, at least 3; None: 24, or fewer below 80 rows in each (more, if
-        the base learner's parameters ask for more: four times ``min_samples_leaf``).
+        Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
+        fewer below 80 rows in each, or what the learner needs (four ``min_samples_leaf``).
     n_partitions : int, default=None
         Keyed ways to cut the rows; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None

@@ -30,7 +30,7 @@ class Cut(NamedTuple):
 def cut_for(sample: Sample, learner: Any) -> Cut:
     """Return how a learner cuts a sample; sizes that do not fit are refused.
 
-    It depends on the number of rows and the base learner's parameters, never on the data.
+    It depends on the number of rows, rho and the base learner's parameters, never on the data.
     """
     n = sample.n if learner.sample_size is None else int(learner.sample_size)
     if sample.n < n:
@@ -40,7 +40,8 @@ def cut_for(sample: Sample, learner: Any) -> Cut:
         )
     need = rows_needed(base_learner(learner.estimator)) if sample.unit == "rows" else None
     useful = 0 if need is None else need.useful
-    n_blocks, ways = blocks_and_partitions(n, learner.n_blocks, learner.n_partitions, useful)
+    sizes = learner.n_blocks, learner.n_partitions
+    n_blocks, ways = blocks_and_partitions(n, float(learner.rho), *sizes, useful)
     if n < n_blocks:
         raise ValueError(
             f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
