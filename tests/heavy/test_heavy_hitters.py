@@ -46,8 +46,8 @@ def test_nothing_depends_on_the_order_of_the_rows():
 
 @pytest.mark.parametrize("law", ["standard", "paper"])
 def test_pointwise_flips_stay_below_the_certificate_at_the_peak(law):
-    """Mass at the peak of the membership curve; 300 pairs with a key each."""
-    nu, n, n_pairs = 0.1, 600, 300
+    """Mass at the peak of the membership curve; 150 pairs with a key each."""
+    nu, n, n_pairs = 0.1, 600, 150
     single = find_heavy_hitters(np.zeros((n, 1)), nu, key=SharedKey(0), law=law).law
     peak = 0.4 * nu if law == "standard" else 1.2 * nu
     rng, flips = np.random.default_rng(0), 0
