@@ -52,7 +52,7 @@ def elsewhere(back_end, names=(), **environment):
     kept = {"PYTHONPATH": path, "REPLEARN_CHECK_BLOCK": "here", **environment}
     command = [sys.executable, "-m", "tests.corpus.matrix", back_end, *names]
     done = subprocess.run(
-        command, capture_output=True, check=False, text=True, env=os.environ | kept, timeout=1200
+        command, capture_output=True, check=False, text=True, env=os.environ | kept, timeout=3000
     )
     assert done.returncode == 0, done.stderr[-3000:]
     return json.loads(done.stdout)
