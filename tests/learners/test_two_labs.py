@@ -60,6 +60,7 @@ QUICK = {
     "nothing differs",
     "decimal comma, read as text",
     "time zone of times of day",
+    "day and month exchanged",
     "order of columns",
     "index saved as a column",
     "other library version",
