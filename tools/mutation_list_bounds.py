@@ -6,8 +6,8 @@ BOUNDS = [
     _m(
         "width halved",
         "bounds/laws.py",
-        "    lower = (_lower_half(n_blocks) + width) / (2.0 * width)\n",
-        "    lower = (_lower_half(n_blocks) + width / 2.0) / width\n",
+        "    lower = (_lower_half(n_blocks) + scale) / (2.0 * scale)\n",
+        "    lower = (_lower_half(n_blocks) + scale / 2.0) / scale\n",
         "tests/bounds/test_laws.py::test_the_uniform_law_is_rounded_to_the_nearest_value",
     ),
     _m(
