@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from replearn.randomness.frames import pandas_columns, pandas_names
+from replearn.randomness.columns import pandas_columns, pandas_names
 from replearn.tables import is_frame, is_sparse, n_rows
 from replearn.tables.columns import (
     clip_for_trees,

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
-from replearn.randomness.frames import pandas_columns, pandas_names
+from replearn.randomness.columns import pandas_columns, pandas_names
 from replearn.tables import is_frame
 from replearn.tables.columns import is_nan
 

@@ -47,7 +47,7 @@ from replearn.learners.planning import (
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.vote import FittedVote, heavy_points, partition_variance
 from replearn.randomness import SharedKey, as_points
-from replearn.randomness.frames import read_once
+from replearn.randomness.columns import read_once
 from replearn.tables import take_rows
 
 

@@ -34,7 +34,7 @@ from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import check_points, warn_if_precision_changed
 from replearn.learners.results import ClassExplanation, Explanation
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.randomness.frames import read_once
+from replearn.randomness.columns import read_once
 from replearn.tables import n_rows
 
 Floats = NDArray[np.float64]

@@ -16,8 +16,15 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from replearn.randomness.columns import Coded, Encoded, Nullable, Rows, Values
-from replearn.randomness.frames import pandas_columns, pandas_names
+from replearn.randomness.columns import (
+    Coded,
+    Encoded,
+    Nullable,
+    Rows,
+    Values,
+    pandas_columns,
+    pandas_names,
+)
 from replearn.randomness.kinds import BadRowError, Kinds, Words
 
 Reader = Callable[[Rows], Values]
