@@ -83,7 +83,7 @@ def test_explanations_say_why_fewer_votes_can_win():
     assert outvoted.any()
     assert (told.key_chance > 0).all()
     for sentence, few in zip(told.sentences(), outvoted, strict=True):
-        assert ("close as these" in sentence) == few
+        assert ("this far apart" in sentence) == few
         assert ("came next" in sentence) != few
     clear = fitted(T=40, p=(1.0, 0.0, 0.0)).explain(points[:1])
     assert clear.key_chance[0] == 1.0

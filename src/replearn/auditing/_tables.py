@@ -201,7 +201,7 @@ def design_sentence(summary: dict[str, Any]) -> str:
     stopped = f" (of {d['pairs_wanted']} requested)" if d["n_pairs"] < d["pairs_wanted"] else ""
     return (
         f"{d['n_pairs']} pairs of {d['sample']} samples{stopped}, {d['train_size']:,} {d['unit']} "
-        f"each, from a file of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
+        f"each, from a table of {d['n_rows']:,} rows; {d['n_test']:,} test rows. "
         f"Limits: {percent(1 - d['delta'], 0)}, for {d['limits_hold_for']}."
     )
 

@@ -141,17 +141,17 @@ class ClassExplanation(AnalystExplanation):
             )
 
     def _why(self, row: int) -> str:
-        """Say what decided: the votes alone, or random numbers between close shares."""
+        """Say what decided: the votes alone, or random numbers."""
         rival = f"{self.runner_up[row]!s} ({self.runner_up_share[row]:.1%})"
         if self.key_chance[row] >= 1.0:
             return f", so far ahead of {rival} that no random number could change the answer"
         chance = f"{max(self.key_chance[row], 0.001):.1%} of all keys"
         if self.most_voted_share[row] > self.vote_share[row]:
             return (
-                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares as "
-                "close as these change from one training sample to the next, so the choice "
-                "between them is left to random numbers that belong to this point and are the "
-                f"same in every run; they favoured {self.answer[row]!s} (as do {chance}) by a "
+                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares change "
+                "from one training sample to the next, so the choice between classes that are at "
+                "most this far apart is left to random numbers that belong to this point and are "
+                f"the same in every run; they favoured {self.answer[row]!s} (as do {chance}) by a "
                 f"margin of {self.margin[row]:.3f}"
             )
         return (
