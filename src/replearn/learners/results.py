@@ -148,10 +148,11 @@ class ClassExplanation(AnalystExplanation):
         chance = f"{max(self.key_chance[row], 0.001):.1%} of all keys"
         if self.most_voted_share[row] > self.vote_share[row]:
             return (
-                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares change "
-                "from one training sample to the next, so the choice between classes that are at "
-                "most this far apart is left to random numbers that belong to this point and are "
-                f"the same in every run; they favoured {self.answer[row]!s} (as do {chance}) by a "
+                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares "
+                "change from one training sample to the next, so the choice between classes that "
+                "are at most this far apart is left to random numbers that belong to this point "
+                f"and are the same in every run; they favoured {self.answer[row]!s} (as do "
+                f"{chance}) by a "
                 f"margin of {self.margin[row]:.3f}"
             )
         return (
