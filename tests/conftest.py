@@ -1,5 +1,6 @@
 """Settings shared by all tests."""
 
+import gc
 import os
 
 from hypothesis import settings
@@ -13,3 +14,13 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
 # Learners that tests define would each be sent to a fresh process once: a second or two each time.
 # Tests of that check switch it on (tests/binding/test_learner.py).
 os.environ.setdefault("REPLEARN_CHECK_BLOCK", "here")
+
+
+def pytest_configure():
+    gc.disable()  # collecting makes a few hundred thousand objects and no garbage
+
+
+def pytest_collection_finish():
+    # What is there now stays to the end: full collections need not walk through it again.
+    gc.freeze()
+    gc.enable()
