@@ -350,3 +350,14 @@ def test_a_tie_at_a_cut_is_refused(tmp_path):
     assert found.tolist() == ranks[[1, 3]].tolist()
     with pytest.raises(RuntimeError, match="same 64-bit rank"):
         ordering.find_cuts(folder, order, 1, [2], lambda work: work(0))
+
+
+def test_a_wide_table_is_sketched_alike(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pl.DataFrame(rng.normal(size=(1000, 80)).round(3), orient="row")
+    frame = frame.with_columns(y=pl.Series(rng.integers(0, 2, 1000) > 0))
+    read = fit_files(
+        learner(max_fits=10), write(frame, tmp_path, 500), "y", folder=tmp_path / "work"
+    )
+    kept, X = from_memory(learner(max_fits=10), frame)
+    assert_same(read, kept, X)

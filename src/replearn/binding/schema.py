@@ -83,10 +83,9 @@ def describe_points(
         "texts": {},
         "sketch": [],
     }
-    n_kept = MOST_CELLS // max(1, min(len(names), MOST_COLUMNS))
     if groups is not None:
         rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
-    chosen = rows[:n_kept]
+    chosen = rows[: rows_sketched(len(names))]
     if len(chosen) >= FEWEST_ROWS:
         schema |= _sketch(_taken(X, chosen), names, codes[chosen] == 1, decimals)
     if schema["texts"].get(NOT_NFC):
@@ -97,6 +96,15 @@ def describe_points(
             PreprocessingWarning,
         )
     return {"schema": schema, "points_digest": probe_digest(names, decimals)}
+
+
+def rows_sketched(n_columns: int) -> int:
+    """Return how many rows of a table with so many columns are looked at.
+
+    >>> rows_sketched(20), rows_sketched(500)
+    (3276, 1024)
+    """
+    return MOST_CELLS // max(1, min(n_columns, MOST_COLUMNS))
 
 
 def _taken(X: Any, rows: NDArray[np.intp]) -> Any:

@@ -22,7 +22,7 @@ from replearn.binding.digests import Bound
 from replearn.binding.learner import bind_learner, blocks_to_check, refit_condition
 from replearn.binding.marks import say_conditions, say_mark
 from replearn.binding.point_masses import EQUAL_ROWS, refuted_by_pairs, without_masses
-from replearn.binding.schema import MOST_CELLS, describe_points
+from replearn.binding.schema import describe_points, rows_sketched
 from replearn.binding.useful_blocks import PROBES, constant_models, warn_of_constant
 from replearn.execution import keyed_seeds, random_state_names
 from replearn.guarantees import Certificate, Identity, Plan
@@ -247,7 +247,7 @@ class _Fit:
         job, cut = self.job, training.cut
         job.route(cut)
         if training.partition == 0 and FIRST not in job.folder:
-            count = MOST_CELLS // len(job.table.features)
+            count = rows_sketched(len(job.table.features))
             write_kept(job.table, FIRST, read_first_rows(job.table, cut, max(PROBES, count)))
         for place in checked:
             if _kept_block(place) not in job.folder:

@@ -2,8 +2,8 @@
 
 What a mean, a spread, a range, repeated ends, products of columns or a column of row numbers show
 is found as in memory. Cells that are the mean of their column are looked for in the rows that are
-kept for the sketch (about 131,000 cells): imputed cells that are rarer than one in a thousand may
-be missed. A RobustScaler is not looked for: its mark are exact quartiles, which no sum gives.
+kept for the sketch (about 65,000 cells): imputed cells that are rarer than one in 500 or so may be
+missed. A RobustScaler is not looked for: its mark are exact quartiles, which no sum gives.
 """
 
 from __future__ import annotations
