@@ -16,7 +16,7 @@ class Speed:
     """Processor seconds of a replicable fit beside those of as many plain fits."""
 
     def beside_plain_loop(self, name, learner, X, y):
-        """Fit the learner, then the same number of base learners on the same number of rows."""
+        """Return seconds of the learner, and what as many plain fits of as many rows allow."""
         from sklearn.base import clone
 
         from replearn.persistence import why_not_packed
@@ -36,7 +36,7 @@ class Speed:
             f"{name}: {fits} fits of {size} rows: {ours:.2f} s, plain loop {plain:.2f} s, "
             f"ratio {ours / plain:.2f}{'; ' + saved if saved else ''}"
         )
-        assert ours <= MOST_RATIO * plain + GRANTED_SECONDS, LINES[-1]
+        return ours, MOST_RATIO * plain + GRANTED_SECONDS
 
 
 def _timed(call):

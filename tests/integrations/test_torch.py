@@ -94,4 +94,7 @@ def test_saved_when_its_types_are_trusted_by_name(model, tmp_path):
 
 
 def test_blocks_cost_what_as_many_plain_fits_cost(speed):
-    speed.beside_plain_loop("torch through skorch", learner(net(SeededNet)), X[:900], Y[:900])
+    seconds, allowed = speed.beside_plain_loop(
+        "torch through skorch", learner(net(SeededNet)), X[:900], Y[:900]
+    )
+    assert seconds <= allowed
