@@ -81,8 +81,10 @@ def trace(name):
     """Make the call and print module, name and line of every function whose body ran."""
     for module in pkgutil.walk_packages([str(HOUSE)], "replearn."):
         if not module.name.endswith("__main__"):
-            importlib.import_module(module.name)
-    for public in replearn.__all__:  # made on first use: an import as well
+            room = importlib.import_module(module.name)
+            for public in getattr(room, "__all__", ()):  # made on first use: an import as well
+                getattr(room, public)
+    for public in replearn.__all__:
         getattr(replearn, public)
     given = pickle.loads(Path("given.pickle").read_bytes())
     codes = set()

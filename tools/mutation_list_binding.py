@@ -100,8 +100,8 @@ BINDING = [
     ),
     _m(
         "binding: D8 a column that numbers the rows is not found",
-        "binding/marks.py",
-        "    if n < FEWEST_ROWS or column.ndim != 1 or",
+        "binding/schema.py",
+        "    if n < _FEWEST_NUMBERED or column.ndim != 1 or",
         "    if n > 0 or column.ndim != 1 or",
         f"{BOUND}::test_an_index_in_any_order_is_found",
     ),

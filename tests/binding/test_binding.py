@@ -34,8 +34,8 @@ from sklearn.preprocessing import (
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
 from replearn.binding.digests import bind, is_fitted
-from replearn.binding.marks import preprocessing_mark, row_number_column, sample_conditions
-from replearn.binding.schema import describe_points
+from replearn.binding.marks import preprocessing_mark, sample_conditions
+from replearn.binding.schema import describe_points, row_number_column
 from replearn.guarantees import Certificate
 from replearn.hypotheses import Thresholds
 from replearn.learners import (

@@ -14,21 +14,18 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.column_marks import (
-    CUT,
-    FIRST_ROWS,
-    IMPUTER,
-    ORTHOGONAL,
-    TOLERANCE,
-    Column,
-    has_imputed_mean,
-    is_whole,
-    products_vanish,
-    repeats_inside,
-    were_cut,
-)
+from replearn.binding.schema import row_number_column
 from replearn.exceptions import PreprocessingWarning, warn_user
 
+Column = NDArray[np.floating[Any]]
+
+IMPUTER = "an imputer that fills in the mean"
+CUT = "a cut at quantiles (winsorising)"
+ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal,"
+
+TOLERANCE = 1e-9
+FIRST_ROWS = 128
+FEWEST_IMPUTED, FEWEST_CUT = 3, 20
 _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 FEWEST_ROWS = 30
@@ -73,44 +70,6 @@ def say_conditions(mark: str | None, numbered: Any) -> tuple[str, ...]:
         )
         warn_user(f"{failed[-1]}. Leave it out of X.", PreprocessingWarning)
     return tuple(failed)
-
-
-def row_number_column(X: Any) -> Any:
-    """Return the name or place of a column that numbers the rows; None if there is none.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
-    1
-    """
-    if hasattr(X, "columns"):
-        named = ((name, X[name]) for name in X.columns)
-        columns = ((name, column) for name, column in named if _is_numeric(column))
-    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf":
-        first = X[:FEWEST_ROWS]
-        whole = np.flatnonzero((first == np.round(first)).all(axis=0)).tolist()
-        columns = ((place, X[:, place]) for place in whole)
-    else:
-        return None
-    return next((name for name, column in columns if _numbers_rows(np.asarray(column))), None)
-
-
-def _is_numeric(column: Any) -> bool:
-    kind = getattr(getattr(column, "dtype", None), "kind", None)
-    return kind in ("i", "u", "f") or str(getattr(column, "dtype", "")).startswith(("Int", "UInt"))
-
-
-def _numbers_rows(column: NDArray[Any]) -> bool:
-    n = len(column)
-    if n < FEWEST_ROWS or column.ndim != 1 or column.dtype.kind not in "iuf":
-        return False
-    low, high = column.min(), column.max()
-    if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
-        return False
-    places = column - low
-    whole = places.astype(np.intp)
-    return bool((whole == places).all()) and len(np.unique(whole)) == n
 
 
 def preprocessing_mark(X: Any) -> str | None:
@@ -330,3 +289,54 @@ _RANGES = {
     "a MaxAbsScaler": _has_unit_size,
     "a RobustScaler": _has_unit_quartiles,
 }
+
+
+# -- what pieces of a file and some of its rows show as well --------------------------------------
+def were_cut(ends: list[tuple[int, int]]) -> bool:
+    """Whether equally many cells stand at both ends of several columns.
+
+    >>> were_cut([(50, 50), (50, 51)]), were_cut([(50, 50), (40, 51)]), were_cut([(50, 50)])
+    (True, False, False)
+    """
+    counts = [count for pair in ends for count in pair if min(pair) >= FEWEST_CUT]
+    return len(counts) > 2 and max(counts) - min(counts) <= 1
+
+
+def repeats_inside(column: Column) -> bool:
+    """Whether many of the first cells between the ends are equal to others of them.
+
+    >>> repeats_inside(np.arange(9.0)), repeats_inside(np.arange(9.0) // 3)
+    (False, True)
+    """
+    inner = column[(column > column.min()) & (column < column.max())][: 8 * FIRST_ROWS]
+    return len(inner) == 0 or len(np.unique(inner)) < 0.9 * len(inner)
+
+
+def has_imputed_mean(column: Column, mean: float) -> bool:
+    """Whether several cells are the mean of the column, and the mean is no round number.
+
+    >>> has_imputed_mean(np.append(np.sqrt(np.arange(30.0)), np.full(3, np.sqrt(8))), np.sqrt(8))
+    True
+    """
+    tolerance = TOLERANCE * max(1.0, abs(mean))
+    if abs(mean - round(mean, 6)) <= tolerance or is_whole(column[:FIRST_ROWS]):
+        return False
+    is_near = np.abs(column - mean) <= tolerance
+    near = column[is_near] if np.count_nonzero(is_near) >= FEWEST_IMPUTED else column[:0]
+    return len(near) > 0 and bool((near == near[0]).all())
+
+
+def products_vanish(products: NDArray[np.float64]) -> bool:
+    """Whether the products of different columns are zero to within rounding.
+
+    >>> products_vanish(np.eye(2)), products_vanish(np.ones((2, 2)))
+    (True, False)
+    """
+    scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
+    rest = np.abs(products - np.diag(np.diag(products)))
+    return bool((rest <= TOLERANCE * scale).all())
+
+
+def is_whole(column: Column) -> bool:
+    """Whether all cells are whole numbers."""
+    return bool((column == np.round(column)).all())

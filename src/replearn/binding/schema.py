@@ -33,6 +33,7 @@ MOST_CELLS = 1 << 16
 
 _PUBLIC = SharedKey("replearn probe points")
 NOT_NFC = "text not in the form NFC"
+_FEWEST_NUMBERED = 30  # fewer rows prove nothing
 
 
 def describe_points(
@@ -223,3 +224,40 @@ def _texts(X: Any) -> list[list[str]]:
 def _is_number(column: Any) -> bool:
     kind = getattr(getattr(column, "dtype", None), "kind", "O")
     return kind in ("b", "i", "u", "f", "M", "m")
+
+
+def row_number_column(X: Any) -> Any:
+    """Return the name or place of a column that numbers the rows; None if there is none.
+
+    Examples
+    --------
+    >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
+    1
+    """
+    if hasattr(X, "columns"):
+        named = ((name, X[name]) for name in X.columns)
+        columns = ((name, column) for name, column in named if _is_numeric(column))
+    elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf":
+        first = X[:_FEWEST_NUMBERED]
+        whole = np.flatnonzero((first == np.round(first)).all(axis=0)).tolist()
+        columns = ((place, X[:, place]) for place in whole)
+    else:
+        return None
+    return next((name for name, column in columns if _numbers_rows(np.asarray(column))), None)
+
+
+def _is_numeric(column: Any) -> bool:
+    kind = getattr(getattr(column, "dtype", None), "kind", None)
+    return kind in ("i", "u", "f") or str(getattr(column, "dtype", "")).startswith(("Int", "UInt"))
+
+
+def _numbers_rows(column: NDArray[Any]) -> bool:
+    n = len(column)
+    if n < _FEWEST_NUMBERED or column.ndim != 1 or column.dtype.kind not in "iuf":
+        return False
+    low, high = column.min(), column.max()
+    if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
+        return False
+    places = column - low
+    whole = places.astype(np.intp)
+    return bool((whole == places).all()) and len(np.unique(whole)) == n

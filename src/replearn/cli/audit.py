@@ -179,7 +179,8 @@ def _draw_if_large(
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
-    check_options(args)
+    if args.resolution is not None or args.y_range is not None:
+        check_options(args)
     if_given(check_positive, "--time-budget", args.time_budget)
     if_given(check_positive, "--budget", args.budget, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
@@ -240,6 +241,8 @@ def _about(args: argparse.Namespace) -> dict[str, str]:
 
 def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Judge the model that was named: the baseline, or a replicable learner."""
+    if args.fail_above is None and args.fail_above_limit is None:
+        return []
     from replearn.auditing import flip_gates, is_replicable
 
     contenders = [c for c in result.contenders if c.certificate is not None]

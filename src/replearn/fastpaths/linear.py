@@ -42,7 +42,6 @@ from sklearn.utils.validation import validate_data
 from replearn import compat
 from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import add_codes
-from replearn.fastpaths.rowwise import transformers_of
 from replearn.tables import is_sparse, n_rows, row_chunks
 
 LOGISTIC = frozenset({LogisticRegression, LogisticRegressionCV})
@@ -332,3 +331,9 @@ def _objective(X: NDArray[np.float64], target: NDArray[np.float64], strength: fl
         return value, gradient
 
     return value_and_gradient
+
+
+def transformers_of(pipeline: Pipeline) -> list[Any]:
+    """List the steps of a pipeline that change the table."""
+    steps = [step for _, step in pipeline.steps[:-1]]
+    return [step for step in steps if step is not None and step != "passthrough"]

@@ -26,9 +26,9 @@ from replearn.execution.plugins import Member, Voter
 from replearn.execution.voting import group_members
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
 from replearn.fastpaths.boosting import BoostingVoter, PackedBoostingVotes, pack_boostings
-from replearn.fastpaths.linear import Form, LinearVoter
+from replearn.fastpaths.linear import Form, LinearVoter, transformers_of
 from replearn.fastpaths.packed_trees import FEW_ROWS
-from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer, transformers_of
+from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
 from replearn.fastpaths.trees import PackedTreeVotes, TreeVoter, pack_trees
 from replearn.tables import is_sparse, n_rows, own_rows, row_chunks, slice_rows

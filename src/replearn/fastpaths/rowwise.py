@@ -69,12 +69,6 @@ ROWWISE_TRANSFORMERS = frozenset(
 )
 
 
-def transformers_of(pipeline: Pipeline) -> list[Any]:
-    """List the steps of a pipeline that change the table."""
-    steps = [step for _, step in pipeline.steps[:-1]]
-    return [step for step in steps if step is not None and step != "passthrough"]
-
-
 def is_rowwise_transformer(step: Any) -> bool:
     """Tell whether a fitted transformer treats each row on its own."""
     if step is None or isinstance(step, str) or type(step) in ROWWISE_TRANSFORMERS:

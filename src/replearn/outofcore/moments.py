@@ -16,16 +16,20 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.column_marks import (
+from replearn.binding.marks import (
     CUT,
+    FEWEST_ROWS,
     IMPUTER,
+    MOST_ORTHOGONAL,
+    NORMAL_END,
     ORTHOGONAL,
+    ROUGH,
     has_imputed_mean,
     products_vanish,
     repeats_inside,
+    tolerance_of,
     were_cut,
 )
-from replearn.binding.marks import FEWEST_ROWS, MOST_ORTHOGONAL, NORMAL_END, ROUGH, tolerance_of
 from replearn.outofcore.pieces import column_array
 from replearn.tables import row_chunks
 
