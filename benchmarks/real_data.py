@@ -303,7 +303,7 @@ def main():
     usual = [name for name in CONTENDERS if not name.endswith("_prevalence")]
     parser.add_argument("--contenders", default=",".join(usual))
     parser.add_argument("--pairs", type=int, default=5)
-    parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 % row")
+    parser.add_argument("--picture", type=Path, help="draw accuracy against the 99 %% row")
     parser.add_argument("--verdicts", default="score", help="the page's section for verdicts")
     add_report_arguments(parser, "real_data")
     options = parse(parser)

@@ -9,8 +9,8 @@ from replearn.bounds.domain import (
     smallest_domain,
 )
 from replearn.lab import LazyDomain
+from replearn.lab.learning import MedianCut
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.testing.populations import StumpLearner
 
 FALSE_ALARM = 1e-8
 
@@ -22,7 +22,7 @@ def continuous(rng, n):
 
 def learner(key):
     return ApproximatelyReplicableClassifier(
-        StumpLearner(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}, classes=[0, 1], shared_key=key
+        MedianCut(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}, classes=[0, 1], shared_key=key
     )
 
 

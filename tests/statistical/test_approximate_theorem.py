@@ -7,11 +7,11 @@ from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import disagreement_tail, uniform_law
+from replearn.lab.learning import MedianCut
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import (
     FirstRowLearner,
     NearestRowLearner,
-    StumpLearner,
     biased_labels,
 )
 
@@ -43,7 +43,7 @@ def continuous(rng, n):
 
 
 # The first learner votes alike at every point, so that no averaging over points helps.
-LEARNERS = [FirstRowLearner(), StumpLearner(), NearestRowLearner()]
+LEARNERS = [FirstRowLearner(), MedianCut(), NearestRowLearner()]
 
 
 @pytest.mark.statistical
