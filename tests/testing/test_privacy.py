@@ -44,7 +44,9 @@ def test_the_auditor_comes_close_to_the_true_loss(epsilon, delta):
     one, two = neighbours(epsilon, delta)["a tie"]
     true = script.exact_loss(*(script.law_of_answers(x, epsilon, level) for x in (one, two)), delta)
     found = audit_privacy(selecting(epsilon, level), one, two, delta=delta, runs=100_000)
-    assert 0.6 * true < found.epsilon < true <= epsilon
+    # The limit itself is about ten standard errors below; its median is 0.68 of the true loss for
+    # the smallest of them, with a standard deviation of 0.045. OpenDP's noise takes no seed.
+    assert 0.4 * true < found.epsilon < true <= epsilon
 
 
 def test_exact_losses_are_those_of_the_noise():
