@@ -3,15 +3,14 @@
     python benchmarks/speed_vs_bagging.py [--learners tree ...] [--full] [--small] [--plain]
 
 Both sides: T = 128 base learners, n = 100,000 rows, 20 features, two jobs, one partition; ours
-includes the keyed partition and the thresholds. Worker processes are started before the clock, for
-each side before its turn: joblib starts them anew when the way changes in which arrays are shared.
-Bagging of histogram boosting takes many minutes, so by default 2 and 10 of its 128 models are timed
-and the line through both is followed to 128; --full times all. The others take turns three times,
-each predicts five times after every fit, and the best of each side counts. A ratio below its target
-is marked LOST. --plain switches all fast paths off: what remains is the plain loop, which is not
-expected to reach the targets. The machine's load is printed before and after: numbers from a busy
-machine are worth little. --small takes a minute: 12,800 rows and 32 learners, of which the targets
-say nothing.
+includes the keyed partition and the thresholds. Both sides share worker processes, which are
+started before the clock. Bagging of histogram boosting takes many minutes, so by default 2 and 10
+of its 128 models are timed and the line through both is followed to 128; --full times all. The
+others take turns three times, each predicts five times after every fit, and the best of each side
+counts. A ratio below its target is marked LOST. --plain switches all fast paths off: what remains
+is the plain loop, which is not expected to reach the targets. The machine's load is printed before
+and after: numbers from a busy machine are worth little. --small takes a minute: 12,800 rows and 32
+learners, of which the targets say nothing.
 """
 
 import argparse
@@ -32,7 +31,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
 from replearn.execution import use_fastpaths
-from replearn.execution.runtime import MMAP_MODE
 
 N_ROWS, N_FEATURES, N_BLOCKS, N_JOBS = 100_000, 20, 128, 2
 LEARNERS = {
@@ -72,9 +70,9 @@ def make_ours(estimator):
 
 def time_once(make, estimator, X, y, *n_models, predictions=1):
     """Return the seconds of a fit and of the fastest prediction, with workers that run."""
-    model, mode = make(estimator, *n_models), {"mmap_mode": MMAP_MODE} if make is make_ours else {}
+    model = make(estimator, *n_models)
     load = [delayed(import_module)(name) for name in ("sklearn.ensemble", "replearn.learners")]
-    Parallel(n_jobs=N_JOBS, **mode)(load * N_JOBS)
+    Parallel(n_jobs=N_JOBS)(load * N_JOBS)
     fit = seconds(lambda: model.fit(X, y))
     return np.array([fit, min(seconds(lambda: model.predict(X)) for _ in range(predictions))])
 

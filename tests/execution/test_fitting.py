@@ -13,7 +13,6 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import compat
 from replearn.execution import ConstantVote, fit_blocks, fitting
-from replearn.execution.runtime import MMAP_MODE
 from replearn.randomness import SharedKey
 
 KEY = SharedKey("fitting tests")
@@ -167,7 +166,7 @@ def test_running_processes_are_seen(monkeypatch):
         monkeypatch.setattr(compat.reusable_executor, "_executor", None)
         assert not compat.workers_run("processes")
         monkeypatch.undo()
-        Parallel(n_jobs=2, mmap_mode=MMAP_MODE)(delayed(abs)(number) for number in range(2))
+        Parallel(n_jobs=2)(delayed(abs)(number) for number in range(2))
         assert compat.workers_run("processes")
 
 

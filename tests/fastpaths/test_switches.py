@@ -40,7 +40,6 @@ from replearn.execution import (
     use_fastpaths,
 )
 from replearn.execution.plugins import Plugin, active, register
-from replearn.execution.runtime import MMAP_MODE
 from replearn.execution.voting import LoopVoter
 from replearn.fastpaths import PLUGINS
 from replearn.randomness import SharedKey
@@ -241,7 +240,7 @@ def test_the_environment_switches_all_off():
 def test_worker_processes_have_the_plug_ins():
     # Whatever is sent to a worker brings a voter or a fit of a plug-in along.
     tasks = (delayed(lambda plugin: active())(plugin) for plugin in PLUGINS[:2])
-    assert Parallel(n_jobs=2, backend="loky", mmap_mode=MMAP_MODE)(tasks) == [list(PLUGINS)] * 2
+    assert Parallel(n_jobs=2, backend="loky")(tasks) == [list(PLUGINS)] * 2
 
 
 def test_a_plug_in_of_ones_own_is_asked_and_can_decline():

@@ -1,7 +1,10 @@
 """A base learner that misbehaves: an error that names the block, never a silently wrong model."""
 
+import os
+
 import numpy as np
 import pytest
+from joblib import Parallel, delayed, parallel_config
 from sklearn.linear_model import LinearRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsClassifier
@@ -9,9 +12,9 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from sklearn.svm import SVC
 
-from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor
+from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor, SharedKey
 from replearn.auditing import audit, compare
-from replearn.execution import time_limit
+from replearn.execution import fit_blocks, time_limit
 from tests.faults import bad_learners as bad
 
 RNG = np.random.default_rng(5)
@@ -96,6 +99,21 @@ def test_one_that_writes_into_its_rows_hurts_nobody(n_jobs, workers_at_once):
     assert (model.predict(asked) == plain.predict(NEW)).all()
     for changed, before in ((table, X), (labels, Y), (asked, NEW)):
         assert (changed == before).all()
+
+
+@pytest.mark.long
+def test_large_blocks_may_be_written_into_by_processes_that_others_use_as_well(workers_at_once):
+    """joblib maps arrays above a megabyte, for reading only, unless it starts other processes."""
+    table = np.random.default_rng(0).normal(size=(120_000, 10))
+    labels, before = (table[:, 0] > 0).astype(int), table.copy()
+    blocks = list(np.arange(len(table)).reshape(8, -1))
+    keys = [SharedKey(0).child(block) for block in range(len(blocks))]
+    with parallel_config("loky", n_jobs=2):
+        pids = set(Parallel()(delayed(os.getpid)() for _ in range(8)))
+        models = fit_blocks(bad.WritesIntoItsRows(), table, labels, blocks, keys, n_jobs=2)
+        assert set(Parallel()(delayed(os.getpid)() for _ in range(8))) <= pids
+    assert len(models) == len(blocks)
+    assert (table == before).all()
 
 
 SCALED = {

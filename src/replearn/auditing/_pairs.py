@@ -17,7 +17,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from replearn.auditing import _runs
 from replearn.auditing._runs import Job, PairOutcome, Store, Task, run_pair
 from replearn.execution import Progress, runtime
-from replearn.execution.runtime import MMAP_MODE, TimeIsUp
+from replearn.execution.runtime import TimeIsUp
 
 LEAST_PAIRS = 2
 """Limits need two pairs: a contender with fewer is left out."""
@@ -79,7 +79,7 @@ def run_pairs(
     if deadline is not None and deadline - runtime.now() < 2 * START_SECONDS:
         n_jobs = 1  # the time would go into starting workers
     how = {"return_as": "generator_unordered", "pre_dispatch": "n_jobs"}
-    parallel = Parallel(n_jobs=n_jobs, mmap_mode=MMAP_MODE, **how)
+    parallel = Parallel(n_jobs=n_jobs, **how)
     try:
         for contender, pair, outcome in parallel(jobs):
             if outcome is None:

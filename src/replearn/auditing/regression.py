@@ -22,7 +22,6 @@ from replearn.auditing._design import DEFAULTS, draw_pair, draw_rows, make_desig
 from replearn.auditing._regression_result import Floats, RegressionAudit, RegressorResult
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Progress, one_thread
-from replearn.execution.runtime import MMAP_MODE
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor
 from replearn.learners.regressor import check_numbers
@@ -134,7 +133,7 @@ def audit_regression(
         for pair in range(n_pairs)
     )
     found: dict[str, list[Outcome]] = {name: [] for name in regressors}
-    parallel = Parallel(n_jobs=n_jobs, return_as="generator", mmap_mode=MMAP_MODE)
+    parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     for name, outcome in parallel(jobs):
         found[name].append(outcome)
         progress.advance()

@@ -11,7 +11,7 @@ import copy
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
@@ -30,7 +30,6 @@ from replearn.execution.partition import keyed_seeds, random_state_names, set_se
 from replearn.execution.plugins import fit_functions
 from replearn.execution.runtime import (
     ACTIVE_GUARD,
-    MMAP_MODE,
     Progress,
     Shelf,
     active_store,
@@ -39,7 +38,7 @@ from replearn.execution.runtime import (
 )
 from replearn.execution.voting import one_thread
 from replearn.randomness import SharedKey
-from replearn.tables import take_rows
+from replearn.tables import own_rows, take_rows
 
 START_SECONDS = 3.0
 """Starting worker processes costs about this much: shorter fits stay in this process."""
@@ -192,8 +191,11 @@ def _fit_batch(
     estimator: Any, batch: list[Block], settings: Mapping[str, Any] = _CHECKED
 ) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
+    # Large arrays reach a worker mapped for reading, and a base learner may write into its rows.
+    # With another mapping joblib would start processes anew between this library and others.
+    own = (replace(block, X=own_rows(block.X), y=block.y.copy()) for block in batch)
     with one_thread(), config_context(**settings):
-        return [_fit_and_keep(estimator, block) for block in batch]
+        return [_fit_and_keep(estimator, block) for block in own]
 
 
 def _fit_and_keep(estimator: Any, block: Block) -> Any:
@@ -246,7 +248,7 @@ def _run(
     else:
         return
     size = _batch_size(min(seconds), n_blocks - len(seconds), workers)
-    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator", mmap_mode=MMAP_MODE)
+    parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     batches = iter(lambda: list(islice(work, size)), [])
     try:
         yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)

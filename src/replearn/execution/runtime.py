@@ -26,13 +26,6 @@ PLAIN_QUIET_SECONDS = 30.0
 SECONDS_BETWEEN_PLAIN_LINES = 10.0
 """In log files every report is a line that stays: fewer of them."""
 
-MMAP_MODE = "c"
-"""How workers map large arrays: a learner that writes into its rows may.
-
-The same wherever workers are used: joblib starts its processes anew when it changes, which takes
-some seconds.
-"""
-
 _MLFLOW = "mlflow.utils.autologging_utils"
 
 

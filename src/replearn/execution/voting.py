@@ -33,7 +33,7 @@ from replearn.execution.plugins import (
     ask_numbers,
     ask_probabilities,
 )
-from replearn.execution.runtime import MMAP_MODE, naming
+from replearn.execution.runtime import naming
 from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 
 CHUNK = 768
@@ -249,8 +249,7 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
     joblib waits for threads by sleeping 10 ms at a time, a tenth of the time of 100,000 rows.
     """
     if not compat.threads_are_configured():
-        parallel = Parallel(n_jobs=n_jobs, prefer="threads", mmap_mode=MMAP_MODE)
-        return list(parallel(delayed(work)(*task) for task in tasks))
+        return list(Parallel(n_jobs=n_jobs, prefer="threads")(delayed(work)(*t) for t in tasks))
     settings = get_config()  # scikit-learn keeps them by thread
 
     def run(task: Any) -> Any:

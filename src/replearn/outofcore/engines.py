@@ -15,7 +15,6 @@ from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.execution import Progress, one_thread
-from replearn.execution.runtime import MMAP_MODE
 
 Work = Callable[[int], None]
 
@@ -56,8 +55,7 @@ class LocalEngine:
                     pinned(work, number)
                     progress.advance()
                 return
-            how = {"return_as": "generator_unordered", "mmap_mode": MMAP_MODE}
-            parallel = Parallel(n_jobs=self.n_jobs, **how)
+            parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
             for _ in parallel(delayed(pinned)(work, number) for number in numbers):
                 progress.advance()
 
