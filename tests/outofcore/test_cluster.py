@@ -42,7 +42,8 @@ def path(frame, tmp_path_factory):
 @pytest.fixture(scope="module")
 def cluster():
     options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
-    with distributed.LocalCluster(**options) as cluster:
+    patient = {"distributed.comm.timeouts.connect": "120s", "distributed.comm.timeouts.tcp": "120s"}
+    with dask.config.set(patient), distributed.LocalCluster(**options) as cluster:
         yield cluster
 
 
