@@ -43,10 +43,10 @@ def test_the_auditor_comes_close_to_the_true_loss(epsilon, delta):
     level = release_threshold(epsilon, delta)
     one, two = neighbours(epsilon, delta)["a tie"]
     true = script.exact_loss(*(script.law_of_answers(x, epsilon, level) for x in (one, two)), delta)
-    found = audit_privacy(selecting(epsilon, level), one, two, delta=delta, runs=100_000)
-    # The limit itself is about ten standard errors below; its median is 0.68 of the true loss for
-    # the smallest of them, with a standard deviation of 0.045. OpenDP's noise takes no seed.
-    assert 0.4 * true < found.epsilon < true <= epsilon
+    # OpenDP's noise takes no seed. With 100,000 runs the limit of the smallest loss has a median of
+    # 0.68 of it and a standard deviation of 0.045: too near to 0.6. Three times as many: 0.8, 0.03.
+    found = audit_privacy(selecting(epsilon, level), one, two, delta=delta, runs=300_000)
+    assert 0.6 * true < found.epsilon < true <= epsilon
 
 
 def test_exact_losses_are_those_of_the_noise():
