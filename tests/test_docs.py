@@ -55,11 +55,14 @@ def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
 
 @pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
-def test_examples_run(example, monkeypatch):
+def test_examples_run(example, monkeypatch, capsys):
     matplotlib = pytest.importorskip("matplotlib")
     matplotlib.use("agg")
+    pyplot = pytest.importorskip("matplotlib.pyplot")
+    pyplot.close("all")
     monkeypatch.syspath_prepend(str(example.parent))
     runpy.run_path(str(example))
+    assert capsys.readouterr().out or pyplot.get_fignums(), "an example shows something"
 
 
 def test_every_example_opens_with_a_title():
