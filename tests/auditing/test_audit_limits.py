@@ -154,7 +154,7 @@ def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
 
 def test_independent_pairs_give_limits_for_the_population():
     """Per row (exact) and for the mean (Student's): known flip probabilities are covered."""
-    n, trials = 25, 30
+    n, trials = 25, 12
     row_hits, mean_hits = 0, 0
     for seed in range(trials):
         X, _, result = audited(seed, MeanCut(), 1100, n_pairs=20, train_size=n, test_size=100)
@@ -168,9 +168,10 @@ def test_independent_pairs_give_limits_for_the_population():
     assert not too_rarely(mean_hits, trials, 0.93)
 
 
+@pytest.mark.statistical
 def test_halves_of_one_file_give_limits_for_that_file_only():
     """A majority learner: given the file, the votes in one half are hypergeometric."""
-    n_rows, trials = 250, 30
+    n_rows, trials = 250, 100
     file_hits = 0
     for seed in range(trials):
         _, y, result = audited(

@@ -154,6 +154,7 @@ def test_memory_layout_of_the_table(name):
         assert_same_bits(answers(fitted(name), table), reference(name))
 
 
+@pytest.mark.long
 def test_fresh_process():
     done = subprocess.run([sys.executable, __file__], capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == digests()

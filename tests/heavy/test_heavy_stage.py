@@ -483,6 +483,7 @@ class TwoPointLearner(FirstRowLearner):
         return (np.asarray(X)[:, 0] != self.answer_).astype(int)
 
 
+@pytest.mark.statistical
 def test_the_footnote_breaks_plain_averaging_and_the_heavy_stage_mends_it():
     """Two points of mass 1/2, nine labels in ten are 1. Averaging often errs on both points.
 

@@ -19,6 +19,8 @@ SLOW = {
     "domain-size",
     "impossible",
     "promise",
+    "scaling-heavy",
+    "scaling-semi",
     "scaling-thresholds",
 }
 RUN = [

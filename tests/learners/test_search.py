@@ -75,6 +75,7 @@ def test_neither_rows_nor_grid_have_an_order():
     assert len(found) == 1
 
 
+@pytest.mark.statistical
 @quiet
 def test_fresh_samples_agree_where_grid_search_does_not():
     grid = {"feature": list(range(8))}

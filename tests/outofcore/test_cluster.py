@@ -39,23 +39,32 @@ def path(frame, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+@contextlib.contextmanager
+def cluster(**options):
+    options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": ":0"} | options
     patient = {"distributed.comm.timeouts.connect": "120s", "distributed.comm.timeouts.tcp": "120s"}
-    with dask.config.set(patient), distributed.LocalCluster(**options) as cluster:
-        yield cluster
+    with (
+        dask.config.set(patient),
+        distributed.LocalCluster(**options) as workers,
+        distributed.Client(workers) as client,
+    ):
+        yield client
 
 
-@pytest.fixture
-def client(cluster):
-    with distributed.Client(cluster) as client:
+@pytest.fixture(scope="module")
+def client():
+    """Workers of this process: two of their own would import the library first."""
+    with cluster(processes=False) as client:
         yield client
 
 
 def learner(**params):
     params = {"n_blocks": BLOCKS, "rho": 0.9, "max_fits": BLOCKS, "shared_key": "k"} | params
     return PointwiseReplicableClassifier(LogisticRegression(), **params)
+
+
+def small():
+    return learner(n_blocks=10, max_fits=10)
 
 
 def assert_same(one, two, X):
@@ -77,19 +86,6 @@ def kill_when(folder, count, pid):
     return thread
 
 
-def test_a_lost_worker_costs_its_block(frame, path, client, tmp_path):
-    before = client.run(os.getpid)
-    killer = kill_when(tmp_path / "work", 10, next(iter(before.values())))
-    fitted = fit_files(learner(), path, "y", folder=tmp_path / "work", client=client)
-    killer.join(timeout=10)
-    assert not killer.is_alive()
-    assert len(list((tmp_path / "work").glob("models/0000/*"))) == BLOCKS
-    expected = learner().fit(frame.drop("y"), frame["y"].to_numpy())
-    assert_same(fitted, expected, frame.drop("y"))
-    client.wait_for_workers(2, timeout=30)
-    assert set(client.run(os.getpid).values()) != set(before.values())
-
-
 def test_joblib_on_the_cluster(frame, client):
     X, y = frame.drop("y"), frame["y"].to_numpy()
     with joblib.parallel_config("dask"):
@@ -97,14 +93,15 @@ def test_joblib_on_the_cluster(frame, client):
     assert_same(fitted, learner().fit(X, y), X)
 
 
+def test_files_on_the_cluster(frame, path, client, tmp_path):
+    fitted = fit_files(small(), path, "y", folder=tmp_path / "work", client=client)
+    assert_same(fitted, small().fit(frame.drop("y"), frame["y"].to_numpy()), frame.drop("y"))
+
+
 def test_errors_of_workers_are_raised(path, client, tmp_path):
     wrong = PointwiseReplicableClassifier(LogisticRegression(C=-1), n_blocks=10, rho=0.9)
     with pytest.raises(ValueError, match="'C' parameter of LogisticRegression"):
         fit_files(wrong, path, "y", folder=tmp_path / "work", client=client)
-
-
-def small():
-    return learner(n_blocks=10, max_fits=10)
 
 
 def test_a_folder_on_other_storage(frame, path):
@@ -123,6 +120,21 @@ def test_a_dask_frame(frame, tmp_path):
     X = frame.drop("y").to_pandas()
     expected = small().fit(X, frame["y"].to_numpy())
     assert_same(fitted, expected, X)
+
+
+@pytest.mark.long
+def test_a_lost_worker_costs_its_block(frame, path, tmp_path):
+    with cluster() as client:
+        before = client.run(os.getpid)
+        killer = kill_when(tmp_path / "work", 10, next(iter(before.values())))
+        fitted = fit_files(learner(), path, "y", folder=tmp_path / "work", client=client)
+        killer.join(timeout=10)
+        assert not killer.is_alive()
+        client.wait_for_workers(2, timeout=30)
+        assert set(client.run(os.getpid).values()) != set(before.values())
+    assert len(list((tmp_path / "work").glob("models/0000/*"))) == BLOCKS
+    expected = learner().fit(frame.drop("y"), frame["y"].to_numpy())
+    assert_same(fitted, expected, frame.drop("y"))
 
 
 @pytest.mark.long

@@ -64,6 +64,7 @@ def test_models_differ_on_little_mass(base, gamma, n_blocks):
     assert bad <= limit(n_pairs, rho)
 
 
+@pytest.mark.statistical
 def test_a_key_of_its_own_breaks_the_promise():
     learner = ApproximatelyReplicableClassifier(
         FirstRowLearner(), rho=0.3, gamma=0.3, classes=[0, 1], plan={"n_partitions": 1}

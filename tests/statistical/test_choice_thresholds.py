@@ -172,6 +172,7 @@ def test_the_literal_version_fails_at_every_n_and_ours_does_not(world, t):
         assert ours <= min(most * pairs, literal / 2)
 
 
+@pytest.mark.statistical
 def test_plain_erm_is_not_replicable_on_noise():
     for name in ("continuous, noise", "40 equal atoms, noise", "one atom of 1/2, noise"):
         far, _ = failures(_erm, WORLDS[name], 20_000, 0.0, 60)
