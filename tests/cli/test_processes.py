@@ -70,12 +70,6 @@ def test_a_gate_that_fails_in_a_process(shop, tmp_path):
     assert report.lstrip().lower().startswith("<!doctype html")
 
 
-def test_a_plan_of_another_task_in_a_process(tmp_path):
-    done = replearn("plan", "selection", "--n-hypotheses", 3, "--json", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert json.loads(done.stdout)["format"] == "replearn-plan"
-
-
 def test_what_the_commands_say_and_write(home):
     folder, done = home
     found = {name: json.loads(one.stdout) for name, one in done.items()}

@@ -44,16 +44,25 @@ NOT_ARGMAX = {
 
 
 @parametrize_with_checks(
-    [
-        PointwiseReplicableClassifier(plan={"n_partitions": 1}),
-        PointwiseReplicableClassifier(
-            plan={"law": "uniform", "width": 1, "n_partitions": 2}, vote="soft"
-        ),
-    ],
+    [PointwiseReplicableClassifier(plan={"n_partitions": 1})],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
 def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.long
+@parametrize_with_checks(
+    [
+        PointwiseReplicableClassifier(
+            plan={"law": "uniform", "width": 1, "n_partitions": 2}, vote="soft"
+        )
+    ],
+    expected_failed_checks=lambda estimator: NOT_ARGMAX,
+)
+@pytest.mark.filterwarnings("ignore")
+def test_scikit_learn_conventions_of_soft_votes(estimator, check):
     check(estimator)
 
 
