@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn.lab.coin_limit import acceptance, coin_limit, flips
 from replearn.lab.drawing import COLORS, legend, panel, ticks
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 PARTS = np.linspace(0.02, 1.0, 50)
 
@@ -104,24 +104,11 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="coin-gap",
-    labels=("def:one-way-marginals", "thm:non-uniform-repl-lb", "def:dist-acc-bias"),
-    summary="the same limit when coins of bias alpha and -alpha must be told apart",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
-        "small": {
-            "alpha": 0.3,
-            "betas": [0.01, 0.05, 0.1],
-            "throws": [30, 60, 100, 150, 200, 300, 400],
-        },
-        "full": {
-            "alpha": 0.3,
-            "betas": [0.001, 0.01, 0.05, 0.1],
-            "throws": [30, 60, 100, 150, 200, 300, 400, 600, 800],
-        },
-    },
-)
+LABELS = ("def:one-way-marginals", "thm:non-uniform-repl-lb", "def:dist-acc-bias")
+SUMMARY = "the same limit when coins of bias alpha and -alpha must be told apart"
+_THROWS = [30, 60, 100, 150, 200, 300, 400]
+SIZES = {
+    "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
+    "small": {"alpha": 0.3, "betas": [0.01, 0.05, 0.1], "throws": _THROWS},
+    "full": {"alpha": 0.3, "betas": [0.001, 0.01, 0.05, 0.1], "throws": [*_THROWS, 600, 800]},
+}

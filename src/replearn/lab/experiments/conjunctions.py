@@ -8,7 +8,7 @@ import numpy as np
 
 from replearn.lab.distributions import Sample, ThresholdsOnAxes
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, line, said
 from replearn.lab.private import PublicCutsLearner, ThresholdFromConjunctions
@@ -134,31 +134,25 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="conjunctions",
-    labels=(
-        "alg:semi-repl-dim-reduction",
-        "thm:semi-private-dim-reduction",
-        "thm:semi-supervised-repl-shared-lb",
-        "lem:empirical-semi-private-learner-equivalence",
-        "def:empirical-semi-private-learner",
-    ),
-    summary="a semi-private threshold learner out of one for conjunctions; public rows against d",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "domain": 200, "dimensions": [1, 4], "publics": [2, 16], "private": 200,
-            "alpha": 0.1, "runs": 4,
-        },
-        "small": {
-            "domain": 10_000, "dimensions": [1, 2, 4, 8, 16], "publics": [1, 2, 4, 8, 16, 32, 64],
-            "private": 2000, "alpha": 0.03, "runs": 60,
-        },
-        "full": {
-            "domain": 10**6, "dimensions": [1, 2, 4, 8, 16, 32],
-            "publics": [1, 2, 4, 8, 16, 32, 64, 128], "private": 5000, "alpha": 0.03, "runs": 300,
-        },
+LABELS = (
+    "alg:semi-repl-dim-reduction",
+    "thm:semi-private-dim-reduction",
+    "thm:semi-supervised-repl-shared-lb",
+    "lem:empirical-semi-private-learner-equivalence",
+    "def:empirical-semi-private-learner",
+)
+SUMMARY = "a semi-private threshold learner out of one for conjunctions; public rows against d"
+SIZES = {
+    "tiny": {
+        "domain": 200, "dimensions": [1, 4], "publics": [2, 16], "private": 200,
+        "alpha": 0.1, "runs": 4,
     },
-)  # fmt: skip
+    "small": {
+        "domain": 10_000, "dimensions": [1, 2, 4, 8, 16], "publics": [1, 2, 4, 8, 16, 32, 64],
+        "private": 2000, "alpha": 0.03, "runs": 60,
+    },
+    "full": {
+        "domain": 10**6, "dimensions": [1, 2, 4, 8, 16, 32],
+        "publics": [1, 2, 4, 8, 16, 32, 64, 128], "private": 5000, "alpha": 0.03, "runs": 300,
+    },
+}  # fmt: skip

@@ -12,7 +12,7 @@ from replearn.bounds import flip_supremum, uniform_law
 from replearn.hypotheses import Thresholds
 from replearn.lab.distributions import shattered, two_points
 from replearn.lab.drawing import COLORS, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import OnePointLearner, TableLearner, keyed, vote_learner
 from replearn.lab.measuring import share, shown
 
@@ -141,16 +141,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="impossible",
-    labels=("thm:non-uniform-repl-lb", "def:non-uniform-repl"),
-    summary="plain ERM, bagging, averaging without heavy points, wrong keys: each breaks a claim",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"pairs": 2, "n": 96},
-        "small": {"pairs": 100, "n": 320},
-        "full": {"pairs": 1000, "n": 640},
-    },
-)
+LABELS = ("thm:non-uniform-repl-lb", "def:non-uniform-repl")
+SUMMARY = "plain ERM, bagging, averaging without heavy points, wrong keys: each breaks a claim"
+SIZES = {
+    "tiny": {"pairs": 2, "n": 96},
+    "small": {"pairs": 100, "n": 320},
+    "full": {"pairs": 1000, "n": 640},
+}

@@ -12,7 +12,7 @@ from replearn.bounds.thresholds import smallest_sample_threshold
 from replearn.guarantees.votes import block_size_needed
 from replearn.lab.coin_limit import information_limit_in_gap
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.records.search import bisect
 
 BETA, D, GAMMA = 0.05, 10, 0.1
@@ -142,16 +142,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="promise",
-    labels=("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb"),
-    summary="what n rows can promise: ours, the proofs' constants, and what nobody can",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"rows": [10**6], "alphas": [0.1]},
-        "small": {"rows": [10**k for k in range(4, 10)], "alphas": [0.05, 0.1]},
-        "full": {"rows": [10**k for k in range(4, 13)], "alphas": [0.02, 0.05, 0.1]},
-    },
-)
+LABELS = ("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb")
+SUMMARY = "what n rows can promise: ours, the proofs' constants, and what nobody can"
+SIZES = {
+    "tiny": {"rows": [10**6], "alphas": [0.1]},
+    "small": {"rows": [10**k for k in range(4, 10)], "alphas": [0.05, 0.1]},
+    "full": {"rows": [10**k for k in range(4, 13)], "alphas": [0.02, 0.05, 0.1]},
+}

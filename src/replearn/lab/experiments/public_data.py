@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.measuring import share, shown
 from replearn.lab.private import PrivateFromSemiPrivate, PublicCutsLearner
 
@@ -97,16 +97,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="public-data",
-    labels=("lem:public-data-reduction", "thm:threshold-semi-supervised-repl-shared-lb"),
-    summary="a private learner out of a semi-private one, whose public rows say nothing",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"domain": 100, "publics": [1, 3], "private": 2000, "runs": 6},
-        "small": {"domain": 10_000, "publics": [1, 2, 4, 8, 16], "private": 40_000, "runs": 150},
-        "full": {"domain": 10**6, "publics": [1, 2, 4, 8, 16, 32], "private": 200_000, "runs": 400},
-    },
-)
+LABELS = ("lem:public-data-reduction", "thm:threshold-semi-supervised-repl-shared-lb")
+SUMMARY = "a private learner out of a semi-private one, whose public rows say nothing"
+SIZES = {
+    "tiny": {"domain": 100, "publics": [1, 3], "private": 2000, "runs": 6},
+    "small": {"domain": 10_000, "publics": [1, 2, 4, 8, 16], "private": 40_000, "runs": 150},
+    "full": {"domain": 10**6, "publics": [1, 2, 4, 8, 16, 32], "private": 200_000, "runs": 400},
+}

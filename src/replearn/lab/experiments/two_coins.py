@@ -8,7 +8,7 @@ import numpy as np
 
 from replearn.lab.deterministic import LIKELY, OUTCOMES, RULES, rule_of_counts
 from replearn.lab.drawing import COLORS, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 PLACES = 81
 
@@ -110,18 +110,12 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="two-coins",
-    labels=(
-        "thm:shared-randomness-lb",
-        "thm:shared-randomness-apx-repl-lb",
-        "thm:poincare-miranda",
-        "fig:poincare-miranda",
-        "def:apx-repl-sign-one-way",
-    ),
-    summary="without shared randomness opposite answers for two coins are both likely somewhere",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={"tiny": {"n": 5}, "small": {"n": 25}, "full": {"n": 61}},
+LABELS = (
+    "thm:shared-randomness-lb",
+    "thm:shared-randomness-apx-repl-lb",
+    "thm:poincare-miranda",
+    "fig:poincare-miranda",
+    "def:apx-repl-sign-one-way",
 )
+SUMMARY = "without shared randomness opposite answers for two coins are both likely somewhere"
+SIZES = {"tiny": {"n": 5}, "small": {"n": 25}, "full": {"n": 61}}
