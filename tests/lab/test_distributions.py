@@ -40,7 +40,7 @@ def test_masses_and_biases(coins):
 
 
 def test_random_biases_fill_the_gap():
-    biases = RandomBias(0.2).product(np.random.default_rng(0), 2000).biases
+    biases = RandomBias(0.2).draw(np.random.default_rng(0), 2000)
     assert np.histogram(biases, bins=4, range=(-0.2, 0.2))[0].min() > 430
 
 

@@ -31,8 +31,6 @@ from replearn.records.checks import check_count, check_fraction, check_positive
 class Coin:
     """A coin of unknown bias that counts its throws.
 
-    Examples
-    --------
     >>> coin = Coin(0.2, np.random.default_rng(0))
     >>> coin.throw(5).shape, coin.thrown
     ((5,), 5)
@@ -49,30 +47,14 @@ class Coin:
 
 @dataclass(frozen=True)
 class CoinAnswer:
-    """What a coin tester says about a coin.
+    """What a coin tester says about a coin."""
 
-    Parameters
-    ----------
-    answer : {-1, 1}
-        The sign of the bias.
-    throws : int
-        How often the coin was thrown.
-    gave_up : bool
-        Whether the limit of throws was reached, so that the learner was not run.
-    labels : ndarray or None
-        The learner's labels of all points; None if it was not run.
-    planted : int
-        The place of the point that carried the coin.
-    coins : PlantedCoins
-        The distribution that the learner saw, the coin's own bias replaced by 0.
-    """
-
-    answer: int
-    throws: int
-    gave_up: bool
-    labels: NDArray[np.intp] | None
-    planted: int
-    coins: PlantedCoins
+    answer: int  # the sign of the bias, -1 or 1
+    throws: int  # how often the coin was thrown
+    gave_up: bool  # whether the limit of throws was reached, so that the learner was not run
+    labels: NDArray[np.intp] | None  # of all points, by the learner; None if it was not run
+    planted: int  # the place of the point that carried the coin
+    coins: PlantedCoins  # what the learner saw, the coin's own bias replaced by 0
 
 
 @dataclass(frozen=True)

@@ -8,9 +8,10 @@ import numpy as np
 
 from replearn.bounds import uniform_law
 from replearn.bounds.signs import joint_sign_flip_bound
+from replearn.lab.bisection import smallest_size
 from replearn.lab.drawing import COLORS, legend, panel, ticks
 from replearn.lab.experiment import Bench, Numbers
-from replearn.lab.measuring import exponent, smallest_size
+from replearn.lab.measuring import exponent
 from replearn.records.search import require_integer
 
 

@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import agnostic_sample_size, flip_supremum, uniform_law
-from replearn.lab.bisection import Crossing, find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import vote_excess
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 

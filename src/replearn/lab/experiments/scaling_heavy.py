@@ -9,10 +9,10 @@ import numpy as np
 
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import MembershipLaw, smallest_sample_membership
-from replearn.lab.bisection import Crossing, find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import heavy_flips
-from replearn.lab.measuring import smallest_size, weighted_exponent
+from replearn.lab.measuring import weighted_exponent
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 # From this mass on so many points of the law fit side by side that their number is no limit.

@@ -7,11 +7,10 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import arcsine_law, smallest_blocks, uniform_law
-from replearn.lab.bisection import Crossing, find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.coin_limit import coin_limit
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import vote_flips
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 WIDTH = 0.99

@@ -12,10 +12,9 @@ from replearn.bounds.selection import (
     selection_scale,
     smallest_sample_selection,
 )
-from replearn.lab.bisection import Crossing, find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import rule_flips
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 BETA = 0.05

@@ -8,10 +8,10 @@ import numpy as np
 
 from replearn.bounds.selection import selection_agreement
 from replearn.bounds.thresholds import smallest_sample_threshold, threshold_scale
-from replearn.lab.bisection import Crossing, find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import cut_flips
-from replearn.lab.measuring import exponent, smallest_size
+from replearn.lab.measuring import exponent
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 CELLS, GAMMA, BETA = 256, 0.1, 0.05
