@@ -80,8 +80,6 @@ def _points_if_read(
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
     """Bind named models by their state; what cannot be read, by its answers to synthetic rows.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> low, high = (lambda X: X[:, 0] > 0.5), (lambda X: X[:, 0] > 0.7)
     >>> X = np.zeros((3, 1))
@@ -114,8 +112,6 @@ def _bind_model(model: Any, X: Any) -> Bound:
 def pool_digest(pool: Any) -> str:
     """Digest of the points of a shared pool, whatever their order.
 
-    Examples
-    --------
     >>> pool_digest([[1.0], [2.0]]) == pool_digest([[2.0], [1.0]])
     True
     """

@@ -67,8 +67,6 @@ class Bound:
 def bind(value: Any) -> Bound:
     """Bind any object.
 
-    Examples
-    --------
     >>> bind({"b": 1, "a": {2, 3}}).digest == bind({"a": {3, 2}, "b": 1}).digest
     True
     >>> bind(lambda x: x > 0.5).digest == bind(lambda x: x > 0.7).digest
@@ -259,8 +257,6 @@ _METHODS: tuple[tuple[Any, Callable[[_Walk, Any], bytes]], ...] = (
 def is_trusted(value: Any) -> bool:
     """Whether a part was called trusted: fitted outside the sample.
 
-    Examples
-    --------
     >>> is_trusted(3)
     False
     """
@@ -270,8 +266,6 @@ def is_trusted(value: Any) -> bool:
 def is_fitted(estimator: Any) -> bool:
     """Whether an estimator carries attributes that only a fit leaves, and no clone has.
 
-    Examples
-    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> is_fitted(GaussianNB()), is_fitted(GaussianNB().fit([[0.0], [1.0]], [0, 1]))
     (False, True)

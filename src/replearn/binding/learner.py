@@ -106,8 +106,6 @@ def trusted(estimator: Any) -> TrustedEstimator:
 def bind_learner(base: Any) -> Bound:
     """Bind a base learner as its blocks will see it, and refuse fitted parts.
 
-    Examples
-    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
     >>> one.digest == two.digest

@@ -39,8 +39,6 @@ NORMAL_END = 5.199337582605575
 def sample_conditions(X: Any) -> tuple[str, ...]:
     """Return what the features refute, and warn about it.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> sample_conditions(np.random.default_rng(0).normal(size=(100, 2)))
     ()
@@ -78,8 +76,6 @@ def preprocessing_mark(X: Any) -> str | None:
     Such a transformer moves every point a little at each retraining, so that each point gets a new
     threshold: the promise is lost. It belongs inside the base estimator.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(3, 2, (100, 2))
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))

@@ -118,8 +118,6 @@ def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
 def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
     """Digest of a few synthetic points with these columns: equal where points are encoded alike.
 
-    Examples
-    --------
     >>> probe_digest(("age", "sex"), None) == probe_digest(("sex", "age"), None)
     False
     """
@@ -138,8 +136,6 @@ def _probe_digest(names: tuple[str, ...], decimals: int | None) -> str:
 def takes_columns_by_name(base: Any) -> bool:
     """Whether a learner finds every column by its name, so that their order does not matter.
 
-    Examples
-    --------
     >>> takes_columns_by_name(ColumnTransformer([("kept", "passthrough", ["age", "sex"])]))
     True
     """
@@ -229,8 +225,6 @@ def _is_number(column: Any) -> bool:
 def row_number_column(X: Any) -> Any:
     """Return the name or place of a column that numbers the rows; None if there is none.
 
-    Examples
-    --------
     >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
     1
     """

@@ -76,8 +76,6 @@ class Voter:
 class Plugin:
     """A faster way to vote or to fit.
 
-    Examples
-    --------
     >>> from sklearn.dummy import DummyClassifier
     >>> Plugin("nothing", frozenset({DummyClassifier})).may_take(DummyClassifier())
     True

@@ -219,8 +219,6 @@ def check_clock() -> None:
 def stop_after(deadline: float | None) -> Iterator[None]:
     """End fits inside after a time of the clock `now`; None: never.
 
-    Examples
-    --------
     >>> with stop_after(now() - 1):
     ...     check_clock()
     Traceback (most recent call last):

@@ -27,8 +27,6 @@ class BitTrees:
 
     ``points`` are the sorted split points of each feature, the model's among them.
 
-    Examples
-    --------
     >>> from sklearn.ensemble import HistGradientBoostingClassifier
     >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
     >>> model = HistGradientBoostingClassifier(max_iter=1, max_leaf_nodes=2).fit(X, y)

@@ -51,8 +51,6 @@ class PackedTrees:
 
     ``offsets`` says for each tree where its first feature stands among those of all.
 
-    Examples
-    --------
     >>> from sklearn.tree import DecisionTreeClassifier
     >>> X = np.arange(4.0)[:, np.newaxis]
     >>> tree = DecisionTreeClassifier().fit(X, [0, 0, 1, 1]).tree_
@@ -100,8 +98,6 @@ def count_votes(
 ) -> None:
     """Add votes to ``counts[row, partition, class]``; ``codes`` has a row for each voter.
 
-    Examples
-    --------
     >>> counts = np.zeros((2, 1, 2), dtype=np.int32)
     >>> count_votes(np.array([[0, 1], [1, 1]]), np.array([0, 0]), counts)
     >>> counts[:, 0].tolist()

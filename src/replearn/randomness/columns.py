@@ -74,8 +74,6 @@ class TextWords(dict[str | None, int]):
 class ColumnEncoder:
     """Encode columns' cells into words and kinds, chunk by chunk; numbers rounded to decimals.
 
-    Examples
-    --------
     >>> words = np.empty(2, dtype=np.uint64)
     >>> ColumnEncoder(decimals=None).encode(["a", None], words)
     array([2, 1], dtype=uint8)
@@ -200,8 +198,6 @@ def round_numbers(
 ) -> NDArray[np.float64]:
     """Round as float64 with numpy's rounding (half to even), and turn -0.0 into 0.0.
 
-    Examples
-    --------
     >>> round_numbers(np.array([0.1], dtype=np.float32), 6)
     array([0.1])
     """
@@ -214,8 +210,6 @@ def round_numbers(
 def encode_integers(values: NDArray[np.integer[Any]], words: Words) -> Kinds | None:
     """Encode integers of any width: as float64 where exact, as themselves beyond.
 
-    Examples
-    --------
     >>> encode_integers(np.array([2**53, 2**53 + 1]), np.empty(2, dtype=np.uint64))
     array([0, 3], dtype=uint8)
     """
@@ -251,8 +245,6 @@ def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
 class ArraySource:
     """A numpy array of one or two dimensions, masked or not.
 
-    Examples
-    --------
     >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
     [[1.0], [0.0]]
     """

@@ -60,8 +60,6 @@ def _absorb_kinds(state: SipState, packed: Packed, n_columns: int) -> None:
 def hash_points(sip_key: bytes, points: Points) -> Hashes:
     """Return SipHash-2-4 of each point's canonical message.
 
-    Examples
-    --------
     >>> from replearn.randomness.points import as_points
     >>> hashes = hash_points(bytes(16), as_points([3, 3.0, True]))
     >>> bool(hashes[0] == hashes[1] != hashes[2])
@@ -97,8 +95,6 @@ def _hash_one(sip_key: bytes, cells: list[Cell]) -> Hashes:
 def label_cells(labels: Any) -> list[Cell]:
     """Encode labels, which must be one-dimensional and all different.
 
-    Examples
-    --------
     >>> label_cells([1]) == label_cells([True])
     True
     """
@@ -120,8 +116,6 @@ def hash_with_labels(
 
     Yields which rows, which label, and the hashes.
 
-    Examples
-    --------
     >>> from replearn.randomness.points import as_points
     >>> triples = hash_with_labels(bytes(16), as_points([[0.5]]), label_cells(["yes"]))
     >>> [(_, _, hashes)] = triples
@@ -144,8 +138,6 @@ def hash_with_labels(
 def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
     """Turn hashes into multiples of 2**-53 in [0, 1), in their own memory.
 
-    Examples
-    --------
     >>> uniforms_in_place(np.array([2**63, 0], dtype=np.uint64))
     array([0.5, 0. ])
     """
@@ -159,8 +151,6 @@ def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
 def gumbel_from_hashes(hashes: Hashes) -> NDArray[np.float64]:
     """Turn hashes into standard Gumbel numbers, all finite.
 
-    Examples
-    --------
     >>> gumbel_from_hashes(np.array([0, 2**64 - 1], dtype=np.uint64)).round(2)
     array([-3.6 , 36.74])
     """
@@ -172,8 +162,6 @@ def gumbel_from_hashes(hashes: Hashes) -> NDArray[np.float64]:
 def occurrence_numbers(content: Hashes) -> Hashes:
     """Return how many equal entries came before each one.
 
-    Examples
-    --------
     >>> occurrence_numbers(np.array([7, 5, 7, 7], dtype=np.uint64))
     array([0, 0, 1, 2], dtype=uint64)
     """
@@ -192,8 +180,6 @@ def hash_occurrences(sip_key: bytes, content: Hashes, numbers: Hashes | None = N
 
     Numbers that are known are overwritten by the hashes.
 
-    Examples
-    --------
     >>> hashes = hash_occurrences(bytes(16), np.array([7, 7], dtype=np.uint64))
     >>> bool(hashes[0] == hashes[1])
     False
@@ -264,8 +250,6 @@ def _read_export(text: str) -> bytes:
 def check_digits(secret: bytes) -> str:
     """Return eight digits that change with every typing error.
 
-    Examples
-    --------
     >>> len(check_digits(bytes(16)))
     8
     """
@@ -275,8 +259,6 @@ def check_digits(secret: bytes) -> str:
 def framed(parts: tuple[Any, ...], parameter: str) -> bytes:
     """Join parts unambiguously: the type, the length and the content of each.
 
-    Examples
-    --------
     >>> framed(("a", "bc"), "purpose") == framed(("ab", "c"), "purpose")
     False
     """

@@ -39,8 +39,6 @@ _S13, _S16, _S17, _S21, _S32, _S43, _S47, _S48, _S51 = (
 def aligned_words(n_words: int) -> Words:
     """Return memory for words that begins with a cache line, which numpy reads a fifth faster.
 
-    Examples
-    --------
     >>> aligned_words(5).ctypes.data % 64
     0
     """
@@ -65,8 +63,6 @@ def initial_state(key: bytes) -> list[np.uint64]:
 class SipState:
     """The running SipHash-2-4 state of many messages that grow together, word by word.
 
-    Examples
-    --------
     The empty message and the key 00 01 ... 0f, the first of the authors' test vectors:
 
     >>> state = SipState(bytes(range(16)), 1)
@@ -141,8 +137,6 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
 class OneMessage:
     """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more.
 
-    Examples
-    --------
     >>> state = OneMessage(bytes(range(16)))
     >>> state.absorb(int(last_word(0)))
     >>> hex(int(state.digest()[0]))

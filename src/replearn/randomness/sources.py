@@ -47,8 +47,6 @@ class Source(Protocol):
 class SparseSource:
     """A scipy sparse matrix or array; only the chosen rows are ever made dense, column by column.
 
-    Examples
-    --------
     >>> from scipy.sparse import csr_array
     >>> source = SparseSource(csr_array([[0.0, 2.0], [0.0, 0.0]]))
     >>> [cells.tolist() for cells in source.columns(slice(0, 2))]
@@ -80,8 +78,6 @@ class SparseSource:
 class RowsSource:
     """A list of rows, each a list, tuple or array of the same length.
 
-    Examples
-    --------
     >>> list(RowsSource([[1, "a"], [2, "b"]]).columns(slice(0, 2)))
     [(1, 2), ('a', 'b')]
     """
@@ -126,8 +122,6 @@ def columns_by_name(
 ) -> ColumnSource:
     """Return named columns in canonical order.
 
-    Examples
-    --------
     >>> source = columns_by_name(["b", "a"], [lambda rows: [1.0], lambda rows: [2.0]], 1)
     >>> source.names, list(source.columns(slice(0, 1)))
     (['a', 'b'], [[2.0], [1.0]])
@@ -163,8 +157,6 @@ def canonical_order(names: Sequence[Hashable]) -> list[int]:
     Names are compared as text; those made of digits only come first, as numbers, so that a frame
     made from an array keeps the array's order, also after a trip through a text file.
 
-    Examples
-    --------
     >>> canonical_order(["b", 10, "a", 9])
     [3, 1, 2, 0]
     """

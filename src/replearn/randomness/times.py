@@ -37,8 +37,6 @@ _TOO_FINE = "finer than a nanosecond; round it to nanoseconds first"
 def time_cell(nanoseconds: int, near: Kind, far: Kind) -> Cell:
     """Encode one exact time in nanoseconds as the near kind or, in microseconds, the far one.
 
-    Examples
-    --------
     >>> time_cell(10**19, Kind.INSTANT, Kind.FAR_INSTANT)
     (<Kind.FAR_INSTANT: 7>, 10000000000000000)
     """
@@ -71,8 +69,6 @@ def _kinds_of(dtype: np.dtype[Any]) -> tuple[Kind, Kind]:
 def encode_times(values: NDArray[Any], words: Words) -> Kinds:
     """Encode an array of datetime64 or timedelta64 in any unit; return the kinds.
 
-    Examples
-    --------
     >>> words = np.empty(2, dtype=np.uint64)
     >>> encode_times(np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), words)
     array([6, 1], dtype=uint8)
