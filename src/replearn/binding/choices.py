@@ -30,24 +30,9 @@ def certify_choice(
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
 
-    Parameters
-    ----------
-    task : str
-        What the promise is about.
-    key : SharedKey
-        The shared key.
-    X, codes : container of rows, ndarray
-        The sample.
-    bounds : dict
-        What every run must share: ``learner``, ``hypotheses`` or ``candidates``.
-    pool : container of rows, optional
-        Unlabelled rows that every run must share.
-    names : sequence of str, optional
-        Names of the columns of an array that was a frame, in its order.
-    failed : tuple of str
-        Conditions that the sample refutes.
-    **inputs
-        The items that all runs of the promise share.
+    Every run must share ``bounds`` (``learner``, ``hypotheses`` or ``candidates``), the unlabelled
+    rows ``pool`` and the ``inputs`` of the promise. ``names`` are the columns of an array that was
+    a frame, ``failed`` the conditions that the sample refutes.
     """
     digests: dict[str, Any] = {name: bound.digest for name, bound in bounds.items()}
     if "learner" in digests:

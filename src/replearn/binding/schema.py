@@ -47,25 +47,10 @@ def describe_points(
 ) -> dict[str, Any]:
     """Describe the points of a sample, as fields of an `Identity`.
 
-    Parameters
-    ----------
-    X : container of rows
-        The sample.
-    codes : ndarray of intp
-        Labels as codes.
-    rows : ndarray of intp
-        Rows in a keyed order, of which the first are looked at: the description then does not
-        depend on the order of the file.
-    base : estimator, optional
-        The base learner: one that takes columns by name does not depend on their order.
-    decimals : int, optional
-        Rounding of the encoding.
-    groups : ndarray, optional
-        Groups of the rows: one row of each is looked at, since only groups are independent.
+    Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
+    the order of the file. Of ``groups`` one row each is, since only groups are independent. A base
+    learner that takes columns by name does not depend on their order.
 
-    Examples
-    --------
-    >>> import numpy as np
     >>> X = np.arange(1000.0)[:, None]
     >>> schema = describe_points(X, np.arange(1000) % 2, rows=np.arange(1000))["schema"]
     >>> schema["columns"], schema["rows"], schema["sketch"][0]["all"]["quantiles"][7]

@@ -106,8 +106,6 @@ def _params(learner: Any) -> dict[str, Any]:
         return {}
 
 
-"""Frames of these packages are not where the user can change anything."""
-
 PROBES = 256
 """Training rows that models are asked about."""
 

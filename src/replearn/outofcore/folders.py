@@ -59,13 +59,8 @@ def open_storage(address: str) -> tuple[Any, str]:
 class Folder:
     """A folder of work: files are written whole, and read in parts.
 
-    Parameters
-    ----------
-    address : str or path
-        A local path, or an address as ``s3://bucket/work``. It is made when it is not there.
+    It is a local path, or an address as ``s3://bucket/work``, and made when it is not there.
 
-    Examples
-    --------
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as place:
     ...     folder = Folder(place)

@@ -8,8 +8,8 @@ missed. A RobustScaler is not looked for: its mark are exact quartiles, which no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -104,10 +104,6 @@ class Moments:
         """Whether cells are cut where scikit-learn cuts normal scores."""
         return abs(self.high - NORMAL_END) + abs(self.low + NORMAL_END) <= ROUGH
 
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
-
 
 def moments_of(arrow: Any, container: str) -> list[Moments]:
     """Return the moments of the columns of numbers of a pyarrow table.
@@ -160,8 +156,7 @@ def _moments(name: str | int, values: NDArray[Any]) -> Moments:
 def add_moments(one: Moments, two: Moments) -> Moments:
     """Add up two pieces of a column."""
     if not one.n or not two.n:
-        known = two if one.n == 0 else one
-        return Moments(**{**asdict(known), "rows": one.rows + two.rows})
+        return replace(two if one.n == 0 else one, rows=one.rows + two.rows)
     n, gap = one.n + two.n, two.mean - one.mean
     low, high = min(one.low, two.low), max(one.high, two.high)
     ends = {one.low, one.high, two.low, two.high}
@@ -201,7 +196,7 @@ def products_of(arrow: Any) -> NDArray[np.float64]:
 
 def seen_record(counts: NDArray[np.intp], arrow: Any, container: str) -> dict[str, Any]:
     """Return what was seen of a piece as plain values: counts of codes, moments and products."""
-    moments = [column.to_json() for column in moments_of(arrow, container)]
+    moments = [asdict(column) for column in moments_of(arrow, container)]
     products = products_of(arrow).tolist()
     return {"codes": counts.tolist(), "moments": moments, "products": products}
 
@@ -285,13 +280,9 @@ def numbered_column(columns: Sequence[Moments], container: str) -> str | int | N
 
 def _is_range(column: Moments) -> bool:
     """Whether the whole numbers from the lowest to the highest are all there."""
-    return column.numbers == sum(_hash_sum(part) for part in _range(column)) & _MASK
-
-
-def _range(column: Moments) -> Iterator[NDArray[np.int64]]:
-    low = int(column.low)
-    for start, stop in row_chunks(column.n, 1 << 20):
-        yield np.arange(low + start, low + stop, dtype=np.int64)
+    first = int(column.low)
+    parts = (first + np.arange(*ends, dtype=np.int64) for ends in row_chunks(column.n, 1 << 20))
+    return column.numbers == sum(map(_hash_sum, parts)) & _MASK
 
 
 def _hash_sum(values: NDArray[Any]) -> int:

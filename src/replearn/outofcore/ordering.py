@@ -35,30 +35,14 @@ _WORD = 8
 
 @dataclass(frozen=True)
 class Order:
-    """One keyed order of the rows.
+    """One keyed order of the rows."""
 
-    Parameters
-    ----------
-    name : str
-        Of its files.
-    key : SharedKey
-        The key whose `order` it is.
-    bucket_bits : int
-        There are ``2 ** bucket_bits`` buckets.
-    decimals : int, optional
-        Rounding of the points.
-    after : Order, optional
-        The order in which the rows came before: which of equal rows is the first one.
-    limit : int, optional
-        Of this order only rows of smaller rank go on; None: all.
-    """
-
-    name: str
-    key: SharedKey
-    bucket_bits: int = 0
-    decimals: int | None = None
-    after: Order | None = None
-    limit: int | None = None
+    name: str  # of its files
+    key: SharedKey  # whose `order` it is
+    bucket_bits: int = 0  # there are 2**bucket_bits buckets
+    decimals: int | None = None  # rounding of the points
+    after: Order | None = None  # in which the rows came before: which of equal ones is the first
+    limit: int | None = None  # only rows of smaller rank go on; None: all
 
     @property
     def n_buckets(self) -> int:

@@ -38,18 +38,10 @@ class Rows:
 
 
 def open_rows(source: Any, folder: Folder | None = None) -> Rows:
-    """Find the pieces of a source.
+    """Find the pieces of a source, as `fit_files` takes it.
 
-    Parameters
-    ----------
-    source : path, address, list of them, pyarrow dataset, polars or Dask frame
-        Paths may hold ``*`` or name a folder. Files end in .parquet, .pq, .arrow, .feather, .ipc,
-        .csv or .tsv (text also with .gz).
-    folder : Folder, optional
-        Where rows are written that cannot be read in pieces.
+    What cannot be read in pieces is written to the folder.
 
-    Examples
-    --------
     >>> import tempfile
     >>> import pyarrow as pa, pyarrow.parquet
     >>> with tempfile.TemporaryDirectory() as place:

@@ -28,22 +28,7 @@ class Training:
 
     def file(self, block: int) -> str:
         """Name of the file with the model of a block."""
-        return f"{self.folder_name}/{block:06d}"
-
-    @property
-    def folder_name(self) -> str:
-        """Name of the folder with the models of this partition."""
-        return f"models/{self.partition:04d}"
-
-    def name(self, block: int) -> str:
-        """How errors name a block."""
-        return f"block {block} of partition {self.partition}"
-
-    def block(self, number: int) -> Block:
-        """Read what one block is trained on."""
-        rows = read_block(self.table, self.cut, number)
-        seeds, faster = self.seeds[number], fit_functions(self.base)
-        return Block(rows.X, rows.codes, seeds, self.name(number), faster=faster)
+        return f"models/{self.partition:04d}/{block:06d}"
 
     def model(self, number: int) -> Any:
         """Read the model of a block."""
@@ -59,7 +44,10 @@ def train_block(training: Training, number: int) -> None:
     """Train one block and write its model, unless another worker has done so."""
     if training.file(number) in training.table.folder:
         return
-    block = training.block(number)
+    rows = read_block(training.table, training.cut, number)
+    name = f"block {number} of partition {training.partition}"
+    faster = fit_functions(training.base)
+    block = Block(rows.X, rows.codes, training.seeds[number], name, faster=faster)
     # Every block has the same parameters: scikit-learn checks them on the first one only.
     checked = training.partition > 0 or number > 0
     with no_autologging(), config_context(skip_parameter_validation=checked):
