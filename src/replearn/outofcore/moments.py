@@ -17,18 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.marks import (
-    CUT,
     FEWEST_ROWS,
-    IMPUTER,
     MOST_ORTHOGONAL,
-    NORMAL_END,
-    ORTHOGONAL,
-    ROUGH,
-    has_imputed_mean,
+    is_long,
+    mark_of_means,
+    other_mark,
     products_vanish,
     repeats_inside,
-    tolerance_of,
-    were_cut,
+    single_marks,
 )
 from replearn.outofcore.pieces import column_array
 from replearn.tables import row_chunks
@@ -68,41 +64,9 @@ class Moments:
         return self.low < self.high and self.between
 
     @property
-    def tolerance(self) -> float:
-        """How exact a mark has to be."""
-        return tolerance_of(np.dtype(self.dtype))
-
-    @property
-    def is_centred(self) -> bool:
-        """Whether the mean is zero to within rounding."""
-        return abs(self.mean) <= self.tolerance * self.std
-
-    @property
-    def has_unit_spread(self) -> bool:
-        """Whether the standard deviation is one to within rounding."""
-        return abs(self.std - 1) <= self.tolerance
-
-    @property
-    def has_unit_range(self) -> bool:
-        """Whether the cells reach from 0 to 1."""
-        unit = self.low == 0 and abs(self.high - 1) <= self.tolerance
-        return self.low == self.high or unit
-
-    @property
-    def has_unit_size(self) -> bool:
-        """Whether the largest cell has the size 1."""
-        size = max(-self.low, self.high)
-        return self.low == self.high or abs(size - 1) <= self.tolerance
-
-    @property
-    def was_scaled(self) -> bool:
-        """Whether the spread is one, and not by chance."""
-        return not self.few_decimals and self.has_unit_spread and self.moves
-
-    @property
-    def has_normal_ends(self) -> bool:
-        """Whether cells are cut where scikit-learn cuts normal scores."""
-        return abs(self.high - NORMAL_END) + abs(self.low + NORMAL_END) <= ROUGH
+    def rough_variance(self) -> float:
+        """Variance."""
+        return self.squares / self.n
 
 
 def moments_of(arrow: Any, container: str) -> list[Moments]:
@@ -226,39 +190,19 @@ def mark_of(seen: Seen, rows: Any) -> str | None:
     """
     columns = seen.moments
     known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= FEWEST_ROWS]
-    long = [c for c in known if np.dtype(c.dtype) == np.float64]
-    suspects = [column for column in known if column.is_centred]
-    moving = [column for column in suspects if column.moves]
-    if any(column.has_unit_spread for column in moving if column in long):
-        return "a StandardScaler"
-    if moving and len(suspects) == len(known):
-        if all(column.has_unit_spread for column in moving):
-            return "a StandardScaler"
-        if not any(column.whole for column in moving):
-            return "PCA, or another transformer that centres columns,"
-    if any(not column.whole for column in known):
-        if all(column.has_unit_range for column in known):
-            return "a MinMaxScaler"
-        if all(column.has_unit_size for column in known):
-            return "a MaxAbsScaler"
-    if any(column.was_scaled for column in long):
-        return "a StandardScaler(with_mean=False)"
-    has_ends = any(column.has_normal_ends for column in long)
-    return "a QuantileTransformer" if has_ends else _rare(seen, long, rows)
+    long = [column for column in known if is_long(column)]
+    cells = [_cells_of(column, rows) for column in long]
+    pairs = list(zip(long, cells, strict=True))
+    single = set().union(*(single_marks(column, some) for column, some in pairs))
+    ends = [(c.at_low, c.at_high) for c, some in pairs if not repeats_inside(some)]
+    return mark_of_means(known, known) or other_mark(
+        single, ends, lambda: _are_orthogonal(long[:MOST_ORTHOGONAL], seen.products)
+    )
 
 
-def _rare(seen: Seen, long: list[Moments], rows: Any) -> str | None:
-    """Name a transformer that shows in what repeats, or in products of columns of doubles."""
-    cells = [(column, _cells_of(column, rows)) for column in long]
-    if any(has_imputed_mean(some, column.mean) for column, some in cells if len(some)):
-        return IMPUTER
-    if were_cut([(c.at_low, c.at_high) for c, some in cells if not repeats_inside(some)]):
-        return CUT
-    first = long[:MOST_ORTHOGONAL]
-    full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in first)
-    if len(first) > 1 and len(first) == len(seen.products) and full:
-        return ORTHOGONAL if products_vanish(seen.products) else None
-    return None
+def _are_orthogonal(columns: list[Moments], products: NDArray[np.float64]) -> bool:
+    full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in columns)
+    return 1 < len(columns) == len(products) and full and products_vanish(products)
 
 
 def _cells_of(column: Moments, rows: Any) -> NDArray[np.floating[Any]]:
