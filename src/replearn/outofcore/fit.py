@@ -56,10 +56,9 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.job import Job, claim, open_table
 from replearn.outofcore.moments import add_records, mark_of, numbered_column
 from replearn.outofcore.ordering import Order, bucket_bits
-from replearn.outofcore.routing import Cut, read_block, read_first_rows
+from replearn.outofcore.routing import Cut, Training, read_block, read_first_rows
 from replearn.outofcore.sources import open_rows
 from replearn.outofcore.table import LabelledRows, read_kept, write_kept
-from replearn.outofcore.training import Training
 from replearn.persistence.block_folder import library_versions
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows

@@ -20,10 +20,9 @@ from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piece, rank_bucket
 from replearn.outofcore.pieces import pieces_to_json
-from replearn.outofcore.routing import Cut, route_piece
+from replearn.outofcore.routing import Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table, label_file
-from replearn.outofcore.training import Training, train_block
 from replearn.randomness import SharedKey
 from replearn.records.files import differences, other_work
 
@@ -125,10 +124,7 @@ def open_table(
 ) -> Table:
     """Return the table of some rows; a folder that holds other rows is refused."""
     chosen = [name for name in rows.names if name != target] if features is None else features
-    missing = [name for name in (*chosen, target) if name not in rows.names]
-    if missing:
-        names = ", ".join(rows.names[:20])
-        raise ValueError(f"the rows have no column {missing[0]!r}. They have {names}.")
+    rows.require([*chosen, target])
     if target in chosen:
         raise ValueError(f"target={target!r} is among the features: leave it out there.")
     described: dict[str, Any] = {"files": list(rows.mark), "target": target}

@@ -36,6 +36,13 @@ class Rows:
         """Number of rows."""
         return sum(piece.rows for piece in self.pieces)
 
+    def require(self, wanted: Iterable[str]) -> None:
+        """Raise if there is no column of one of these names."""
+        missing = [name for name in wanted if name not in self.names]
+        if missing:
+            names = ", ".join(self.names[:20])
+            raise ValueError(f"the rows have no column {missing[0]!r}. They have {names}.")
+
 
 def open_rows(source: Any, folder: Folder | None = None) -> Rows:
     """Find the pieces of a source, as `fit_files` takes it.
