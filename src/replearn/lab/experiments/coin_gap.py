@@ -39,14 +39,10 @@ def measure(bench: Bench, *, alpha: float, betas: list[float], throws: list[int]
 
 def _our_flips(n: int, alpha: float, beta: float) -> float | None:
     """Return the certified flips of the widest arcsine law inside the gap that errs within beta."""
-    best = None
-    for part in PARTS:
-        ends = [0.5 + side * math.sin(part * math.asin(alpha)) / 2.0 for side in (-1, 1)]
-        law = CoinLaw("arcsine", *ends)
-        if coin_error_bound(n, law, -alpha, alpha) <= beta:
-            found = coin_flip_bound(n, law)
-            best = found if best is None else min(best, found)
-    return best
+    halves = [math.sin(part * math.asin(alpha)) / 2.0 for part in PARTS]
+    laws = [CoinLaw("arcsine", 0.5 - half, 0.5 + half) for half in halves]
+    kept = [law for law in laws if coin_error_bound(n, law, -alpha, alpha) <= beta]
+    return min((coin_flip_bound(n, law) for law in kept), default=None)
 
 
 def _random_bias_flips(n: int, alpha: float, beta: float) -> float | None:

@@ -11,7 +11,7 @@ from sklearn.ensemble import BaggingClassifier
 from replearn.bounds import flip_supremum, uniform_law
 from replearn.hypotheses import Thresholds
 from replearn.lab.distributions import shattered, two_points
-from replearn.lab.drawing import COLORS, panel
+from replearn.lab.drawing import COLORS, legend, panel
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import OnePointLearner, TableLearner, keyed, vote_learner
 from replearn.lab.measuring import share, shown
@@ -124,7 +124,7 @@ def draw(data: Numbers, figure: Any) -> None:
     axes.plot([row["claim"] for row in rows], places, "|", ms=14, color=COLORS[0], label="claim")
     axes.set_yticks(places, [row["name"] for row in rows])
     axes.set_xlim(-0.02, 1.02)
-    axes.legend(fontsize=8, frameon=False)
+    legend(axes)
 
 
 def read(data: Numbers) -> str:

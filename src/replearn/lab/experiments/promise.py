@@ -13,7 +13,7 @@ from replearn.guarantees.votes import block_size_needed
 from replearn.lab.coin_limit import information_limit_in_gap
 from replearn.lab.drawing import COLORS, legend, panel
 from replearn.lab.experiment import Bench, Numbers
-from replearn.records.search import bisect
+from replearn.records.search import bisect, smallest_integer
 
 BETA, D, GAMMA = 0.05, 10, 0.1
 MOST_BLOCKS = 10**6
@@ -43,11 +43,8 @@ def measure(bench: Bench, *, rows: list[int], alphas: list[float]) -> Numbers:
 
 def _blocks(n: int, size: Any) -> int:
     """Return the largest number of blocks of the size that so many blocks need; 0: not one."""
-    low, high = 0, MOST_BLOCKS
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle * size(middle) <= n else (low, middle - 1)
-    return low
+    too_many = smallest_integer(lambda blocks: blocks * size(blocks) > n, limit=MOST_BLOCKS)
+    return MOST_BLOCKS if too_many is None else too_many - 1
 
 
 def _vote(n: int, alpha: float, *, realizable: bool) -> float | None:

@@ -35,7 +35,7 @@ def measure(
         return float(bias * (1.0 - levels[votes.sum(axis=1)]).mean())
 
     def crossing(d: int) -> Crossing:
-        excesses = vote_excess(bench, d, bias, n_blocks, max(4, fits // d))
+        excesses = partial(vote_excess, bench, d, bias, n_blocks, max(4, fits // d))
         return find_crossing(excesses, alpha, max(2, 2 * d))
 
     sizes = [smallest_size(partial(excess, d), alpha, max(2, d)) for d in dimensions]

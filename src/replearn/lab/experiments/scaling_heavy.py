@@ -63,7 +63,8 @@ def _fits(bench: Bench, name: str, asked: Numbers, expected: str) -> Numbers:
 
     def crossing(nu: float) -> Crossing:
         places = _set_places(nu) if whole else _single_places(nu)
-        return find_crossing(heavy_flips(bench, nu, places, notion, asked["pairs"]), rho, 64)
+        flips = partial(heavy_flips, bench, nu, places, notion, asked["pairs"])
+        return find_crossing(flips, rho, 64)
 
     return fitted_line(bench, f"{name}, fitted", masses, crossing, expected)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ def measure(
         return max(flips(law, q) for q in (0.5, 0.7, 0.85, 0.95, 0.98))
 
     def crossing(rho: float) -> Crossing:
-        return find_crossing(vote_flips(bench, fits), rho, max(2, round(0.3 / rho**2)))
+        return find_crossing(partial(vote_flips, bench, fits), rho, max(2, round(0.3 / rho**2)))
 
     certified = [smallest_blocks(rho) for rho in rhos]
     arcsine = [smallest_blocks(rho, law="arcsine", width=WIDTH) for rho in rhos]

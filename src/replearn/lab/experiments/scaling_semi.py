@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -61,7 +62,7 @@ def _fits(bench: Bench, *, dimensions: list[int], alpha: float, rho: float, pair
     """Bisect the rows of fitted semi-replicable learners for each d."""
 
     def crossing(d: int) -> Crossing:
-        return find_crossing(rule_flips(bench, d, rho, alpha, pairs), rho, 256)
+        return find_crossing(partial(rule_flips, bench, d, rho, alpha, pairs), rho, 256)
 
     expected = "paper: 2 up to logarithms"
     return fitted_line(bench, "labelled rows, fitted", dimensions, crossing, expected)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -104,7 +105,8 @@ def _fits(bench: Bench, fitted: Numbers, name: str, expected: str) -> Numbers:
 
     def crossing(value: float) -> Crossing:
         alpha, rho = (value if item == name else fitted[item] for item in ("alpha", "rho"))
-        return find_crossing(cut_flips(bench, rho, GAMMA, alpha, fitted["pairs"]), rho, 256)
+        flips = partial(cut_flips, bench, rho, GAMMA, alpha, fitted["pairs"])
+        return find_crossing(flips, rho, 256)
 
     return fitted_line(bench, "fitted learners", fitted[f"{name}s"], crossing, expected)
 
