@@ -246,12 +246,7 @@ def is_trusted(value: Any) -> bool:
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether an estimator carries attributes that only a fit leaves, and no clone has.
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> is_fitted(GaussianNB()), is_fitted(GaussianNB().fit([[0.0], [1.0]], [0, 1]))
-    (False, True)
-    """
+    """Whether an estimator carries attributes that only a fit leaves, and no clone has."""
     left = {n for n in getattr(estimator, "__dict__", {}) if n.endswith("_") and n[0] != "_"}
     return bool(left) and not left <= set(vars(sklearn.base.clone(estimator)))
 

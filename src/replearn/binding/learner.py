@@ -207,12 +207,7 @@ def refit_condition(
 
 
 def may_have_state(bound: Bound) -> bool:
-    """Whether some code of a learner comes from elsewhere than from packages without state.
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> may_have_state(bind(GaussianNB())), may_have_state(Bound(versions={"boost": "1.0"}))
-    (False, True)
-    """
+    """Whether some code of a learner comes from elsewhere than from packages without state."""
     return bound.own or not WITHOUT_STATE.issuperset(bound.versions)
 
 

@@ -34,10 +34,6 @@ def refuted_point_mass(
     """Say in words that equal rows of the sample refute the assumed bound; None if they do not.
 
     With groups the first row of each group counts: the others may depend on it.
-
-    >>> from replearn.randomness import as_points
-    >>> print(refuted_point_mass(as_points(np.arange(3000) % 4), 0.0).split(",")[0])
-    max_point_mass = 0 is refuted: 1123500 pairs of the 3000 rows are equal
     """
     if groups is not None:
         points = points.take(np.unique(groups, return_index=True)[1])

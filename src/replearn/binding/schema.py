@@ -50,11 +50,6 @@ def describe_points(
     Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
     the order of the file. Of ``groups`` one row each is, since only groups are independent. A base
     learner that takes columns by name does not depend on their order.
-
-    >>> X = np.arange(1000.0)[:, None]
-    >>> schema = describe_points(X, np.arange(1000) % 2, rows=np.arange(1000))["schema"]
-    >>> schema["columns"], schema["rows"], schema["sketch"][0]["all"]["quantiles"][7]
-    (None, 1000, 499.0)
     """
     names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
     by_position = list(names) == list(range(len(names))) or names == (None,)
@@ -208,11 +203,7 @@ def _is_number(column: Any) -> bool:
 
 
 def row_number_column(X: Any) -> Any:
-    """Return the name or place of a column that numbers the rows; None if there is none.
-
-    >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
-    1
-    """
+    """Return the name or place of a column that numbers the rows; None if there is none."""
     if hasattr(X, "columns"):
         named = ((name, X[name]) for name in X.columns)
         columns = ((name, column) for name, column in named if _is_numeric(column))

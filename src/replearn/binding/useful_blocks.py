@@ -41,12 +41,7 @@ class BlockNeed(NamedTuple):
 
 
 def rows_needed(base: Any) -> BlockNeed | None:
-    """Return what a base learner needs; None if its parameters say nothing about it.
-
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> rows_needed(HistGradientBoostingClassifier())[:2]
-    (40, 80)
-    """
+    """Return what a base learner needs; None if its parameters say nothing about it."""
     learner, share = _innermost(base)
     params = _params(learner)
     neighbors = params.get("n_neighbors")

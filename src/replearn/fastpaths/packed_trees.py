@@ -50,13 +50,6 @@ class PackedTrees:
     """Trees that are walked together.
 
     ``offsets`` says for each tree where its first feature stands among those of all.
-
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X = np.arange(4.0)[:, np.newaxis]
-    >>> tree = DecisionTreeClassifier().fit(X, [0, 0, 1, 1]).tree_
-    >>> packed = PackedTrees([nodes_of_tree(tree), nodes_of_tree(tree)], [0, 0])
-    >>> packed.leaves(X.T.astype(np.float32)).tolist()
-    [[1, 1, 2, 2], [4, 4, 5, 5]]
     """
 
     def __init__(self, trees: Sequence[Nodes], offsets: Sequence[int]) -> None:

@@ -48,11 +48,7 @@ def bracket(is_above: Callable[[int], bool], start: int, most: int) -> tuple[int
 
 
 def smallest_size(measured: Callable[[int], float], target: float, start: int) -> float:
-    """Return the size at which a measured quantity falls to a target, by interpolation.
-
-    >>> round(smallest_size(lambda n: 1 / n**0.5, 0.1, 16))
-    100
-    """
+    """Return the size at which a measured quantity falls to a target, by interpolation."""
     value = cache(measured)
     low, high = bracket(lambda size: value(size) > target, start, 10**9)
     below, above = value(low), value(high)
@@ -68,11 +64,6 @@ def find_crossing(
     """Return the size at which the mean of a measurement falls to a target.
 
     ``measured`` returns one number for each independent run or pair at a size.
-
-    >>> rng = np.random.default_rng(0)
-    >>> found = find_crossing(lambda n: rng.random(400) < n**-0.5, 0.1, 16)
-    >>> round(found.size), round(found.error, 2)
-    (114, 0.14)
     """
     tried: dict[int, list[float]] = {}
 

@@ -167,9 +167,6 @@ def smallest_value(
 
     Returns whether it is, certified by its coefficients after halving the interval often enough,
     and the place and value of the smallest value at an end of the parts.
-
-    >>> smallest_value([Fraction(1), Fraction(0), Fraction(1)], Fraction(1, 2))
-    (True, Fraction(0, 1), Fraction(1, 2))
     """
     todo = [(coefficients, Fraction(-1), Fraction(1), 0)]
     certified, worst = True, (Fraction(2), Fraction(0))
@@ -192,9 +189,6 @@ def even_point(accept: list[Fraction]) -> tuple[Fraction, Fraction]:
 
     ``accept`` holds, for each number of heads, the share of the throws that are answered +1; the
     rule must call coins that always show one face rightly.
-
-    >>> even_point([Fraction(0), Fraction(0), Fraction(1), Fraction(1)])
-    (Fraction(0, 1), Fraction(1, 2))
     """
     n = len(accept) - 1
     if not accept[0] < Fraction(1, 2) < accept[-1]:

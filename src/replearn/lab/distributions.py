@@ -19,13 +19,7 @@ Sample = tuple[Floats, NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class PlantedCoins:
-    """Finitely many points, each labelled by a coin of its own.
-
-    >>> coins = shattered([0.5, -0.5, 0.0])
-    >>> X, y = coins.draw(np.random.default_rng(0), 1000)
-    >>> X.shape, round(coins.excess([1, 1, 0]), 6)
-    ((1000, 1), 0.166667)
-    """
+    """Finitely many points, each labelled by a coin of its own."""
 
     points: Floats  # one row each
     biases: Floats  # mean of the label -1 or +1 of each point
@@ -69,11 +63,7 @@ def shattered(biases: ArrayLike) -> PlantedCoins:
 
 @dataclass(frozen=True)
 class RandomBias:
-    """M_alpha: a coin whose bias is uniform in [-alpha, alpha].
-
-    >>> bool((abs(RandomBias(0.2).draw(np.random.default_rng(0), 5)) <= 0.2).all())
-    True
-    """
+    """M_alpha: a coin whose bias is uniform in [-alpha, alpha]."""
 
     alpha: float
 
@@ -89,9 +79,6 @@ def realizable_coins(signs: ArrayLike, alpha: float) -> PlantedCoins:
     """Return the realizable hard distribution: point 0 has mass 1 - 100 alpha and label -1.
 
     The other points, one for each sign, share the mass 100 alpha evenly.
-
-    >>> realizable_coins([1, -1, 1], 0.003).masses.round(3).tolist()
-    [0.7, 0.1, 0.1, 0.1]
     """
     light = np.asarray(signs, dtype=float)
     if not 0.0 < 100.0 * alpha < 1.0:
@@ -112,12 +99,7 @@ def two_points(bias: float = 1.0) -> PlantedCoins:
 
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """A product of d coins: one sample is a vector of -1 and +1.
-
-    >>> coins = Marginals(np.array([0.4, -0.2]))
-    >>> coins.draw(np.random.default_rng(0), 3).shape, round(coins.loss([1, 1]), 6)
-    ((3, 2), 0.2)
-    """
+    """A product of d coins: one sample is a vector of -1 and +1."""
 
     biases: Floats
 
@@ -137,10 +119,6 @@ class ThresholdsOnAxes:
 
     An axis is drawn evenly, then a number from 1 to n on it; the other coordinates are 0, which
     every threshold ``x <= t`` accepts. So the label is that of the axis's own threshold.
-
-    >>> hard = ThresholdsOnAxes(np.array([3.0, 7.0]), 10)
-    >>> hard.error(np.array([3.0, 9.0]))
-    0.1
     """
 
     cuts: Floats  # the thresholds t_i, from 0 to n

@@ -55,11 +55,7 @@ class Statement:
 
 
 def paper_map() -> list[Statement]:
-    """Return one statement for each line of the table.
-
-    >>> paper_map()[0].kind
-    'definition'
-    """
+    """Return one statement for each line of the table."""
     text = (files("replearn.lab") / "paper_map.txt").read_text(encoding="utf-8")
     lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
     return [_statement(line) for line in lines]

@@ -29,12 +29,7 @@ from replearn.records.checks import check_count, check_fraction, check_positive
 
 
 class Coin:
-    """A coin of unknown bias that counts its throws.
-
-    >>> coin = Coin(0.2, np.random.default_rng(0))
-    >>> coin.throw(5).shape, coin.thrown
-    ((5,), 5)
-    """
+    """A coin of unknown bias that counts its throws."""
 
     def __init__(self, bias: float, rng: np.random.Generator) -> None:
         self._share, self._rng, self.thrown = (1.0 + bias) / 2.0, rng, 0

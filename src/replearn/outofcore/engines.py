@@ -27,13 +27,7 @@ RETRIES = 2
 
 
 class LocalEngine:
-    """Work in this process, or in joblib's workers; a configured back end is used.
-
-    >>> done = []
-    >>> LocalEngine().run(done.append, [2, 3], "pieces hashed")
-    >>> done
-    [2, 3]
-    """
+    """Work in this process, or in joblib's workers; a configured back end is used."""
 
     def __init__(self, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.n_jobs, self.verbose = n_jobs, verbose

@@ -62,13 +62,6 @@ class Folder:
     """A folder of work: files are written whole, and read in parts.
 
     It is a local path, or an address as ``s3://bucket/work``, and made when it is not there.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = Folder(place)
-    ...     folder.write("a/b", b"12", b"34")
-    ...     folder.read("a/b", 1, 2), folder.names("a"), "a/c" in folder
-    (b'23', {'b'}, False)
     """
 
     def __init__(self, address: str | os.PathLike[str]) -> None:

@@ -48,15 +48,6 @@ def open_rows(source: Any, folder: Folder | None = None) -> Rows:
     """Find the pieces of a source, as `fit_files` takes it.
 
     What cannot be read in pieces is written to the folder.
-
-    >>> import tempfile
-    >>> import pyarrow as pa, pyarrow.parquet
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     table = pa.table({"a": [1, 2, 3]})
-    ...     pyarrow.parquet.write_table(table, f"{place}/rows.parquet")
-    ...     rows = open_rows(f"{place}/*.parquet")
-    ...     rows.n, rows.names, rows.pieces[0].read(["a"]).num_rows
-    (3, ('a',), 3)
     """
     files = _files_of(source)
     if files is None:
