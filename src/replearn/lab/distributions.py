@@ -88,15 +88,6 @@ def realizable_coins(signs: ArrayLike, alpha: float) -> PlantedCoins:
     return PlantedCoins(numbered(len(masses)), np.concatenate([[-1.0], light]), masses)
 
 
-def two_points(bias: float = 1.0) -> PlantedCoins:
-    """Return the footnote's counterexample: two points, both always labelled +1.
-
-    For the class of the two rules that each call one point -1, see `OnePointLearner`. A bias
-    below 1 lets blocks see both labels: our learners do not train on a block of one label only.
-    """
-    return shattered([bias, bias])
-
-
 @dataclass(frozen=True, eq=False)
 class Marginals:
     """A product of d coins: one sample is a vector of -1 and +1."""

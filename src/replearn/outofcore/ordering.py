@@ -99,7 +99,7 @@ def hash_piece(table: Table, orders: Sequence[Order], piece: int) -> None:
     counts = np.bincount(rows.codes, minlength=len(table.classes))
     looked_at = rows.arrow if orders[0].after is None else rows.arrow.select([])
     seen = seen_record(counts, looked_at, table.container)
-    table.folder.write_json(seen_file(orders, piece), seen)
+    table.folder.write_json(f"seen/{orders[-1].name}/{piece:06d}", seen)
     points = as_points(rows.X, decimals=orders[0].decimals)
     if len(orders) > 1:
         points = points.encoded_once()
@@ -107,11 +107,6 @@ def hash_piece(table: Table, orders: Sequence[Order], piece: int) -> None:
         # theorem: content-keyed-partition
         hashes = order.key.row_hashes(points, rows.codes)
         write_by_bucket(table.folder, order, piece, hashes, before)
-
-
-def seen_file(orders: Sequence[Order], piece: int) -> str:
-    """Name of the file with what was seen of a piece on the way."""
-    return f"seen/{orders[-1].name}/{piece:06d}"
 
 
 def write_by_bucket(
@@ -133,7 +128,7 @@ def write_by_bucket(
 def rank_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> None:
     """Rank the rows of one bucket, piece by piece in the order of the file."""
     has_before = order.after is not None
-    together, before, starts = _gather(folder, order, n_pieces, bucket, has_before)
+    together, before, starts = gather(folder, order, n_pieces, bucket, has_before)
     if before is None:
         ranks = order.key.ranks(together)
     else:
@@ -145,12 +140,7 @@ def rank_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> Non
     folder.write(order.rank_file(bucket), *[part.tobytes() for part in parts])
 
 
-def hashes_of_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> Ranks:
-    """Return the hashes of one bucket, piece by piece in the order of the file."""
-    return _gather(folder, order, n_pieces, bucket, False)[0]
-
-
-def _gather(
+def gather(
     folder: Folder, order: Order, n_pieces: int, bucket: int, has_before: bool
 ) -> tuple[Ranks, Ranks | None, NDArray[np.int64]]:
     """Collect a bucket: hashes, ranks of the order before, and where each piece begins."""

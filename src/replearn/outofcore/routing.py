@@ -84,7 +84,9 @@ def blocks_of(ranks: Ranks, cut: Cut) -> NDArray[Any]:
     """
     cells = (ranks >> np.uint64(64 - CELL_BITS)).astype(np.uint16)
     starts = np.arange(1 << CELL_BITS, dtype=np.uint64) << np.uint64(64 - CELL_BITS)
-    first = np.searchsorted(cut.cuts, starts, side="right").astype(_small(cut.n_blocks))
+    # Short integers are sorted in one sweep or two.
+    short = np.min_scalar_type(cut.n_blocks)
+    first = np.searchsorted(cut.cuts, starts, side="right").astype(short)
     has_cut = np.zeros(1 << CELL_BITS, dtype=bool)
     has_cut[(cut.cuts >> np.uint64(64 - CELL_BITS)).astype(np.intp)] = True
     blocks: NDArray[Any] = first[cells]
@@ -135,11 +137,6 @@ def read_first_rows(table: Table, cut: Cut, count: int) -> LabelledRows:
     arrow = pa.concat_tables([part.arrow for part in parts]).unify_dictionaries()
     codes = np.concatenate([part.codes for part in parts])
     return LabelledRows(arrow.combine_chunks(), codes, table.container)
-
-
-def _small(n_blocks: int) -> Any:
-    """Short integers are sorted in one sweep or two."""
-    return np.min_scalar_type(n_blocks)
 
 
 # -- training -------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from sklearn.ensemble import BaggingClassifier
 
 from replearn.bounds import flip_supremum, uniform_law
 from replearn.hypotheses import Thresholds
-from replearn.lab.distributions import shattered, two_points
+from replearn.lab.distributions import shattered
 from replearn.lab.drawing import COLORS, legend, panel
 from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import OnePointLearner, TableLearner, keyed, vote_learner
@@ -105,7 +105,11 @@ def _position(bench: Bench, pair: int, n: int) -> bool:
 
 
 def _averaging(bench: Bench, pair: int, n: int) -> bool:
-    coins = two_points(0.5)
+    """The footnote's counterexample: two rules that each call one of two positive points -1.
+
+    Labels are noisy, so that blocks see both: our learners do not train on a block of one label.
+    """
+    coins = shattered([0.5, 0.5])
     X, y = coins.draw(bench.rng("averaging", pair), n)
     learn = vote_learner(n, N_BLOCKS, base=OnePointLearner)
     labels = learn(X, y, bench.key.child("averaging", pair)).predict(coins.points)

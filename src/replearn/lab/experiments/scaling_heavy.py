@@ -41,6 +41,8 @@ def measure(
 
     pointwise = [smallest_size(partial(one_point, nu), rho, 32) for nu in masses]
     sets = [smallest_size(partial(whole_set, nu), rho, 64) for nu in masses]
+    certified = [smallest_sample_membership(rho, MembershipLaw.standard(nu)) for nu in masses]
+    certified_sets = [smallest_sample_set(rho, SetLaw.standard(nu)) for nu in masses]
     return {
         "rho": rho,
         "pairs": pairs,
@@ -48,10 +50,10 @@ def measure(
         "lines": [
             line("pointwise, measured", masses, pointwise, "expected -1"),
             _fits(bench, "pointwise", fitted, "expected -1"),
-            line("pointwise, certified", masses, _certified(masses, rho), "expected -1"),
+            line("pointwise, certified", masses, certified, "expected -1"),
             line("whole set, measured", masses, sets, "paper: -3"),
             *_with_many_points(_fits(bench, "whole set", fitted, "paper: -3")),
-            line("whole set, certified", masses, _certified_sets(masses, rho), "paper: -3"),
+            line("whole set, certified", masses, certified_sets, "paper: -3"),
         ],
     }
 
@@ -90,14 +92,6 @@ def _set_places(nu: float) -> Any:
     count = max(2, int(0.9 / ((law.low + law.high) / 2.0)))
     places = law.frequency((np.arange(count) + 0.5) / count)
     return places * min(1.0, 0.99 / places.sum())
-
-
-def _certified(masses: list[float], rho: float) -> list[float]:
-    return [smallest_sample_membership(rho, MembershipLaw.standard(nu)) for nu in masses]
-
-
-def _certified_sets(masses: list[float], rho: float) -> list[float]:
-    return [smallest_sample_set(rho, SetLaw.standard(nu)) for nu in masses]
 
 
 def _covered(one: Any, two: Any) -> float:

@@ -19,7 +19,7 @@ def measure(bench: Bench, *, n: int) -> Numbers:
     for rule in (rule_of_counts(function, n) for function in RULES):
         bench.say(rule.name)
         meeting, sides = rule.meeting(), rule.sides()
-        likely = rule.chances(grid, grid) >= float(LIKELY)
+        regions = (rule.chances(grid, grid) >= float(LIKELY)) @ (1 << np.arange(4))
         rows.append(
             {
                 "rule": rule.name,
@@ -39,14 +39,10 @@ def measure(bench: Bench, *, n: int) -> Numbers:
                 "both_likely": min(meeting.chances[place] for place in meeting.pair) >= LIKELY,
                 "opposite": float(meeting.opposite),
                 # one hexadecimal digit per pair of biases: which answers are likely there, as bits
-                "regions": _digits(likely @ (1 << np.arange(4))),
+                "regions": ["".join(f"{value:x}" for value in row) for row in regions.tolist()],
             }
         )
     return {"n": n, "rows": rows}
-
-
-def _digits(regions: Any) -> list[str]:
-    return ["".join(f"{value:x}" for value in row) for row in regions.tolist()]
 
 
 def draw(data: Numbers, figure: Any) -> None:
