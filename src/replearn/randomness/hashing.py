@@ -87,11 +87,7 @@ def _hash_one(sip_key: bytes, cells: list[Cell]) -> Hashes:
 
 
 def label_cells(labels: Any) -> list[Cell]:
-    """Encode labels, which must be one-dimensional and all different.
-
-    >>> label_cells([1]) == label_cells([True])
-    True
-    """
+    """Encode labels, which must be one-dimensional and all different."""
     words, kinds = points_of(labels, None, "labels").encoded()
     if words.shape[1] != 1 and len(words):
         raise ValueError(f"labels must be a list of values, got rows of {words.shape[1]} cells")
@@ -109,12 +105,6 @@ def hash_with_labels(
     """Hash each point with each label as one more cell; the point's part is hashed only once.
 
     Yields which rows, which label, and the hashes.
-
-    >>> from replearn.randomness.points import as_points
-    >>> triples = hash_with_labels(bytes(16), as_points([[0.5]]), label_cells(["yes"]))
-    >>> [(_, _, hashes)] = triples
-    >>> bool(hashes[0] == hash_points(bytes(16), as_points([[0.5, "yes"]]))[0])
-    True
     """
     state = SipState(sip_key, min(LANES, len(points)))
     longer = SipState(sip_key, min(LANES, len(points)))
@@ -130,11 +120,7 @@ def hash_with_labels(
 
 
 def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
-    """Turn hashes into multiples of 2**-53 in [0, 1), in their own memory.
-
-    >>> uniforms_in_place(np.array([2**63, 0], dtype=np.uint64))
-    array([0.5, 0. ])
-    """
+    """Turn hashes into multiples of 2**-53 in [0, 1), in their own memory."""
     uniforms = hashes.view(np.float64)
     for start in range(0, len(hashes), LANES):
         rows = slice(start, start + LANES)
@@ -150,11 +136,7 @@ def gumbel_from_hashes(hashes: Hashes) -> NDArray[np.float64]:
 
 
 def occurrence_numbers(content: Hashes) -> Hashes:
-    """Return how many equal entries came before each one.
-
-    >>> occurrence_numbers(np.array([7, 5, 7, 7], dtype=np.uint64))
-    array([0, 0, 1, 2], dtype=uint64)
-    """
+    """Return how many equal entries came before each one."""
     numbers = np.zeros(len(content), dtype=np.uint64)
     in_order = np.sort(content)
     if (in_order[1:] == in_order[:-1]).any():  # else all differ, and sorting positions is slow
@@ -169,10 +151,6 @@ def hash_occurrences(sip_key: bytes, content: Hashes, numbers: Hashes | None = N
     """Hash (content, occurrence number), so that equal rows get different values.
 
     Numbers that are known are overwritten by the hashes.
-
-    >>> hashes = hash_occurrences(bytes(16), np.array([7, 7], dtype=np.uint64))
-    >>> bool(hashes[0] == hashes[1])
-    False
     """
     if numbers is None:
         numbers = occurrence_numbers(content)
@@ -238,11 +216,7 @@ def _read_export(text: str) -> bytes:
 
 
 def check_digits(secret: bytes) -> str:
-    """Return eight digits that change with every typing error.
-
-    >>> len(check_digits(bytes(16)))
-    8
-    """
+    """Return eight digits that change with every typing error."""
     return hashlib.blake2b(secret, digest_size=4, person=Purpose.CHECK.value).hexdigest()
 
 

@@ -123,13 +123,7 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
 
 
 class OneMessage:
-    """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more.
-
-    >>> state = OneMessage(bytes(range(16)))
-    >>> state.absorb(int(last_word(0)))
-    >>> hex(int(state.digest()[0]))
-    '0x726fdb47dd0e0e31'
-    """
+    """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more."""
 
     __slots__ = ("_lanes",)
 
