@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,7 @@ class PlantedCoinTester(ABC):
     rows: int
     rho: float
     limit_factor: float | None = None
+    FACTOR: ClassVar[float] = 200.0
 
     def __post_init__(self) -> None:
         check_count("d", self.d)
@@ -93,9 +95,10 @@ class PlantedCoinTester(ABC):
         """Probability of the point that carries the coin."""
 
     @property
-    @abstractmethod
     def limit(self) -> float:
-        """Throws beyond which the tester gives up."""
+        """Throws beyond which the tester gives up: FACTOR (m / d) ln(1 / rho)."""
+        factor = self.limit_factor or self.FACTOR
+        return factor * self.rows / self.d * math.log(1.0 / self.rho)
 
     @abstractmethod
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
@@ -146,11 +149,6 @@ class CoinTesterFromPointwise(PlantedCoinTester):
         """One of 2d + 1 points."""
         return 1.0 / (2 * self.d + 1)
 
-    @property
-    def limit(self) -> float:
-        """200 (m / d) ln(1 / rho)."""
-        return (self.limit_factor or 200.0) * self.rows / self.d * math.log(1.0 / self.rho)
-
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
         order = shared.permutation(2 * self.d + 1)
         biases = np.zeros(2 * self.d + 1)
@@ -185,7 +183,7 @@ class CoinTesterFromRealizable(PlantedCoinTester):
     @property
     def limit(self) -> float:
         """200 (alpha m / d) ln(1 / rho)."""
-        factor = self.limit_factor or 200.0
+        factor = self.limit_factor or self.FACTOR
         return factor * self.alpha * self.rows / self.d * math.log(1.0 / self.rho)
 
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
@@ -207,15 +205,12 @@ class CoinTesterFromApproximate(PlantedCoinTester):
     (100.0, 0.0)
     """
 
+    FACTOR = 10.0
+
     @property
     def planted_mass(self) -> float:
         """One of d points."""
         return 1.0 / self.d
-
-    @property
-    def limit(self) -> float:
-        """10 (m / d) ln(1 / rho)."""
-        return (self.limit_factor or 10.0) * self.rows / self.d * math.log(1.0 / self.rho)
 
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
         planted = int(shared.integers(self.d))
