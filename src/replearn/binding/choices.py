@@ -63,14 +63,7 @@ def _points_if_read(
 
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
-    """Bind named models by their state; what cannot be read, by its answers to synthetic rows.
-
-    >>> import numpy as np
-    >>> low, high = (lambda X: X[:, 0] > 0.5), (lambda X: X[:, 0] > 0.7)
-    >>> X = np.zeros((3, 1))
-    >>> bind_candidates({"a": low}, X).digest == bind_candidates({"a": high}, X).digest
-    False
-    """
+    """Bind named models by their state; what cannot be read, by its answers to synthetic rows."""
     bounds = {name: _bind_model(model, X) for name, model in candidates.items()}
     return Bound(
         bind({name: bound.digest for name, bound in bounds.items()}).digest,
@@ -95,10 +88,6 @@ def _bind_model(model: Any, X: Any) -> Bound:
 
 
 def pool_digest(pool: Any) -> str:
-    """Digest of the points of a shared pool, whatever their order.
-
-    >>> pool_digest([[1.0], [2.0]]) == pool_digest([[2.0], [1.0]])
-    True
-    """
+    """Digest of the points of a shared pool, whatever their order."""
     hashes = np.sort(SharedKey("replearn shared pool").hashes(as_points(pool)))
     return bind(hashes).digest

@@ -293,30 +293,19 @@ def were_cut(ends: list[tuple[int, int]]) -> bool:
 
     Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
     elsewhere leave counts of chance. One column proves nothing: two certificates show it.
-
-    >>> were_cut([(50, 50), (50, 51)]), were_cut([(50, 50), (40, 51)]), were_cut([(50, 50)])
-    (True, False, False)
     """
     counts = [count for pair in ends for count in pair if min(pair) >= FEWEST_CUT]
     return len(counts) > 2 and max(counts) - min(counts) <= 1
 
 
 def repeats_inside(column: Column) -> bool:
-    """Whether many of the first cells between the ends are equal to others of them.
-
-    >>> repeats_inside(np.arange(9.0)), repeats_inside(np.arange(9.0) // 3)
-    (False, True)
-    """
+    """Whether many of the first cells between the ends are equal to others of them."""
     inner = column[(column > column.min()) & (column < column.max())][: 8 * FIRST_ROWS]
     return len(inner) == 0 or len(np.unique(inner)) < 0.9 * len(inner)
 
 
 def has_imputed_mean(column: Column, mean: float) -> bool:
-    """Whether several cells are the mean of the column, and the mean is no round number.
-
-    >>> has_imputed_mean(np.append(np.sqrt(np.arange(30.0)), np.full(3, np.sqrt(8))), np.sqrt(8))
-    True
-    """
+    """Whether several cells are the mean of the column, and the mean is no round number."""
     tolerance = TOLERANCE * max(1.0, abs(mean))
     if abs(mean - round(mean, 6)) <= tolerance or is_whole(column[:FIRST_ROWS]):
         return False
@@ -326,11 +315,7 @@ def has_imputed_mean(column: Column, mean: float) -> bool:
 
 
 def products_vanish(products: NDArray[np.float64]) -> bool:
-    """Whether the products of different columns are zero to within rounding.
-
-    >>> products_vanish(np.eye(2)), products_vanish(np.ones((2, 2)))
-    (True, False)
-    """
+    """Whether the products of different columns are zero to within rounding."""
     scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
     rest = np.abs(products - np.diag(np.diag(products)))
     return bool((rest <= TOLERANCE * scale).all())

@@ -22,11 +22,7 @@ _ADDRESS = re.compile(r"^[a-z][a-z0-9+.\-]+://", re.IGNORECASE)  # a drive lette
 
 
 def is_address(path: str) -> bool:
-    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does.
-
-    >>> is_address("s3://bucket/rows"), is_address("rows/part.parquet")
-    (True, False)
-    """
+    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does."""
     return bool(_ADDRESS.match(path))
 
 
