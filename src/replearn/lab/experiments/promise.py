@@ -32,8 +32,11 @@ def measure(bench: Bench, *, rows: list[int], alphas: list[float]) -> Numbers:
                     "n": n,
                     "pointwise": _vote(n, alpha, realizable=False),
                     "pointwise, realizable": _vote(n, alpha, realizable=True),
-                    "thresholds": _smallest_rho(n, lambda rho, a=alpha: _cut_rows(rho, a)),
-                    "semi-replicable": _smallest_rho(n, lambda rho, a=alpha: _semi_rows(rho, a)),
+                    "thresholds": _smallest_rho(n, smallest_sample_threshold, GAMMA, alpha, BETA),
+                    # for a cover of the d shattered points, the smallest there is
+                    "semi-replicable": _smallest_rho(
+                        n, smallest_sample_selection, alpha, BETA, 2**D
+                    ),
                     "proofs": _by_the_proofs(n, alpha),
                     "impossible": _impossible(n, alpha),
                 }
@@ -58,20 +61,11 @@ def _by_the_proofs(n: int, alpha: float) -> float | None:
     return min(1.0, math.sqrt(200.0 / blocks)) if blocks else None
 
 
-def _smallest_rho(n: int, needed: Any) -> float | None:
+def _smallest_rho(n: int, needed: Any, *asked: float) -> float | None:
     def enough(rho: float) -> bool:
-        return bool(needed(rho) <= n)
+        return bool(needed(rho, *asked)[0] <= n)
 
     return bisect(enough, 0.999, 1e-6, tolerance=1e-4) if enough(0.999) else None
-
-
-def _cut_rows(rho: float, alpha: float) -> float:
-    return smallest_sample_threshold(rho, GAMMA, alpha, BETA)[0]
-
-
-def _semi_rows(rho: float, alpha: float) -> float:
-    """Return the labelled rows for a cover of the d shattered points, the smallest there is."""
-    return smallest_sample_selection(rho, alpha, BETA, 2**D)[0]
 
 
 def _impossible(n: int, alpha: float) -> float:
