@@ -39,6 +39,7 @@ from sklearn.preprocessing import (
 
 from replearn import PointwiseReplicableClassifier, plan
 from replearn.hypotheses import Thresholds
+from replearn.lab.learning import OnePointLearner, TableLearner
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     RealizableReplicableClassifier,
@@ -46,7 +47,6 @@ from replearn.learners import (
     SemiReplicableClassifier,
     encode_probe,
 )
-from replearn.testing.populations import MajorityByValueLearner, WrongOnOneLearner
 
 RHO = 0.2
 POINTS = 300
@@ -121,7 +121,7 @@ def four_values(pair: int) -> Outcome:
     rng, models, gamma = np.random.default_rng([pair, 13]), [], 0.2
     for _ in range(2):
         model = ApproximatelyReplicableClassifier(
-            MajorityByValueLearner(),
+            TableLearner(),
             rho=0.05,
             gamma=gamma,
             classes=[0, 1],
@@ -139,7 +139,7 @@ def two_points(pair: int) -> Outcome:
     """Two points of mass 1/2, hypotheses that are wrong on one of them: is the vote on both?"""
     made = plan(rho=0.3, alpha=0.2, beta=0.05, d=1, n_partitions=1, classes=[0, 1])
     rng = np.random.default_rng([pair, 17])
-    model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=pair)
+    model = PointwiseReplicableClassifier.from_plan(made, OnePointLearner(), shared_key=pair)
     X = rng.integers(0, 2, (made.n, 1)).astype(float)
     y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
     answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))

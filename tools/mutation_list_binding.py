@@ -79,7 +79,7 @@ BINDING = [
     _m(
         "binding: D7 no block is fitted in a fresh process",
         "binding/learner.py",
-        "    if not blocks or here or bound.digest in _KNOWN or not may_have_state(bound):\n",
+        "    if not places or here or bound.digest in _KNOWN or not may_have_state(bound):\n",
         "    if True:\n",
         "tests/binding/test_learner.py::test_what_a_process_sets_anew_is_a_failed_condition",
     ),

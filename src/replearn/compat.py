@@ -39,20 +39,7 @@ except ImportError:  # parameters are then checked by the planner and the bounds
 def shared_base(*kinds: type) -> tuple[type, ...]:
     """Return the private base class that public estimators share; without one, themselves.
 
-    Parameters
-    ----------
-    *kinds : type
-        Estimators of one module, such as a classifier and its regressor.
-
-    Returns
-    -------
-    tuple of type
-        For ``isinstance``.
-
-    Examples
-    --------
     >>> from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
-    >>> from replearn.compat import shared_base
     >>> [kind.__name__ for kind in shared_base(RandomForestClassifier, RandomForestRegressor)]
     ['BaseForest']
     >>> from sklearn.naive_bayes import GaussianNB

@@ -12,7 +12,6 @@ from replearn.lab.deterministic import (
     deaf,
     even_point,
     rule_of_counts,
-    rule_of_throws,
     smallest_value,
 )
 
@@ -47,19 +46,9 @@ def test_polynomials_agree_with_simulation():
     assert floats == pytest.approx([float(chance) for chance in exact], abs=1e-12)
 
 
-def test_rules_of_whole_sequences():
-    """A rule may look at the order of the throws; its shares are then between 0 and 1."""
-    rule = rule_of_throws(lambda throws: (throws[0, 0], np.sign(throws[:, 1].sum())), 3)
-    assert set(rule.shares[1, 2]) == {Fraction(0), Fraction(1, 3), Fraction(2, 3)}
-    assert all(side.certified for side in rule.sides())
-    assert rule.meeting().opposite == Fraction(1, 4)
-
-
 def test_a_rule_of_your_own_is_checked():
     with pytest.raises(ValueError, match="pair of -1 or \\+1"):
         rule_of_counts(lambda heads, others, n: (0, 1), 3)
-    with pytest.raises(ValueError, match="n"):
-        rule_of_throws(lambda throws: (1, 1), 9)
 
 
 def test_sides_that_are_right_with_high_probability_only():

@@ -9,7 +9,6 @@ from replearn.lab.distributions import (
     ThresholdsOnAxes,
     realizable_coins,
     shattered,
-    two_points,
 )
 from replearn.lab.learning import OnePointLearner, TableLearner, vote_learner
 from replearn.randomness import SharedKey
@@ -40,7 +39,7 @@ def test_masses_and_biases(coins):
 
 
 def test_random_biases_fill_the_gap():
-    biases = RandomBias(0.2).product(np.random.default_rng(0), 2000).biases
+    biases = RandomBias(0.2).draw(np.random.default_rng(0), 2000)
     assert np.histogram(biases, bins=4, range=(-0.2, 0.2))[0].min() > 430
 
 
@@ -64,7 +63,7 @@ def test_thresholds_on_axes_are_conjunctions():
 
 def test_the_footnote_breaks_averaging_without_heavy_points():
     """Both points can be called -1: an error of 0.95 where the better rule has 1/2."""
-    coins, worst = two_points(0.9), 0
+    coins, worst = shattered([0.9, 0.9]), 0
     assert coins.error([1, 0]) == pytest.approx(0.5)
     learn = vote_learner(400, 20, base=OnePointLearner)
     for key in range(40):

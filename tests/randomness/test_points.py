@@ -61,6 +61,8 @@ def test_arrays_and_sparse_rows_of_any_width(layout, n_columns):
 def test_sparse_duplicates_are_summed():
     matrix = scipy.sparse.coo_array(([1.0, 2.0], ([0, 0], [1, 1])), shape=(1, 2))
     assert (KEY.hashes(matrix) == KEY.hashes([[0, 3]])).all()
+    rows = scipy.sparse.csr_array(([1.0, 2.0], [1, 1], [0, 2]), shape=(1, 2))
+    assert (KEY.hashes(rows) == KEY.hashes([[0.0, 3.0]])).all()
 
 
 def test_the_message_of_a_point():

@@ -8,13 +8,9 @@ from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, disagreement_tail, optimal_law, uniform_law
 from replearn.bounds.collisions import point_mass_limits
 from replearn.guarantees import plan
+from replearn.lab.learning import OnePointLearner, TableLearner
 from replearn.learners import ApproximatelyReplicableClassifier
-from replearn.testing.populations import (
-    CoinLearner,
-    MajorityByValueLearner,
-    SeededRowLearner,
-    WrongOnOneLearner,
-)
+from replearn.testing.populations import CoinLearner, SeededRowLearner
 
 FALSE_ALARM = 1e-8
 pytestmark = [
@@ -30,7 +26,7 @@ def four_values(n_pairs, rho, gamma, n=3300, **design):
         answers = []
         for _ in range(2):
             model = ApproximatelyReplicableClassifier(
-                MajorityByValueLearner(),
+                TableLearner(),
                 rho=rho,
                 gamma=gamma,
                 classes=[0, 1],
@@ -68,7 +64,7 @@ def test_accuracy_of_the_papers_counterexample_is_not_certified():
     for key in range(n_runs):
         X = rng.integers(0, 2, (made.n, 1)).astype(float)
         y = (rng.random(made.n) < 0.98).astype(int)  # blocks of one label are not trained
-        model = PointwiseReplicableClassifier.from_plan(made, WrongOnOneLearner(), shared_key=key)
+        model = PointwiseReplicableClassifier.from_plan(made, OnePointLearner(), shared_key=key)
         answers = model.fit(X, y).predict(np.array([[0.0], [1.0]]))
         # an answer 0 costs 0.98 of a point, 1 costs 0.02, OPT is 0.5
         bad += np.mean(np.where(answers == 0, 0.98, 0.02)) > 0.5 + made.alpha

@@ -30,24 +30,9 @@ def certify_choice(
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
 
-    Parameters
-    ----------
-    task : str
-        What the promise is about.
-    key : SharedKey
-        The shared key.
-    X, codes : container of rows, ndarray
-        The sample.
-    bounds : dict
-        What every run must share: ``learner``, ``hypotheses`` or ``candidates``.
-    pool : container of rows, optional
-        Unlabelled rows that every run must share.
-    names : sequence of str, optional
-        Names of the columns of an array that was a frame, in its order.
-    failed : tuple of str
-        Conditions that the sample refutes.
-    **inputs
-        The items that all runs of the promise share.
+    Every run must share ``bounds`` (``learner``, ``hypotheses`` or ``candidates``), the unlabelled
+    rows ``pool`` and the ``inputs`` of the promise. ``names`` are the columns of an array that was
+    a frame, ``failed`` the conditions that the sample refutes.
     """
     digests: dict[str, Any] = {name: bound.digest for name, bound in bounds.items()}
     if "learner" in digests:
@@ -78,16 +63,7 @@ def _points_if_read(
 
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
-    """Bind named models by their state; what cannot be read, by its answers to synthetic rows.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> low, high = (lambda X: X[:, 0] > 0.5), (lambda X: X[:, 0] > 0.7)
-    >>> X = np.zeros((3, 1))
-    >>> bind_candidates({"a": low}, X).digest == bind_candidates({"a": high}, X).digest
-    False
-    """
+    """Bind named models by their state; what cannot be read, by its answers to synthetic rows."""
     bounds = {name: _bind_model(model, X) for name, model in candidates.items()}
     return Bound(
         bind({name: bound.digest for name, bound in bounds.items()}).digest,
@@ -112,12 +88,6 @@ def _bind_model(model: Any, X: Any) -> Bound:
 
 
 def pool_digest(pool: Any) -> str:
-    """Digest of the points of a shared pool, whatever their order.
-
-    Examples
-    --------
-    >>> pool_digest([[1.0], [2.0]]) == pool_digest([[2.0], [1.0]])
-    True
-    """
+    """Digest of the points of a shared pool, whatever their order."""
     hashes = np.sort(SharedKey("replearn shared pool").hashes(as_points(pool)))
     return bind(hashes).digest

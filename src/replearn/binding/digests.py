@@ -41,34 +41,18 @@ _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "
 
 @dataclass
 class Bound:
-    """What is known of an object: its digest, and what could not be put into one.
+    """What is known of an object: its digest, and what could not be put into one."""
 
-    Parameters
-    ----------
-    digest : str
-        Sixteen hexadecimal digits.
-    versions : dict
-        Versions of the packages that its parts come from.
-    unbound : tuple of str
-        Parts without a digest, in words.
-    fitted : tuple of str
-        Names of fitted parts that nobody called trusted.
-    own : bool
-        Whether some code comes from no package with a version.
-    """
-
-    digest: str = ""
-    versions: dict[str, str] = field(default_factory=dict)
-    unbound: tuple[str, ...] = ()
-    fitted: tuple[str, ...] = ()
-    own: bool = False
+    digest: str = ""  # sixteen hexadecimal digits
+    versions: dict[str, str] = field(default_factory=dict)  # of the packages of its parts
+    unbound: tuple[str, ...] = ()  # parts without a digest, in words
+    fitted: tuple[str, ...] = ()  # names of fitted parts that nobody called trusted
+    own: bool = False  # whether some code comes from no package with a version
 
 
 def bind(value: Any) -> Bound:
     """Bind any object.
 
-    Examples
-    --------
     >>> bind({"b": 1, "a": {2, 3}}).digest == bind({"a": {3, 2}, "b": 1}).digest
     True
     >>> bind(lambda x: x > 0.5).digest == bind(lambda x: x > 0.7).digest
@@ -257,25 +241,12 @@ _METHODS: tuple[tuple[Any, Callable[[_Walk, Any], bytes]], ...] = (
 
 
 def is_trusted(value: Any) -> bool:
-    """Whether a part was called trusted: fitted outside the sample.
-
-    Examples
-    --------
-    >>> is_trusted(3)
-    False
-    """
+    """Whether a part was called trusted: fitted outside the sample."""
     return getattr(type(value), "fitted_outside_the_sample", False)
 
 
 def is_fitted(estimator: Any) -> bool:
-    """Whether an estimator carries attributes that only a fit leaves, and no clone has.
-
-    Examples
-    --------
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> is_fitted(GaussianNB()), is_fitted(GaussianNB().fit([[0.0], [1.0]], [0, 1]))
-    (False, True)
-    """
+    """Whether an estimator carries attributes that only a fit leaves, and no clone has."""
     left = {n for n in getattr(estimator, "__dict__", {}) if n.endswith("_") and n[0] != "_"}
     return bool(left) and not left <= set(vars(sklearn.base.clone(estimator)))
 

@@ -17,8 +17,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -106,8 +105,6 @@ def trusted(estimator: Any) -> TrustedEstimator:
 def bind_learner(base: Any) -> Bound:
     """Bind a base learner as its blocks will see it, and refuse fitted parts.
 
-    Examples
-    --------
     >>> from sklearn.linear_model import LogisticRegression
     >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
     >>> one.digest == two.digest
@@ -152,18 +149,13 @@ def block_condition(
     bound: Bound,
 ) -> tuple[str, ...]:
     """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
-    again = {
-        place: partial(_rows_of_block, X, codes, blocks[place], keys[place])
-        for place in blocks_to_check(keys[0], len(blocks), bound)
-    }
+
+    def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
+        return take_rows(X, blocks[place]), codes[blocks[place]], keys[place]
+
+    places = blocks_to_check(keys[0], len(blocks), bound)
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    return refit_condition(base, again, models, names, bound, probes)
-
-
-def _rows_of_block(
-    X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp], key: SharedKey
-) -> tuple[Any, NDArray[np.intp], SharedKey]:
-    return take_rows(X, rows), codes[rows], key
+    return refit_condition(base, places, load, models, names, bound, probes)
 
 
 def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
@@ -182,7 +174,8 @@ def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[i
 
 def refit_condition(
     base: Any,
-    blocks: Mapping[int, Callable[[], tuple[Any, NDArray[np.intp], SharedKey]]],
+    places: Sequence[int],
+    load: Callable[[int], tuple[Any, NDArray[np.intp], SharedKey]],
     models: Sequence[Any],
     names: Sequence[str],
     bound: Bound,
@@ -190,17 +183,17 @@ def refit_condition(
 ) -> tuple[str, ...]:
     """Fit some blocks again and say if other answers come out.
 
-    ``blocks`` returns the rows, the codes and the key of a block when it is asked.
+    ``load`` returns the rows, the codes and the key of a block.
     """
-    for place, load in blocks.items():
-        X, codes, key = load()
+    for place in places:
+        X, codes, key = load(place)
         if not _same_model(models[place], _fit_again(base, X, codes, key), probes):
             return (_sentence(names[place], "on the same rows"),)
     here = os.environ.get(SWITCH, "").lower() == "here"
-    if not blocks or here or bound.digest in _KNOWN or not may_have_state(bound):
+    if not places or here or bound.digest in _KNOWN or not may_have_state(bound):
         return ()
-    place, load = next(iter(blocks.items()))
-    X, codes, key = load()
+    place = places[0]
+    X, codes, key = load(place)
     job = Block(X, codes, keyed_seeds(random_state_names(base), key), names[place])
     if not _alike(answers_of(models[place], probes), answers_elsewhere(base, job, probes)):
         return (_sentence(names[place], "on the same rows in a fresh process"),)
@@ -209,12 +202,7 @@ def refit_condition(
 
 
 def may_have_state(bound: Bound) -> bool:
-    """Whether some code of a learner comes from elsewhere than from packages without state.
-
-    >>> from sklearn.naive_bayes import GaussianNB
-    >>> may_have_state(bind(GaussianNB())), may_have_state(Bound(versions={"boost": "1.0"}))
-    (False, True)
-    """
+    """Whether some code of a learner comes from elsewhere than from packages without state."""
     return bound.own or not WITHOUT_STATE.issuperset(bound.versions)
 
 

@@ -8,7 +8,8 @@ is asked about in words, and found by a probe (`replearn.learners.encode_probe`)
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -35,25 +36,17 @@ MOST_ORTHOGONAL = 4
 NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
 
+_SINGLE_MARKS = ("a StandardScaler(with_mean=False)", "a QuantileTransformer", IMPUTER)
+"""Marks that one column shows, in the order in which they are told."""
+
 
 def sample_conditions(X: Any) -> tuple[str, ...]:
-    """Return what the features refute, and warn about it.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> sample_conditions(np.random.default_rng(0).normal(size=(100, 2)))
-    ()
-    """
+    """Return what the features refute, and warn about it."""
     return say_conditions(preprocessing_mark(X), row_number_column(X))
 
 
 def say_conditions(mark: str | None, numbered: Any) -> tuple[str, ...]:
-    """Say in words that a mark was found or a column numbers the rows, and warn about it.
-
-    >>> say_conditions(None, None)
-    ()
-    """
+    """Say in words that a mark was found or a column numbers the rows, and warn about it."""
     failed = []
     if mark:
         failed.append(mark)
@@ -75,12 +68,6 @@ def say_conditions(mark: str | None, numbered: Any) -> tuple[str, ...]:
 def preprocessing_mark(X: Any) -> str | None:
     """Say in words if the features carry the mark of a transformer fitted on these very rows.
 
-    Such a transformer moves every point a little at each retraining, so that each point gets a new
-    threshold: the promise is lost. It belongs inside the base estimator.
-
-    Examples
-    --------
-    >>> import numpy as np
     >>> X = np.random.default_rng(0).normal(3, 2, (100, 2))
     >>> preprocessing_mark(X), preprocessing_mark((X - X.mean(axis=0)) / X.std(axis=0))
     (None, 'X looks as if a StandardScaler had been fitted on it before')
@@ -96,73 +83,66 @@ def say_mark(mark: str | None) -> str | None:
 
 def _mark(X: Any) -> str | None:
     """Name the transformer whose mark the columns carry, if any."""
-    known = [pair for pair in float_columns(X) if len(pair[0]) >= FEWEST_ROWS]
-    columns = [column for column, _ in known]
-    suspects = [column for column, total in known if _is_centred(column, total)]
-    long = [column for column in suspects if column.dtype == np.float64]
-    # One column of doubles is proof enough; short floats only if all agree, and so for the others.
-    if any(_has_unit_spread(column) for column in long if _moves(column)):
-        return "a StandardScaler"
-    moving = [column for column in suspects if _moves(column)]
-    if moving and len(suspects) == len(columns):
-        if all(_has_unit_spread(column) for column in moving):
-            return "a StandardScaler"
-        if not any(is_whole(column) for column in moving):  # a balanced design is centred too
-            return "PCA, or another transformer that centres columns,"
-    for name, fits in _RANGES.items():
-        if _all_fit(columns, fits):
-            return name
-    return _other_mark([column for column in columns if column.dtype == np.float64])
-
-
-def _other_mark(columns: list[Column]) -> str | None:
-    """Name a transformer that leaves neither a mean of zero nor a known range."""
-    found, suspects = set(), []
-    for column in columns:
+    known = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= FEWEST_ROWS]
+    found = mark_of_means(known, [column for column in known if column.may_be_centred])
+    if found is not None:
+        return found
+    if all(map(_has_unit_quartiles, known)) and any(not column.whole for column in known):
+        return "a RobustScaler"
+    long = [column.cells for column in known if is_long(column)]
+    single, suspects = set(), []
+    for cells in long:
         # Several passes over each column: with its cells side by side they cost a fifth; all
         # columns at once would take as much memory as the table.
-        cells = np.ascontiguousarray(column)
-        found.update(_marks_of(cells))
-        if min(_at_ends(cells[: 8 * FIRST_ROWS])) > 1:  # this clears nearly every column
-            suspects.append(column)
-    for name in _SINGLE_MARKS:
-        if name in found:
-            return name
-    if _were_cut(suspects):
-        return CUT
-    if _are_orthogonal(columns[:MOST_ORTHOGONAL]):
-        return ORTHOGONAL
-    return None
+        close = np.ascontiguousarray(cells)
+        single.update(single_marks(_Cells(close, float(close.sum())), close))
+        if min(_at_ends(close[: 8 * FIRST_ROWS])) > 1:  # this clears nearly every column
+            suspects.append(cells)
+    ends = [_at_ends(cells) for cells in suspects if not repeats_inside(cells)]
+    return other_mark(single, ends, lambda: _are_orthogonal(long[:MOST_ORTHOGONAL]))
 
 
-def _marks_of(column: Column) -> list[str]:
-    """Name the transformers whose mark a single column carries, in the order of being told."""
-    mean = float(column.sum()) / len(column)
-    fits = _was_scaled(column, mean), _has_normal_ends(column), has_imputed_mean(column, mean)
-    return [name for name, is_there in zip(_SINGLE_MARKS, fits, strict=True) if is_there]
+class _Cells:
+    """A column in memory: what is asked of it is computed when it is asked."""
 
+    def __init__(self, cells: Column, total: float) -> None:
+        self.cells, self.dtype, self.mean = cells, cells.dtype, total / len(cells)
 
-def _was_scaled(column: Column, mean: float) -> bool:
-    # The sum of squares clears nearly every column in one pass.
-    spread = _product(column, column) / len(column) - mean**2
-    if not abs(spread - 1) <= ROUGH or _has_few_decimals(column):
-        return False
-    return _has_unit_spread(column) and _moves(column)
+    @property
+    def may_be_centred(self) -> bool:
+        # The first rows tell the scale well enough to clear nearly every column by its sum.
+        scale = np.abs(self.cells[:FIRST_ROWS]).max()
+        return bool(abs(self.mean) <= 1e3 * tolerance_of(self) * scale)
 
+    @cached_property
+    def std(self) -> float:
+        return float(self.cells.std(dtype=np.float64))
 
-def _has_few_decimals(column: Column) -> bool:
-    """Whether the numbers look recorded, not computed: their spread may be 1 by chance."""
-    first = column[:FIRST_ROWS]
-    return bool((np.round(first, 6) == first).mean() > 0.5)
+    @property
+    def rough_variance(self) -> float:  # in one pass
+        return _product(self.cells, self.cells) / len(self.cells) - self.mean**2
 
+    @cached_property
+    def low(self) -> Any:
+        return self.cells.min()
 
-def _were_cut(columns: list[Column]) -> bool:
-    """Whether the ends of columns are repeated as if they were the sample's own quantiles.
+    @cached_property
+    def high(self) -> Any:
+        return self.cells.max()
 
-    Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
-    elsewhere leave counts of chance. One column proves nothing: two certificates show it.
-    """
-    return were_cut([_at_ends(column) for column in columns if not repeats_inside(column)])
+    @cached_property
+    def moves(self) -> bool:
+        ends = (self.cells == self.low) | (self.cells == self.high)
+        return bool(self.low < self.high) and not bool(ends.all())
+
+    @cached_property
+    def whole(self) -> bool:
+        return is_whole(self.cells)
+
+    @property
+    def few_decimals(self) -> bool:
+        first = self.cells[:FIRST_ROWS]
+        return bool((np.round(first, 6) == first).mean() > 0.5)
 
 
 def _at_ends(column: Column) -> tuple[int, int]:
@@ -174,17 +154,12 @@ def _product(one: Column, two: Column) -> float:
     return float(np.einsum("i,i->", one, two))  # without the threads of a matrix library
 
 
-def _has_normal_ends(column: Column) -> bool:
-    """Whether a column is cut where scikit-learn cuts normal scores."""
-    return bool(abs(column.max() - NORMAL_END) + abs(column.min() + NORMAL_END) <= ROUGH)
-
-
-_SINGLE_MARKS = (
-    "a StandardScaler(with_mean=False)",
-    "a QuantileTransformer",
-    IMPUTER,
-)
-"""Marks that one column shows, in the order in which they are told."""
+def _has_unit_quartiles(column: _Cells) -> bool:
+    cells, tolerance, half = column.cells, tolerance_of(column), (len(column.cells) + 1) // 2
+    if max(np.count_nonzero(cells < -tolerance), np.count_nonzero(cells > tolerance)) > half:
+        return False  # the median is not zero, and quartiles take long
+    first, middle, third = np.percentile(cells, (25, 50, 75))
+    return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
 
 
 def _are_orthogonal(columns: list[Column]) -> bool:
@@ -199,11 +174,6 @@ def _are_orthogonal(columns: list[Column]) -> bool:
     if not filled.all() or any(map(is_whole, columns)):
         return False  # indicators of disjoint groups are orthogonal too
     return products_vanish(matrix.T @ matrix)
-
-
-def _all_fit(columns: list[Column], fits: Any) -> bool:
-    """Whether all columns fit, and one of them is more than a code in whole numbers."""
-    return all(fits(column) for column in columns) and any(not is_whole(c) for c in columns)
 
 
 def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
@@ -239,85 +209,103 @@ def _as_floats(column: Any) -> Column | None:
     return np.asarray(column.to_numpy(), dtype=name)
 
 
-def tolerance_of(dtype: np.dtype[Any]) -> float:
+# -- the marks themselves; a column is `_Cells`, or `Moments` of the pieces of a file --------------
+def mark_of_means(known: Sequence[Any], near_zero: Sequence[Any]) -> str | None:
+    """Name a transformer that shows in means, spreads and ends; other means are far from zero."""
+    suspects = [column for column in near_zero if _is_centred(column)]
+    moving = [column for column in suspects if column.moves]
+    # One column of doubles is proof enough; short floats only if all agree, and so for the others.
+    if any(_has_unit_spread(column) for column in moving if is_long(column)):
+        return "a StandardScaler"
+    if moving and len(suspects) == len(known):
+        if all(map(_has_unit_spread, moving)):
+            return "a StandardScaler"
+        if not any(column.whole for column in moving):  # a balanced design is centred too
+            return "PCA, or another transformer that centres columns,"
+    for name, fits in (("a MinMaxScaler", _has_unit_range), ("a MaxAbsScaler", _has_unit_size)):
+        # one of them is more than a code in whole numbers
+        if all(map(fits, known)) and any(not column.whole for column in known):
+            return name
+    return None
+
+
+def single_marks(column: Any, cells: Column) -> set[str]:
+    """Name the transformers whose mark one column of doubles shows; ``cells`` are some of it."""
+    mean_is_there = has_imputed_mean(cells, column.mean)
+    fits = _was_scaled(column), _has_normal_ends(column), mean_is_there
+    return {name for name, is_there in zip(_SINGLE_MARKS, fits, strict=True) if is_there}
+
+
+def other_mark(
+    single: set[str], ends: list[tuple[int, int]], are_orthogonal: Callable[[], bool]
+) -> str | None:
+    """Name a transformer by the marks of single columns, by repeated ends, or by products."""
+    for name in _SINGLE_MARKS:
+        if name in single:
+            return name
+    if were_cut(ends):
+        return CUT
+    return ORTHOGONAL if are_orthogonal() else None
+
+
+def is_long(column: Any) -> bool:
+    """Whether a column holds doubles."""
+    return bool(np.dtype(column.dtype) == np.float64)
+
+
+def tolerance_of(column: Any) -> float:
     """How exact a mark has to be in numbers of this kind."""
-    return TOLERANCE if dtype == np.float64 else _SHORT_FLOAT_TOLERANCE
+    return TOLERANCE if is_long(column) else _SHORT_FLOAT_TOLERANCE
 
 
-def _tolerance(column: Column) -> float:
-    return tolerance_of(column.dtype)
+def _is_centred(column: Any) -> bool:
+    return bool(abs(column.mean) <= tolerance_of(column) * column.std)
 
 
-def _is_centred(column: Column, total: float) -> bool:
-    # The first rows tell the scale well enough to clear nearly every column by its sum.
-    mean, tolerance = abs(total) / len(column), _tolerance(column)
-    if not mean <= 1e3 * tolerance * np.abs(column[:FIRST_ROWS]).max():
+def _has_unit_spread(column: Any) -> bool:
+    return bool(abs(column.std - 1) <= tolerance_of(column))
+
+
+def _has_unit_range(column: Any) -> bool:
+    unit = column.low == 0 and abs(column.high - 1) <= tolerance_of(column)
+    return bool(column.low == column.high or unit)
+
+
+def _has_unit_size(column: Any) -> bool:
+    size = max(-column.low, column.high)
+    return bool(column.low == column.high or abs(size - 1) <= tolerance_of(column))
+
+
+def _was_scaled(column: Any) -> bool:
+    """Whether the spread is one; numbers that look recorded, not computed, have it by chance."""
+    if not abs(column.rough_variance - 1) <= ROUGH or column.few_decimals:
         return False
-    return bool(mean <= tolerance * column.std(dtype=np.float64))
+    return _has_unit_spread(column) and bool(column.moves)
 
 
-def _has_unit_spread(column: Column) -> bool:
-    return bool(abs(column.std(dtype=np.float64) - 1) <= _tolerance(column))
+def _has_normal_ends(column: Any) -> bool:
+    """Whether a column is cut where scikit-learn cuts normal scores."""
+    return bool(abs(column.high - NORMAL_END) + abs(column.low + NORMAL_END) <= ROUGH)
 
 
-def _moves(column: Column) -> bool:
-    """Whether a column has more than two values: indicators prove nothing."""
-    low, high = column.min(), column.max()
-    return bool(low < high) and not bool(((column == low) | (column == high)).all())
-
-
-def _has_unit_range(column: Column) -> bool:
-    low, high = column.min(), column.max()
-    return bool(low == high or (low == 0 and abs(high - 1) <= _tolerance(column)))
-
-
-def _has_unit_size(column: Column) -> bool:
-    low, high = column.min(), column.max()
-    return bool(low == high or abs(max(-low, high) - 1) <= _tolerance(column))
-
-
-def _has_unit_quartiles(column: Column) -> bool:
-    tolerance, half = _tolerance(column), (len(column) + 1) // 2
-    if max(np.count_nonzero(column < -tolerance), np.count_nonzero(column > tolerance)) > half:
-        return False  # the median is not zero, and quartiles take long
-    first, middle, third = np.percentile(column, (25, 50, 75))
-    return bool(abs(middle) <= tolerance and abs(third - first - 1) <= tolerance)
-
-
-_RANGES = {
-    "a MinMaxScaler": _has_unit_range,
-    "a MaxAbsScaler": _has_unit_size,
-    "a RobustScaler": _has_unit_quartiles,
-}
-
-
-# -- what pieces of a file and some of its rows show as well --------------------------------------
 def were_cut(ends: list[tuple[int, int]]) -> bool:
-    """Whether equally many cells stand at both ends of several columns.
+    """Whether the ends of columns are repeated as if they were the sample's own quantiles.
 
-    >>> were_cut([(50, 50), (50, 51)]), were_cut([(50, 50), (40, 51)]), were_cut([(50, 50)])
-    (True, False, False)
+    Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
+    elsewhere leave counts of chance. One column proves nothing: two certificates show it.
     """
     counts = [count for pair in ends for count in pair if min(pair) >= FEWEST_CUT]
     return len(counts) > 2 and max(counts) - min(counts) <= 1
 
 
 def repeats_inside(column: Column) -> bool:
-    """Whether many of the first cells between the ends are equal to others of them.
-
-    >>> repeats_inside(np.arange(9.0)), repeats_inside(np.arange(9.0) // 3)
-    (False, True)
-    """
+    """Whether many of the first cells between the ends are equal to others of them."""
     inner = column[(column > column.min()) & (column < column.max())][: 8 * FIRST_ROWS]
     return len(inner) == 0 or len(np.unique(inner)) < 0.9 * len(inner)
 
 
 def has_imputed_mean(column: Column, mean: float) -> bool:
-    """Whether several cells are the mean of the column, and the mean is no round number.
-
-    >>> has_imputed_mean(np.append(np.sqrt(np.arange(30.0)), np.full(3, np.sqrt(8))), np.sqrt(8))
-    True
-    """
+    """Whether several cells are the mean of the column, and the mean is no round number."""
     tolerance = TOLERANCE * max(1.0, abs(mean))
     if abs(mean - round(mean, 6)) <= tolerance or is_whole(column[:FIRST_ROWS]):
         return False
@@ -327,11 +315,7 @@ def has_imputed_mean(column: Column, mean: float) -> bool:
 
 
 def products_vanish(products: NDArray[np.float64]) -> bool:
-    """Whether the products of different columns are zero to within rounding.
-
-    >>> products_vanish(np.eye(2)), products_vanish(np.ones((2, 2)))
-    (True, False)
-    """
+    """Whether the products of different columns are zero to within rounding."""
     scale = np.sqrt(np.outer(np.diag(products), np.diag(products)))
     rest = np.abs(products - np.diag(np.diag(products)))
     return bool((rest <= TOLERANCE * scale).all())

@@ -34,10 +34,6 @@ def refuted_point_mass(
     """Say in words that equal rows of the sample refute the assumed bound; None if they do not.
 
     With groups the first row of each group counts: the others may depend on it.
-
-    >>> from replearn.randomness import as_points
-    >>> print(refuted_point_mass(as_points(np.arange(3000) % 4), 0.0).split(",")[0])
-    max_point_mass = 0 is refuted: 1123500 pairs of the 3000 rows are equal
     """
     if groups is not None:
         points = points.take(np.unique(groups, return_index=True)[1])
@@ -46,10 +42,7 @@ def refuted_point_mass(
 
 
 def refuted_by_pairs(n: int, equal: int, assumed: float) -> str | None:
-    """Say in words that so many equal pairs of n rows refute the assumed bound.
-
-    >>> refuted_by_pairs(3000, 0, 0.0)
-    """
+    """Say in words that so many equal pairs of n rows refute the assumed bound."""
     # theorem: collisions
     lower, upper = point_mass_limits(n, equal, DELTA)
     if lower <= assumed:
@@ -62,11 +55,7 @@ def refuted_by_pairs(n: int, equal: int, assumed: float) -> str | None:
 
 
 def has_distinct_column(X: Any) -> bool:
-    """Whether one of the first columns tells all rows apart: a sort is cheaper than a hash.
-
-    >>> has_distinct_column(np.array([[1.0, 5.0], [1.0, 6.0]])), has_distinct_column(np.eye(3))
-    (True, False)
-    """
+    """Whether one of the first columns tells all rows apart: a sort is cheaper than a hash."""
     if not isinstance(X, np.ndarray) or X.ndim != 2 or X.dtype.kind != "f":
         return False
     columns = (np.sort(column) for column in X.T[:_FIRST_COLUMNS])

@@ -47,29 +47,9 @@ def describe_points(
 ) -> dict[str, Any]:
     """Describe the points of a sample, as fields of an `Identity`.
 
-    Parameters
-    ----------
-    X : container of rows
-        The sample.
-    codes : ndarray of intp
-        Labels as codes.
-    rows : ndarray of intp
-        Rows in a keyed order, of which the first are looked at: the description then does not
-        depend on the order of the file.
-    base : estimator, optional
-        The base learner: one that takes columns by name does not depend on their order.
-    decimals : int, optional
-        Rounding of the encoding.
-    groups : ndarray, optional
-        Groups of the rows: one row of each is looked at, since only groups are independent.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> X = np.arange(1000.0)[:, None]
-    >>> schema = describe_points(X, np.arange(1000) % 2, rows=np.arange(1000))["schema"]
-    >>> schema["columns"], schema["rows"], schema["sketch"][0]["all"]["quantiles"][7]
-    (None, 1000, 499.0)
+    Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
+    the order of the file. Of ``groups`` one row each is, since only groups are independent. A base
+    learner that takes columns by name does not depend on their order.
     """
     names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
     by_position = list(names) == list(range(len(names))) or names == (None,)
@@ -118,8 +98,6 @@ def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
 def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
     """Digest of a few synthetic points with these columns: equal where points are encoded alike.
 
-    Examples
-    --------
     >>> probe_digest(("age", "sex"), None) == probe_digest(("sex", "age"), None)
     False
     """
@@ -138,8 +116,6 @@ def _probe_digest(names: tuple[str, ...], decimals: int | None) -> str:
 def takes_columns_by_name(base: Any) -> bool:
     """Whether a learner finds every column by its name, so that their order does not matter.
 
-    Examples
-    --------
     >>> takes_columns_by_name(ColumnTransformer([("kept", "passthrough", ["age", "sex"])]))
     True
     """
@@ -227,13 +203,7 @@ def _is_number(column: Any) -> bool:
 
 
 def row_number_column(X: Any) -> Any:
-    """Return the name or place of a column that numbers the rows; None if there is none.
-
-    Examples
-    --------
-    >>> row_number_column(np.column_stack([np.zeros(100), np.arange(100)[::-1]]))
-    1
-    """
+    """Return the name or place of a column that numbers the rows; None if there is none."""
     if hasattr(X, "columns"):
         named = ((name, X[name]) for name in X.columns)
         columns = ((name, column) for name, column in named if _is_numeric(column))

@@ -38,17 +38,10 @@ _UNITS = {DAYS: 86_400 * 10**9, "whole hours": 3_600 * 10**9, "whole seconds": 1
 def sketch_columns(
     words: NDArray[np.uint64], kinds: NDArray[np.uint8], second: NDArray[np.bool_] | None
 ) -> list[dict[str, Any]]:
-    """Sketch every column of a table.
+    """Sketch every column of a table, and the rows of the second class by themselves as well.
 
-    Parameters
-    ----------
-    words, kinds : ndarray of shape (n_columns, n)
-        Encoded cells, one row for each column; the words are used up.
-    second : ndarray of bool of shape (n,), optional
-        Rows of the second class, which are sketched by themselves as well.
+    Cells are encoded, one row for each column; the words are used up.
 
-    Examples
-    --------
     >>> words = np.arange(1000.0).view(np.uint64)[np.newaxis]
     >>> sketch = sketch_columns(words, np.zeros((1, 1000), dtype=np.uint8), None)[0]
     >>> sketch["kinds"], sketch["all"]["quantiles"][7], sketch["steps"]["numbers of 0 decimals"]

@@ -41,12 +41,7 @@ class BlockNeed(NamedTuple):
 
 
 def rows_needed(base: Any) -> BlockNeed | None:
-    """Return what a base learner needs; None if its parameters say nothing about it.
-
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> rows_needed(HistGradientBoostingClassifier())[:2]
-    (40, 80)
-    """
+    """Return what a base learner needs; None if its parameters say nothing about it."""
     learner, share = _innermost(base)
     params = _params(learner)
     neighbors = params.get("n_neighbors")
@@ -105,8 +100,6 @@ def _params(learner: Any) -> dict[str, Any]:
     except Exception:  # not a scikit-learn estimator: nothing is known
         return {}
 
-
-"""Frames of these packages are not where the user can change anything."""
 
 PROBES = 256
 """Training rows that models are asked about."""

@@ -141,7 +141,7 @@ def fit_blocks(
     estimator = clone(estimator)  # without what an earlier fit may have left in it
     # Checkpoints are told apart by rows and labels alone: with more than these there are none.
     y, store = np.asarray(y), None if params else active_store()
-    shelf = None if store is None else store.open(estimator, X, y, blocks, keys)
+    shelf = None if store is None else store(estimator, X, y, blocks, keys)
     done = {} if shelf is None else shelf.done()
     parts = zip(range(len(blocks)), blocks, keys, names, strict=True)
     left = [part for part in parts if part[0] not in done]

@@ -5,15 +5,10 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import ContextVar
 from typing import Any, Protocol, TextIO, TypeVar
-
-import numpy as np
-from numpy.typing import NDArray
-
-from replearn.randomness import SharedKey
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -161,22 +156,12 @@ class Shelf(Protocol):
         """Return a function that keeps a block's model; it may be called in a worker process."""
 
 
-class BlockStore(Protocol):
-    """A place for finished blocks; one fit may train blocks more than once."""
+BlockStore = Callable[..., Shelf]
+"""A place for finished blocks: from (estimator, X, y, blocks, keys) to the shelf of this training.
 
-    def open(
-        self,
-        estimator: Any,
-        X: Any,
-        y: NDArray[Any],
-        blocks: Sequence[NDArray[np.intp]],
-        keys: Sequence[SharedKey],
-    ) -> Shelf:
-        """Return the shelf of this training: the same one for the same training, whenever it comes.
-
-        Raises if the store belongs to another fit.
-        """
-
+It is the same shelf for the same training, whenever it comes: one fit may train blocks more than
+once. A store that belongs to another fit raises.
+"""
 
 _ACTIVE: ContextVar[BlockStore | None] = ContextVar("replearn_block_store", default=None)
 
@@ -219,8 +204,6 @@ def check_clock() -> None:
 def stop_after(deadline: float | None) -> Iterator[None]:
     """End fits inside after a time of the clock `now`; None: never.
 
-    Examples
-    --------
     >>> with stop_after(now() - 1):
     ...     check_clock()
     Traceback (most recent call last):
@@ -229,18 +212,14 @@ def stop_after(deadline: float | None) -> Iterator[None]:
     """
     token = _DEADLINE.set(deadline)
     try:
-        with block_store(None if deadline is None else _Watch()):
+        with block_store(None if deadline is None else lambda *_: _Watch()):
             yield
     finally:
         _DEADLINE.reset(token)
 
 
 class _Watch:
-    """A store of blocks that keeps nothing and looks at the clock after each block."""
-
-    def open(self, *_: Any) -> _Watch:
-        """Begin a fit."""
-        return self
+    """A shelf that keeps nothing; the clock is looked at after each block."""
 
     def done(self) -> dict[int, Any]:
         """Return no finished blocks."""
@@ -248,12 +227,10 @@ class _Watch:
 
     def keeper(self, number: int) -> Callable[[Any], None]:
         """Return what is called after a block."""
-        del number
         return _look
 
 
 def _look(model: Any) -> None:
-    del model
     check_clock()
 
 

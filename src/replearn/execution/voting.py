@@ -159,10 +159,8 @@ class Panel:
 
         Parameters
         ----------
-        X : array-like, frame or sparse matrix of shape (n, d)
-            The points.
-        n_jobs : int, optional
-            Number of joblib workers (threads, unless a back end is configured).
+        X, n_jobs
+            As for `vote_counts`.
 
         Returns
         -------

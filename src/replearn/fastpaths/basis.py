@@ -95,8 +95,6 @@ Places = dict[Any, int]
 class Basis:
     """The terms that some models share, each once; ``names`` are for tables without names.
 
-    Examples
-    --------
     >>> age = Channel(0, "numbers")
     >>> basis = Basis([Term(age, Of.NUMBER), Term(age, Of.MISSING)])
     >>> basis.matrix(np.array([[30.0], [np.nan]]))

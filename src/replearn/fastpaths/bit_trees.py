@@ -26,15 +26,6 @@ class BitTrees:
     """The trees of one boosting whose `node_tables` are accepted by `is_expected`.
 
     ``points`` are the sorted split points of each feature, the model's among them.
-
-    Examples
-    --------
-    >>> from sklearn.ensemble import HistGradientBoostingClassifier
-    >>> X, y = np.arange(80.0)[:, np.newaxis], np.arange(80) // 40
-    >>> model = HistGradientBoostingClassifier(max_iter=1, max_leaf_nodes=2).fit(X, y)
-    >>> scores = BitTrees(model, [np.array([39.5])]).raw_scores(np.array([[0, 1]]))
-    >>> bool((scores[:, 0] == model.decision_function([[0.0], [79.0]])).all())
-    True
     """
 
     def __init__(self, model: Any, points: list[NDArray[np.float64]]) -> None:

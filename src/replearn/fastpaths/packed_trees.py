@@ -50,15 +50,6 @@ class PackedTrees:
     """Trees that are walked together.
 
     ``offsets`` says for each tree where its first feature stands among those of all.
-
-    Examples
-    --------
-    >>> from sklearn.tree import DecisionTreeClassifier
-    >>> X = np.arange(4.0)[:, np.newaxis]
-    >>> tree = DecisionTreeClassifier().fit(X, [0, 0, 1, 1]).tree_
-    >>> packed = PackedTrees([nodes_of_tree(tree), nodes_of_tree(tree)], [0, 0])
-    >>> packed.leaves(X.T.astype(np.float32)).tolist()
-    [[1, 1, 2, 2], [4, 4, 5, 5]]
     """
 
     def __init__(self, trees: Sequence[Nodes], offsets: Sequence[int]) -> None:
@@ -100,8 +91,6 @@ def count_votes(
 ) -> None:
     """Add votes to ``counts[row, partition, class]``; ``codes`` has a row for each voter.
 
-    Examples
-    --------
     >>> counts = np.zeros((2, 1, 2), dtype=np.int32)
     >>> count_votes(np.array([[0, 1], [1, 1]]), np.array([0, 0]), counts)
     >>> counts[:, 0].tolist()

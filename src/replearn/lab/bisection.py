@@ -1,9 +1,9 @@
-"""Bisection on a measured frequency: how many rows until fitted learners reach a target.
+"""Bisection on what is measured: how many rows until a target is reached.
 
-Every size that is tried is measured by pairs (or single runs) of its own. The bisection decides
-where to measure next; the answer uses all sizes near the crossing at once: a straight line through
-their logarithms, weighted by their standard errors, so a wrong turn at a noisy size does little
-harm, and the answer has a standard error.
+For fitted learners every size that is tried is measured by pairs (or single runs) of its own. The
+bisection decides where to measure next; the answer uses all sizes near the crossing at once: a
+straight line through their logarithms, weighted by their standard errors, so a wrong turn at a
+noisy size does little harm, and the answer has a standard error.
 """
 
 from __future__ import annotations
@@ -11,80 +11,68 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
-STEPS = 4
 _NEAR = 4.0  # sizes within this factor of the last one enter the line
-
-_MOST = 10**4
 
 
 @dataclass(frozen=True)
 class Crossing:
-    """Where a measured frequency falls to a target.
+    """Where a measured frequency falls to a target."""
 
-    Parameters
-    ----------
-    size : float
-        The size, between those that were tried.
-    error : float
-        Standard error of its logarithm.
-    tried : list of [size, frequency, standard error]
-        What was measured.
+    size: float  # between those that were tried
+    error: float  # standard error of its logarithm
+    tried: list[list[float]]  # sizes, what was measured there, standard errors
+
+
+def bracket(is_above: Callable[[int], bool], start: int, most: int) -> tuple[int, int]:
+    """Return two sizes between which a quantity falls to its target, up to noise.
+
+    Doubles until it is there, and halves the last step on the logarithmic scale a few times.
     """
+    low = high = start
+    while is_above(high):
+        if high > most:
+            raise ValueError(f"the target was not reached with {high} rows.")
+        low, high = high, 2 * high
+    while low > 1 and not is_above(low):
+        low, high = low // 2, low
+    for _ in range(4):
+        middle = round(math.sqrt(low * high))
+        if not low < middle < high:
+            break
+        low, high = (middle, high) if is_above(middle) else (low, middle)
+    return low, high
 
-    size: float
-    error: float
-    tried: list[list[float]]
+
+def smallest_size(measured: Callable[[int], float], target: float, start: int) -> float:
+    """Return the size at which a measured quantity falls to a target, by interpolation."""
+    value = cache(measured)
+    low, high = bracket(lambda size: value(size) > target, start, 10**9)
+    below, above = value(low), value(high)
+    if below <= above or above <= 0.0 or below <= target:
+        return float(high)
+    part = math.log(below / target) / math.log(below / above)
+    return float(low * (high / low) ** min(1.0, part))
 
 
 def find_crossing(
-    measured: Callable[[int], Sequence[float]], target: float, start: int, *, steps: int = STEPS
+    measured: Callable[[int], Sequence[float]], target: float, start: int
 ) -> Crossing:
-    """Return the size at which the mean of a measurement falls to a target, by bisection.
+    """Return the size at which the mean of a measurement falls to a target.
 
-    Parameters
-    ----------
-    measured : callable of int to sequence of float
-        One number for each independent run or pair at a size; their mean falls with the size.
-    target : float
-        Where to stop.
-    start : int
-        The first size that is tried.
-    steps : int, default=4
-        Halvings (on the logarithmic scale) once the target lies between two sizes.
-
-    Returns
-    -------
-    Crossing
-
-    Examples
-    --------
-    >>> rng = np.random.default_rng(0)
-    >>> found = find_crossing(lambda n: rng.random(400) < n**-0.5, 0.1, 16)
-    >>> round(found.size), round(found.error, 2)
-    (114, 0.14)
+    ``measured`` returns one number for each independent run or pair at a size.
     """
     tried: dict[int, list[float]] = {}
 
-    def above(size: int) -> bool:
+    def is_above(size: int) -> bool:
         if size not in tried:
             tried[size] = _mean_and_error(measured(size))
         return tried[size][0] > target
 
-    low = high = start
-    while above(high):
-        if high > _MOST * start:
-            raise ValueError(f"target={target!r} was not reached with {high} rows.")
-        low, high = high, 2 * high
-    while low > 1 and not above(low):
-        low, high = low // 2, low
-    for _ in range(steps):
-        middle = round(math.sqrt(low * high))
-        if not low < middle < high:
-            break
-        low, high = (middle, high) if above(middle) else (low, middle)
+    low, high = bracket(is_above, start, 10**4 * start)
     near = {size: row for size, row in tried.items() if high / _NEAR <= size <= low * _NEAR}
     size, error = _line_at(near, target)
     # A line through noise may leave what was tried: then the bracket is all that is known.

@@ -159,11 +159,7 @@ def guaranteed_flips(
 
 
 def guaranteed_flips_exactly(n: int, biases: Floats, masses: Floats) -> Fraction:
-    """Return `guaranteed_flips` at alpha = 1, beta = 0, in rational numbers.
-
-    >>> guaranteed_flips_exactly(1, np.array([0.0]), np.array([1.0]))
-    Fraction(1, 2)
-    """
+    """Return `guaranteed_flips` at alpha = 1, beta = 0, in rational numbers."""
     shares = [(1 + Fraction(float(bias))) / 2 for bias in biases]
     weights = [Fraction(float(mass)) for mass in masses]
     total = sum(weights)

@@ -35,42 +35,21 @@ _GRID, _DYADIC, _DEPTH = 81, 2**20, 12
 
 @dataclass(frozen=True)
 class Side:
-    """Whether a rule is right on one side of the square.
+    """Whether a rule is right on one side of the square."""
 
-    Parameters
-    ----------
-    name : {"left", "right", "bottom", "top"}
-        Where one coin always shows -1 or +1.
-    certified : bool
-        Whether the chance of the right answer is at least 1 - beta along the whole side.
-    place, chance : Fraction
-        A bias of the other coin at which the chance is smallest, as far as was looked, and the
-        chance there.
-    """
-
-    name: str
-    certified: bool
-    place: Fraction
-    chance: Fraction
+    name: str  # where one coin always shows -1 or +1: one of `SIDES`
+    certified: bool  # whether the right answer has a chance of 1 - beta along the whole side
+    place: Fraction  # bias of the other coin where that chance is smallest, as far as was looked
+    chance: Fraction  # the chance there
 
 
 @dataclass(frozen=True)
 class Meeting:
-    """Two biases at which opposite answers are both likely.
-
-    Parameters
-    ----------
-    point : tuple of Fraction
-        The biases.
-    chances : tuple of Fraction
-        Probability of each of `OUTCOMES` there, exactly.
-    pair : tuple of int
-        Places of the two opposite answers in `OUTCOMES`.
-    """
+    """Two biases at which opposite answers are both likely."""
 
     point: tuple[Fraction, Fraction]
-    chances: tuple[Fraction, ...]
-    pair: tuple[int, int]
+    chances: tuple[Fraction, ...]  # of each of `OUTCOMES` there, exactly
+    pair: tuple[int, int]  # places of the two opposite answers in `OUTCOMES`
 
     @property
     def opposite(self) -> Fraction:
@@ -171,27 +150,14 @@ def rule_of_counts(rule: Callable[[int, int, int], Answer], n: int) -> TwoCoinRu
         Throws of each coin.
     """
     check_count("n", n)
-    shares = _no_shares(n)
+    shares = np.full((n + 1, n + 1, 4), Fraction(0), dtype=object)
     for i, j in product(range(n + 1), repeat=2):
-        shares[i, j, OUTCOMES.index(_checked(rule(i, j, n)))] = Fraction(1)
-    return TwoCoinRule(_name_of(rule), shares)
-
-
-def rule_of_throws(rule: Callable[[NDArray[np.intp]], Answer], n: int) -> TwoCoinRule:
-    """Return the rule that sees all throws in order, an array of shape (n, 2); n at most 8.
-
-    >>> first = rule_of_throws(lambda throws: (throws[0, 0], throws[-1, 1]), 3)
-    >>> first.meeting().opposite
-    Fraction(1, 4)
-    """
-    check_count("n", n, most=8)
-    shares = _no_shares(n)
-    sequences = [np.array(throws, dtype=np.intp) for throws in product((-1, 1), repeat=n)]
-    heads = [int((throws > 0).sum()) for throws in sequences]
-    for (one, i), (two, j) in product(zip(sequences, heads, strict=True), repeat=2):
-        answer = _checked(rule(np.column_stack([one, two])))
-        shares[i, j, OUTCOMES.index(answer)] += Fraction(1, math.comb(n, i) * math.comb(n, j))
-    return TwoCoinRule(_name_of(rule), shares)
+        answer = tuple(rule(i, j, n))
+        if answer not in OUTCOMES:
+            raise ValueError(f"a rule for two coins answers a pair of -1 or +1, got {answer!r}.")
+        shares[i, j, OUTCOMES.index(answer)] = Fraction(1)
+    name = getattr(rule, "__name__", type(rule).__name__).replace("_", " ")
+    return TwoCoinRule(name, shares)
 
 
 def smallest_value(
@@ -201,9 +167,6 @@ def smallest_value(
 
     Returns whether it is, certified by its coefficients after halving the interval often enough,
     and the place and value of the smallest value at an end of the parts.
-
-    >>> smallest_value([Fraction(1), Fraction(0), Fraction(1)], Fraction(1, 2))
-    (True, Fraction(0, 1), Fraction(1, 2))
     """
     todo = [(coefficients, Fraction(-1), Fraction(1), 0)]
     certified, worst = True, (Fraction(2), Fraction(0))
@@ -226,9 +189,6 @@ def even_point(accept: list[Fraction]) -> tuple[Fraction, Fraction]:
 
     ``accept`` holds, for each number of heads, the share of the throws that are answered +1; the
     rule must call coins that always show one face rightly.
-
-    >>> even_point([Fraction(0), Fraction(0), Fraction(1), Fraction(1)])
-    (Fraction(0, 1), Fraction(1, 2))
     """
     n = len(accept) - 1
     if not accept[0] < Fraction(1, 2) < accept[-1]:
@@ -258,21 +218,6 @@ def _halved(part: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
 def _binomial(n: int, bias: Fraction) -> list[Fraction]:
     share = (1 + bias) / 2
     return [math.comb(n, k) * share**k * (1 - share) ** (n - k) for k in range(n + 1)]
-
-
-def _no_shares(n: int) -> NDArray[Any]:
-    return np.full((n + 1, n + 1, 4), Fraction(0), dtype=object)
-
-
-def _checked(answer: Any) -> Answer:
-    found = (int(answer[0]), int(answer[1]))
-    if found not in OUTCOMES:
-        raise ValueError(f"a rule for two coins answers a pair of -1 or +1, got {answer!r}.")
-    return found
-
-
-def _name_of(rule: Any) -> str:
-    return getattr(rule, "__name__", type(rule).__name__).replace("_", " ")
 
 
 def majority(heads: int, others: int, n: int) -> Answer:

@@ -19,28 +19,11 @@ Sample = tuple[Floats, NDArray[np.intp]]
 
 @dataclass(frozen=True, eq=False)
 class PlantedCoins:
-    """Finitely many points, each labelled by a coin of its own.
+    """Finitely many points, each labelled by a coin of its own."""
 
-    Parameters
-    ----------
-    points : ndarray of shape (d, k)
-        The points, one row each.
-    biases : ndarray of shape (d,)
-        Mean of the label -1 or +1 of each point.
-    masses : ndarray of shape (d,)
-        Probability of each point.
-
-    Examples
-    --------
-    >>> coins = shattered([0.5, -0.5, 0.0])
-    >>> X, y = coins.draw(np.random.default_rng(0), 1000)
-    >>> X.shape, round(coins.excess([1, 1, 0]), 6)
-    ((1000, 1), 0.166667)
-    """
-
-    points: Floats
-    biases: Floats
-    masses: Floats
+    points: Floats  # one row each
+    biases: Floats  # mean of the label -1 or +1 of each point
+    masses: Floats  # probability of each point
 
     def draw(self, rng: np.random.Generator, n: int) -> Sample:
         """Draw n labelled rows."""
@@ -80,15 +63,7 @@ def shattered(biases: ArrayLike) -> PlantedCoins:
 
 @dataclass(frozen=True)
 class RandomBias:
-    """M_alpha: a coin whose bias is uniform in [-alpha, alpha].
-
-    Examples
-    --------
-    >>> meta = RandomBias(0.2)
-    >>> coins = meta.product(np.random.default_rng(0), 5)
-    >>> bool((abs(coins.biases) <= 0.2).all())
-    True
-    """
+    """M_alpha: a coin whose bias is uniform in [-alpha, alpha]."""
 
     alpha: float
 
@@ -99,18 +74,11 @@ class RandomBias:
         """Draw one bias, or several independent ones."""
         return rng.uniform(-self.alpha, self.alpha, size)
 
-    def product(self, rng: np.random.Generator, d: int) -> PlantedCoins:
-        """Draw from the d-fold product: a shattered set with independent coins."""
-        return shattered(self.draw(rng, d))
-
 
 def realizable_coins(signs: ArrayLike, alpha: float) -> PlantedCoins:
     """Return the realizable hard distribution: point 0 has mass 1 - 100 alpha and label -1.
 
     The other points, one for each sign, share the mass 100 alpha evenly.
-
-    >>> realizable_coins([1, -1, 1], 0.003).masses.round(3).tolist()
-    [0.7, 0.1, 0.1, 0.1]
     """
     light = np.asarray(signs, dtype=float)
     if not 0.0 < 100.0 * alpha < 1.0:
@@ -120,25 +88,9 @@ def realizable_coins(signs: ArrayLike, alpha: float) -> PlantedCoins:
     return PlantedCoins(numbered(len(masses)), np.concatenate([[-1.0], light]), masses)
 
 
-def two_points(bias: float = 1.0) -> PlantedCoins:
-    """Return the footnote's counterexample: two points, both always labelled +1.
-
-    For the class of the two rules that each call one point -1, see `OnePointLearner`. A bias
-    below 1 lets blocks see both labels: our learners do not train on a block of one label only.
-    """
-    return shattered([bias, bias])
-
-
 @dataclass(frozen=True, eq=False)
 class Marginals:
-    """A product of d coins: one sample is a vector of -1 and +1.
-
-    Examples
-    --------
-    >>> coins = Marginals(np.array([0.4, -0.2]))
-    >>> coins.draw(np.random.default_rng(0), 3).shape, round(coins.loss([1, 1]), 6)
-    ((3, 2), 0.2)
-    """
+    """A product of d coins: one sample is a vector of -1 and +1."""
 
     biases: Floats
 
@@ -158,23 +110,10 @@ class ThresholdsOnAxes:
 
     An axis is drawn evenly, then a number from 1 to n on it; the other coordinates are 0, which
     every threshold ``x <= t`` accepts. So the label is that of the axis's own threshold.
-
-    Parameters
-    ----------
-    cuts : ndarray of shape (d,)
-        The thresholds t_i, from 0 to n.
-    n : int
-        Largest coordinate.
-
-    Examples
-    --------
-    >>> hard = ThresholdsOnAxes(np.array([3.0, 7.0]), 10)
-    >>> hard.error(np.array([3.0, 9.0]))
-    0.1
     """
 
-    cuts: Floats
-    n: int
+    cuts: Floats  # the thresholds t_i, from 0 to n
+    n: int  # largest coordinate
 
     @property
     def d(self) -> int:
@@ -190,6 +129,12 @@ class ThresholdsOnAxes:
     def error(self, cuts: ArrayLike) -> float:
         """Return the error of the conjunction with other thresholds."""
         return float(np.mean(np.abs(np.asarray(cuts) - self.cuts)) / self.n)
+
+
+def threshold_rows(rng: np.random.Generator, cut: float, n: int, domain: int) -> Sample:
+    """Draw n numbers from 1 to ``domain``, labelled by one threshold."""
+    values = rng.integers(1, domain + 1, n).astype(float)
+    return values[:, np.newaxis], (values <= cut).astype(np.intp)
 
 
 def on_axes(axes: NDArray[Any], values: ArrayLike, d: int) -> Floats:

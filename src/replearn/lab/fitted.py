@@ -1,12 +1,12 @@
 """Pairs of the library's own fitted learners on hard distributions: what a bisection measures.
 
-Each function returns a measurement of one size: one number for each pair of fits (whether, or on
+Each function measures one size, its last argument: one number for each pair of fits (whether, or on
 what share of points, the two differ), with rows of their own and a shared key.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,6 @@ from replearn.lab.marginals import semi_learner
 from replearn.learners import ReplicableThresholdClassifier
 from replearn.randomness import SharedKey
 
-Measured = Callable[[int], Sequence[float]]
 Fit = Callable[[np.random.Generator, SharedKey], Any]
 POINTS = numbered(100)
 
@@ -34,91 +33,77 @@ def fitted_pairs(bench: Bench, fit: Fit, pairs: int, *name: str | int) -> Iterat
         yield one, two
 
 
-def vote_flips(bench: Bench, pairs: int) -> Measured:
+def vote_flips(bench: Bench, pairs: int, n_blocks: int) -> list[float]:
     """Flips of the pointwise learner with T one-row blocks and fair labels, over 100 points."""
+    learn = vote_learner(n_blocks, n_blocks, base=MajorityLabel)
 
-    def measured(n_blocks: int) -> list[float]:
-        learn = vote_learner(n_blocks, n_blocks, base=MajorityLabel)
+    def fit(rng: np.random.Generator, key: SharedKey) -> Any:
+        X, y = np.zeros((n_blocks, 1)), rng.integers(0, 2, n_blocks)
+        return learn(X, y, key).predict(POINTS)
 
-        def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-            X, y = np.zeros((n_blocks, 1)), rng.integers(0, 2, n_blocks)
-            return learn(X, y, key).predict(POINTS)
-
-        both = fitted_pairs(bench, fit, pairs, "votes", n_blocks)
-        return [float(np.mean(one != two)) for one, two in both]
-
-    return measured
+    both = fitted_pairs(bench, fit, pairs, "votes", n_blocks)
+    return [float(np.mean(one != two)) for one, two in both]
 
 
-def vote_excess(bench: Bench, d: int, bias: float, n_blocks: int, runs: int) -> Measured:
+def vote_excess(
+    bench: Bench, d: int, bias: float, n_blocks: int, runs: int, block_size: int
+) -> list[float]:
     """Excess error of the fitted pointwise learner on d coins, by rows of one block."""
-    coins = shattered(np.full(d, bias))
-
-    def measured(block_size: int) -> list[float]:
-        n = n_blocks * block_size
-        learn = vote_learner(n, n_blocks)
-        found = []
-        for run in range(runs):
-            name = ("excess", d, block_size, run)
-            model = learn(*coins.draw(bench.rng(*name), n), bench.key.child(*name))
-            found.append(coins.excess(model.predict(coins.points)))
-        return found
-
-    return measured
+    coins, n = shattered(np.full(d, bias)), n_blocks * block_size
+    learn = vote_learner(n, n_blocks)
+    found = []
+    for run in range(runs):
+        name = ("excess", d, block_size, run)
+        model = learn(*coins.draw(bench.rng(*name), n), bench.key.child(*name))
+        found.append(coins.excess(model.predict(coins.points)))
+    return found
 
 
-def cut_flips(bench: Bench, rho: float, gamma: float, alpha: float, pairs: int) -> Measured:
+def cut_flips(
+    bench: Bench, rho: float, gamma: float, alpha: float, pairs: int, n: int
+) -> list[float]:
     """Whether fitted thresholds differ on a mass above gamma; x uniform, labels fair coins."""
 
-    def measured(n: int) -> list[float]:
-        def fit(rng: np.random.Generator, key: SharedKey) -> float:
-            model = ReplicableThresholdClassifier(
-                rho=rho, gamma=gamma, alpha=alpha, direction=">", classes=[0, 1], shared_key=key
-            )
-            fit_quietly(model, rng.random((n, 1)), rng.integers(0, 2, n))
-            return max(0.0, model.threshold_)
+    def fit(rng: np.random.Generator, key: SharedKey) -> float:
+        model = ReplicableThresholdClassifier(
+            rho=rho, gamma=gamma, alpha=alpha, direction=">", classes=[0, 1], shared_key=key
+        )
+        fit_quietly(model, rng.random((n, 1)), rng.integers(0, 2, n))
+        return max(0.0, model.threshold_)
 
-        both = fitted_pairs(bench, fit, pairs, "cuts", n, repr(alpha), repr(rho))
-        return [float(abs(one - two) > gamma) for one, two in both]
-
-    return measured
+    both = fitted_pairs(bench, fit, pairs, "cuts", n, repr(alpha), repr(rho))
+    return [float(abs(one - two) > gamma) for one, two in both]
 
 
-def rule_flips(bench: Bench, d: int, rho: float, alpha: float, pairs: int) -> Measured:
+def rule_flips(bench: Bench, d: int, rho: float, alpha: float, pairs: int, n: int) -> list[float]:
     """Whether semi-replicable learners choose different rules on d points with fair labels."""
     points, learn = Conjunctions(d).shattered_set(), semi_learner(d, rho=rho, alpha=alpha)
 
-    def measured(n: int) -> list[float]:
-        def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-            X, y = points[rng.integers(0, d, n)], rng.integers(0, 2, n)
-            return learn(X, y, points, key).hypothesis_
+    def fit(rng: np.random.Generator, key: SharedKey) -> Any:
+        X, y = points[rng.integers(0, d, n)], rng.integers(0, 2, n)
+        return learn(X, y, points, key).hypothesis_
 
-        both = fitted_pairs(bench, fit, pairs, "rules", d, n)
-        return [float(one != two) for one, two in both]
-
-    return measured
+    both = fitted_pairs(bench, fit, pairs, "rules", d, n)
+    return [float(one != two) for one, two in both]
 
 
 def heavy_flips(
-    bench: Bench, nu: float, masses: NDArray[np.float64], notion: str, pairs: int
-) -> Measured:
-    """Whether points of these masses are heavy in one run only: the worst one, or any of them.
+    bench: Bench, nu: float, masses: NDArray[np.float64], notion: str, pairs: int, n: int
+) -> Any:
+    """Whether points of these masses are heavy in one run only.
 
     The worst one for the pointwise notion, any of them for the replicable one.
     """
     shares, places = np.append(masses, 1.0 - masses.sum()), np.arange(len(masses))
 
-    def measured(n: int) -> Any:
-        def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-            rows = rng.choice(len(shares), n, p=shares)
-            rest = rows == len(masses)  # whatever else there is occurs once
-            rows[rest] = -1 - np.arange(np.count_nonzero(rest))
-            return find_heavy_hitters(rows, nu, key=key, notion=notion).contains(places)
+    def fit(rng: np.random.Generator, key: SharedKey) -> Any:
+        rows = rng.choice(len(shares), n, p=shares)
+        rest = rows == len(masses)  # whatever else there is occurs once
+        rows[rest] = -1 - np.arange(np.count_nonzero(rest))
+        return find_heavy_hitters(rows, nu, key=key, notion=notion).contains(places)
 
-        both = fitted_pairs(bench, fit, pairs, notion, repr(nu), n)
-        flips = np.array([one != two for one, two in both], dtype=float)
-        if notion == "replicable":
-            return flips.max(axis=1)
-        return flips[:, flips.mean(axis=0).argmax()]
-
-    return measured
+    both = fitted_pairs(bench, fit, pairs, notion, repr(nu), n)
+    flips = np.array([one != two for one, two in both], dtype=float)
+    if notion == "replicable":
+        return flips.max(axis=1)
+    return flips[:, flips.mean(axis=0).argmax()]

@@ -63,11 +63,6 @@ def vote_learner(
     """Return the pointwise learner for n rows on a finite set of points, planned once.
 
     Its blocks vote by `TableLearner`, or by another class of base learners.
-
-    >>> from replearn.randomness import SharedKey
-    >>> model = vote_learner(64, 8)([[0.0]] * 64, [1, 0] * 32, SharedKey("k"))
-    >>> model.plan_.n_blocks
-    8
     """
     planned = plan(n=n, n_blocks=n_blocks, law=law, width=width, n_partitions=1, classes=[0, 1])
     return keyed(PointwiseReplicableClassifier.from_plan(planned, (base or TableLearner)()))

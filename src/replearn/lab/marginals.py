@@ -22,21 +22,11 @@ SemiReplicableLearner = Callable[[Any, Any, Any, SharedKey], Any]
 
 @dataclass(frozen=True)
 class SignAnswer:
-    """What the reduction says about d coins.
+    """What the reduction says about d coins."""
 
-    Parameters
-    ----------
-    signs : ndarray of -1 and +1
-        One for each coin.
-    vectors : int
-        Throws of the whole vector that were used: as many as the most wanted coordinate needed.
-    gave_up : bool
-        Whether some coordinate needed more throws than there were.
-    """
-
-    signs: NDArray[np.intp]
-    vectors: int
-    gave_up: bool
+    signs: NDArray[np.intp]  # -1 or +1 for each coin
+    vectors: int  # throws of the whole vector: as many as the most wanted coordinate needed
+    gave_up: bool  # whether some coordinate needed more throws than there were
 
 
 @dataclass(frozen=True)

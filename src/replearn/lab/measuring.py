@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from scipy.stats import norm
@@ -37,9 +37,6 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> list[float]:
     """Return the slope of log y against log x by least squares, with 95 % limits.
 
     The limits take the scatter around the line as independent; with two points there is none.
-
-    >>> [round(value, 6) for value in exponent([1, 10, 100], [3, 30, 300])]
-    [1.0, 1.0, 1.0]
     """
     u, v = np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float))
     spread = u - u.mean()
@@ -58,9 +55,6 @@ def weighted_exponent(
     """Return the slope of log y against log x, weighted by standard errors of log y; 95 % limits.
 
     Where the points scatter by more than their errors say, the limits widen in proportion.
-
-    >>> [round(value, 3) for value in weighted_exponent([1, 10, 100], [3, 30, 300], [0.1] * 3)]
-    [1.0, 0.94, 1.06]
     """
     u, v = np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float))
     weights = np.asarray(errors, dtype=float) ** -2.0
@@ -71,38 +65,3 @@ def weighted_exponent(
     excess = float(weights @ rest**2) / max(1, len(u) - 2)
     half = float(norm.isf(DELTA / 2)) * math.sqrt(max(1.0, excess) / moment)
     return [slope, slope - half, slope + half]
-
-
-def smallest_size(
-    measured: Callable[[int], float], target: float, start: int = 16, *, most: int = 10**9
-) -> float:
-    """Return the size at which a measured quantity falls to a target.
-
-    Doubles until it is there, halves the last step on the logarithmic scale a few times, and
-    interpolates; ``measured`` falls with the size, up to noise.
-
-    >>> round(smallest_size(lambda n: 1 / n**0.5, 0.1))
-    100
-    """
-    low, high = start, start
-    below = above = measured(start)
-    while above > target and high < most:
-        low, below = high, above
-        high *= 2
-        above = measured(high)
-    while below <= target and low > 1:
-        high, above = low, below
-        low = low // 2
-        below = measured(low)
-    for _ in range(4):
-        middle = round(math.sqrt(low * high))
-        if not low < middle < high:
-            break
-        value = measured(middle)
-        low, below, high, above = (
-            (middle, value, high, above) if value > target else (low, below, middle, value)
-        )
-    if below <= above or above <= 0.0 or below <= target:
-        return float(high)
-    part = math.log(below / target) / math.log(below / above)
-    return float(low * (high / low) ** min(1.0, part))

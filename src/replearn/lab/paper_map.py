@@ -1,6 +1,6 @@
 """Where each numbered statement of the paper runs: a table, checked, and a page made from it.
 
-``paper_map.txt`` has one line for each label of ``paper_labels.txt``. A line names objects and
+``paper_map.txt`` has one line for each label of the paper. A line names objects and
 experiments that carry the statement out and the tests that check them, or says why there is
 nothing to run. ``python -m replearn.lab.paper_map`` writes the page docs/paper-map.md.
 """
@@ -39,30 +39,14 @@ column are importable; `lab run` names an experiment of the [lab](lab/README.md)
 
 @dataclass(frozen=True)
 class Statement:
-    """One statement of the paper.
+    """One statement of the paper."""
 
-    Parameters
-    ----------
-    label : str
-        The paper's label.
-    text : str
-        What it says, in a few words.
-    objects : tuple of str
-        Dotted names of what carries it out.
-    experiments : tuple of str
-        Experiments of the lab.
-    tests : tuple of str
-        Test files, from the root of the repository.
-    reason : str
-        Why nothing is executed or tested; empty otherwise.
-    """
-
-    label: str
-    text: str
-    objects: tuple[str, ...]
-    experiments: tuple[str, ...]
-    tests: tuple[str, ...]
-    reason: str = ""
+    label: str  # the paper's
+    text: str  # what it says, in a few words
+    objects: tuple[str, ...]  # dotted names of what carries it out
+    experiments: tuple[str, ...]  # of the lab
+    tests: tuple[str, ...]  # files, from the root of the repository
+    reason: str = ""  # why nothing is executed or tested
 
     @property
     def kind(self) -> str:
@@ -70,22 +54,11 @@ class Statement:
         return KINDS[self.label.split(":")[0]]
 
 
-def paper_labels() -> list[str]:
-    """Return the paper's labels, in its order.
-
-    >>> paper_labels()[0]
-    'def:non-uniform-repl'
-    """
-    return _lines("paper_labels.txt")
-
-
 def paper_map() -> list[Statement]:
-    """Return one statement for each line of the table.
-
-    >>> paper_map()[0].kind
-    'definition'
-    """
-    return [_statement(line) for line in _lines("paper_map.txt") if not line.startswith("#")]
+    """Return one statement for each line of the table."""
+    text = (files("replearn.lab") / "paper_map.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [_statement(line) for line in lines]
 
 
 def page() -> str:
@@ -98,11 +71,6 @@ def page() -> str:
         cells = (f"{one.kind} `{one.label}`", one.text, ", ".join(runs) or "-", ", ".join(checks))
         lines.append(f"| {' | '.join(cells)} |")
     return _HEAD + "\n".join(lines) + "\n"
-
-
-def _lines(name: str) -> list[str]:
-    text = (files("replearn.lab") / name).read_text(encoding="utf-8")
-    return [line for line in text.splitlines() if line.strip()]
 
 
 def _statement(line: str) -> Statement:

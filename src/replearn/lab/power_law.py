@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from replearn.lab.bisection import Crossing
 from replearn.lab.drawing import COLORS, legend, panel, ticks
-from replearn.lab.experiment import Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.measuring import exponent, weighted_exponent
 
 
@@ -23,9 +23,18 @@ def line(name: str, x: Sequence[float], sizes: Sequence[float], expected: str) -
 
 
 def fitted_line(
-    name: str, x: Sequence[float], found: Sequence[Crossing], expected: str, unit: float = 1.0
+    bench: Bench,
+    name: str,
+    x: Sequence[Any],
+    crossing: Callable[[Any], Crossing],
+    expected: str,
+    unit: float = 1.0,
 ) -> Numbers:
-    """Return one line of sizes that a bisection on fitted learners found, in units of rows."""
+    """Return one line of sizes that bisections on fitted learners find, in units of rows."""
+    found = []
+    for value in x:
+        bench.say(f"{name} at {value}")
+        found.append(crossing(value))
     sizes, errors = [unit * one.size for one in found], [one.error for one in found]
     return {
         **line(name, x, sizes, expected),

@@ -9,7 +9,7 @@ numbers: ``x <= t``. Conjunctions are seen through points on the axes, as in
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -143,12 +143,9 @@ class ThresholdFromConjunctions:
         """
         place = int(rng.integers(self.d))
         parts = [(public, private) if i == place else fresh(rng) for i in range(self.d)]
-        stacked = [
-            _stacked([(_lifted(part[which][0], i, self.d), part[which][1]) for i, part in
-                      enumerate(parts)])
-            for which in (0, 1)
-        ]  # fmt: skip
-        return OneAxis(self.learner(stacked[0], stacked[1], rng), place, self.d)
+        lifted = [[(_lifted(X, i, self.d), y) for X, y in part] for i, part in enumerate(parts)]
+        one, two = (_stacked(samples) for samples in zip(*lifted, strict=True))
+        return OneAxis(self.learner(one, two, rng), place, self.d)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,5 +221,6 @@ def _lifted(X: Any, place: int, d: int) -> NDArray[np.float64]:
     return on_axes(np.full(len(values), place), values, d)
 
 
-def _stacked(samples: list[Sample]) -> Sample:
-    return np.vstack([X for X, _ in samples]), np.concatenate([y for _, y in samples])
+def _stacked(samples: Iterable[Sample]) -> Sample:
+    X, y = zip(*samples, strict=True)
+    return np.vstack(X), np.concatenate(y)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,14 +30,7 @@ from replearn.records.checks import check_count, check_fraction, check_positive
 
 
 class Coin:
-    """A coin of unknown bias that counts its throws.
-
-    Examples
-    --------
-    >>> coin = Coin(0.2, np.random.default_rng(0))
-    >>> coin.throw(5).shape, coin.thrown
-    ((5,), 5)
-    """
+    """A coin of unknown bias that counts its throws."""
 
     def __init__(self, bias: float, rng: np.random.Generator) -> None:
         self._share, self._rng, self.thrown = (1.0 + bias) / 2.0, rng, 0
@@ -49,30 +43,14 @@ class Coin:
 
 @dataclass(frozen=True)
 class CoinAnswer:
-    """What a coin tester says about a coin.
+    """What a coin tester says about a coin."""
 
-    Parameters
-    ----------
-    answer : {-1, 1}
-        The sign of the bias.
-    throws : int
-        How often the coin was thrown.
-    gave_up : bool
-        Whether the limit of throws was reached, so that the learner was not run.
-    labels : ndarray or None
-        The learner's labels of all points; None if it was not run.
-    planted : int
-        The place of the point that carried the coin.
-    coins : PlantedCoins
-        The distribution that the learner saw, the coin's own bias replaced by 0.
-    """
-
-    answer: int
-    throws: int
-    gave_up: bool
-    labels: NDArray[np.intp] | None
-    planted: int
-    coins: PlantedCoins
+    answer: int  # the sign of the bias, -1 or 1
+    throws: int  # how often the coin was thrown
+    gave_up: bool  # whether the limit of throws was reached, so that the learner was not run
+    labels: NDArray[np.intp] | None  # of all points, by the learner; None if it was not run
+    planted: int  # the place of the point that carried the coin
+    coins: PlantedCoins  # what the learner saw, the coin's own bias replaced by 0
 
 
 @dataclass(frozen=True)
@@ -101,6 +79,7 @@ class PlantedCoinTester(ABC):
     rows: int
     rho: float
     limit_factor: float | None = None
+    FACTOR: ClassVar[float] = 200.0
 
     def __post_init__(self) -> None:
         check_count("d", self.d)
@@ -116,9 +95,10 @@ class PlantedCoinTester(ABC):
         """Probability of the point that carries the coin."""
 
     @property
-    @abstractmethod
     def limit(self) -> float:
-        """Throws beyond which the tester gives up."""
+        """Throws beyond which the tester gives up: FACTOR (m / d) ln(1 / rho)."""
+        factor = self.limit_factor or self.FACTOR
+        return factor * self.rows / self.d * math.log(1.0 / self.rho)
 
     @abstractmethod
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
@@ -169,11 +149,6 @@ class CoinTesterFromPointwise(PlantedCoinTester):
         """One of 2d + 1 points."""
         return 1.0 / (2 * self.d + 1)
 
-    @property
-    def limit(self) -> float:
-        """200 (m / d) ln(1 / rho)."""
-        return (self.limit_factor or 200.0) * self.rows / self.d * math.log(1.0 / self.rho)
-
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
         order = shared.permutation(2 * self.d + 1)
         biases = np.zeros(2 * self.d + 1)
@@ -208,7 +183,7 @@ class CoinTesterFromRealizable(PlantedCoinTester):
     @property
     def limit(self) -> float:
         """200 (alpha m / d) ln(1 / rho)."""
-        factor = self.limit_factor or 200.0
+        factor = self.limit_factor or self.FACTOR
         return factor * self.alpha * self.rows / self.d * math.log(1.0 / self.rho)
 
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
@@ -230,15 +205,12 @@ class CoinTesterFromApproximate(PlantedCoinTester):
     (100.0, 0.0)
     """
 
+    FACTOR = 10.0
+
     @property
     def planted_mass(self) -> float:
         """One of d points."""
         return 1.0 / self.d
-
-    @property
-    def limit(self) -> float:
-        """10 (m / d) ln(1 / rho)."""
-        return (self.limit_factor or 10.0) * self.rows / self.d * math.log(1.0 / self.rho)
 
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
         planted = int(shared.integers(self.d))

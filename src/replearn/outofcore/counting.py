@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from replearn.heavy.counting import INDEX_KEY, PointIndex, count_points
 from replearn.outofcore.folders import Folder
-from replearn.outofcore.ordering import Order, hashes_of_bucket, kept_rows, write_by_bucket
+from replearn.outofcore.ordering import Order, gather, kept_rows, write_by_bucket
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.table import Table
 from replearn.randomness import as_points
@@ -32,7 +32,7 @@ def hash_points_of_piece(table: Table, order: Order, piece: int) -> None:
 
 def count_bucket(folder: Folder, order: Order, n_pieces: int, least: int, bucket: int) -> None:
     """Write how many pairs of a bucket are equal, and the hashes that occur often."""
-    hashes = np.sort(hashes_of_bucket(folder, order, n_pieces, bucket))
+    hashes = np.sort(gather(folder, order, n_pieces, bucket, False)[0])
     is_first = np.append(len(hashes) > 0, hashes[1:] != hashes[:-1])[: len(hashes)]
     starts = np.flatnonzero(is_first)
     counts = np.diff(np.append(starts, len(hashes)))
@@ -47,12 +47,6 @@ def equal_pairs(folder: Folder, order: Order) -> int:
     return sum(int(np.frombuffer(first, dtype=np.int64)[0]) for first in firsts)
 
 
-def frequent_hashes(folder: Folder, order: Order) -> NDArray[np.uint64]:
-    """Return the hashes that occur often, in order."""
-    rests = [folder.read(order.rank_file(bucket), 8) for bucket in range(order.n_buckets)]
-    return np.sort(np.concatenate([np.frombuffer(rest, dtype=np.uint64) for rest in rests]))
-
-
 def tally_file(piece: int) -> str:
     """Name of the file with the frequent points of a piece."""
     return f"tallies/{piece:06d}"
@@ -63,7 +57,8 @@ def tally_piece(table: Table, order: Order, piece: int) -> None:
     import pyarrow as pa
 
     rows, _ = kept_rows(table, order, piece)
-    often = frequent_hashes(table.folder, order)
+    rests = (table.folder.read(order.rank_file(bucket), 8) for bucket in range(order.n_buckets))
+    often = np.concatenate([np.frombuffer(rest, dtype=np.uint64) for rest in rests])
     hashes = INDEX_KEY.hashes(as_points(rows.X, decimals=order.decimals))
     rows = rows.take(np.flatnonzero(np.isin(hashes, often)))
     place, counts = _tally(rows.X, rows.codes, len(table.classes), order.decimals)

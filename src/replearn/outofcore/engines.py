@@ -1,7 +1,9 @@
 """Who does the work: this process, joblib's workers, or a Dask cluster.
 
 Work is a function of a number. It reads and writes the folder and returns nothing, so that nothing
-large travels; what is done is told by the files that are there.
+large travels; what is done is told by the files that are there. On a cluster the folder must be on
+storage that all workers see. A lost worker costs the work that it had in hand; a lost scheduler
+costs no more, when the fit is started again on the same folder.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any, Protocol
+from functools import partial
+from typing import Any
 
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
@@ -19,30 +22,12 @@ from replearn.execution import Progress, one_thread
 Work = Callable[[int], None]
 
 
-class Engine(Protocol):
-    """Something that does pieces of work, in any order."""
-
-    def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
-        """Do all of it; raise what one of them raises."""
+RETRIES = 2
+"""On a cluster a task that fails is tried again: storage over a network has its moods."""
 
 
 class LocalEngine:
-    """Work in this process, or in joblib's workers.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        As for joblib; a configured back end (`joblib.parallel_config`) is used.
-    verbose : int, default=0
-        As for learners.
-
-    Examples
-    --------
-    >>> done = []
-    >>> LocalEngine().run(done.append, [2, 3], "pieces hashed")
-    >>> done
-    [2, 3]
-    """
+    """Work in this process, or in joblib's workers; a configured back end is used."""
 
     def __init__(self, n_jobs: int | None = None, verbose: int = 0) -> None:
         self.n_jobs, self.verbose = n_jobs, verbose
@@ -60,16 +45,54 @@ class LocalEngine:
                 progress.advance()
 
 
+class DaskEngine:
+    """Work on a Dask cluster: one task for each number."""
+
+    def __init__(self, client: Any, verbose: int = 0) -> None:
+        self.client, self.verbose = client, verbose
+
+    def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
+        """Do all of it on the cluster; what one of them raises ends the others."""
+        from distributed import as_completed
+
+        futures = self.client.map(
+            partial(pinned, work),
+            list(numbers),
+            key=what.replace(" ", "-"),
+            pure=False,
+            retries=RETRIES,
+        )
+        with progress_of(len(futures), what, self.verbose) as progress:
+            try:
+                for future in as_completed(futures):
+                    future.result()
+                    progress.advance()
+                    future.release()  # else it would be done again if its worker is lost
+            finally:
+                if self.client.status == "running":
+                    self.client.cancel(futures)
+
+
+Engine = LocalEngine | DaskEngine
+
+
 @contextmanager
 def engine_for(client: Any, n_jobs: int | None, verbose: int) -> Iterator[Engine]:
-    """Return who works: a Dask cluster if there is one, else this machine."""
+    """Return who works: a Dask cluster, given by its client or its address, else this machine."""
     if client is None:
         yield LocalEngine(n_jobs, verbose)
         return
-    from replearn.outofcore.cluster import DaskEngine
-
-    with DaskEngine.connect(client, verbose) as engine:
-        yield engine
+    if not isinstance(client, str):
+        yield DaskEngine(client, verbose)
+        return
+    try:
+        from distributed import Client
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "a Dask cluster needs distributed: pip install 'replicable-learn[dask]'."
+        ) from None
+    with Client(client) as connected:
+        yield DaskEngine(connected, verbose)
 
 
 @contextmanager

@@ -56,10 +56,9 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.job import Job, claim, open_table
 from replearn.outofcore.moments import add_records, mark_of, numbered_column
 from replearn.outofcore.ordering import Order, bucket_bits
-from replearn.outofcore.routing import Cut, read_block, read_first_rows
+from replearn.outofcore.routing import Cut, Training, read_block, read_first_rows
 from replearn.outofcore.sources import open_rows
 from replearn.outofcore.table import LabelledRows, read_kept, write_kept
-from replearn.outofcore.training import Training
 from replearn.persistence.block_folder import library_versions
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows
@@ -301,12 +300,12 @@ class _Fit:
         every = [(j, t) for j in range(plan.n_partitions) for t in range(plan.n_blocks)]
         checked = blocks_to_check(key.child("seed", 0, 0), len(every), bound)
         names = [f"block {t} of partition {j}" for j, t in every]
-        again = {p: partial(self._load, p, key.child("seed", *every[p])) for p in checked}
-        return refit_condition(base, again, models, names, bound, probes)
 
-    def _load(self, place: int, key: SharedKey) -> tuple[Any, NDArray[np.intp], SharedKey]:
-        rows: LabelledRows = read_kept(self.job.table, _kept_block(place))
-        return rows.X, rows.codes, key
+        def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
+            rows = read_kept(self.job.table, _kept_block(place))
+            return rows.X, rows.codes, key.child("seed", *every[place])
+
+        return refit_condition(base, checked, load, models, names, bound, probes)
 
     def _certify(self, plan: Plan, run: Identity, earlier: Order | None) -> Certificate:
         """Certify what the plan promises; less if equal rows refute what it assumes of masses."""

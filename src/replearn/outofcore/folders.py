@@ -9,6 +9,8 @@ import json
 import os
 import re
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -20,11 +22,7 @@ _ADDRESS = re.compile(r"^[a-z][a-z0-9+.\-]+://", re.IGNORECASE)  # a drive lette
 
 
 def is_address(path: str) -> bool:
-    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does.
-
-    >>> is_address("s3://bucket/rows"), is_address("rows/part.parquet")
-    (True, False)
-    """
+    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does."""
     return bool(_ADDRESS.match(path))
 
 
@@ -59,19 +57,7 @@ def open_storage(address: str) -> tuple[Any, str]:
 class Folder:
     """A folder of work: files are written whole, and read in parts.
 
-    Parameters
-    ----------
-    address : str or path
-        A local path, or an address as ``s3://bucket/work``. It is made when it is not there.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     folder = Folder(place)
-    ...     folder.write("a/b", b"12", b"34")
-    ...     folder.read("a/b", 1, 2), folder.names("a"), "a/c" in folder
-    (b'23', {'b'}, False)
+    It is a local path, or an address as ``s3://bucket/work``, and made when it is not there.
     """
 
     def __init__(self, address: str | os.PathLike[str]) -> None:
@@ -108,9 +94,29 @@ class Folder:
             for part in parts:
                 stream.write(part)
 
-    def writing(self, name: str) -> _Writing:
-        """Return a context in which a file is written: it is there when the context ends well."""
-        return _Writing(self, name)
+    @contextmanager
+    def writing(self, name: str) -> Iterator[Any]:
+        """Write a file while the context lasts: it is there when the context ends well.
+
+        An object store shows a file only when it is closed.
+        """
+        self.make(name.rpartition("/")[0])
+        storage, target = self.storage, self.path(name)
+        path = f"{target}.{uuid.uuid4().hex[:8]}.tmp" if self.is_local else target
+        stream = storage.open_output_stream(path)
+        try:
+            yield stream
+        except BaseException:
+            if path == target and hasattr(stream, "abort"):
+                stream.abort()
+            stream.close()
+            storage.delete_file(path)
+            raise
+        stream.close()
+        if path != target:
+            if os.path.getsize(path) >= LARGE_FILE:
+                _give_back(path, written=True)
+            storage.move(path, target)
 
     def open(self, name: str) -> Any:
         """Open a file for reading anywhere in it."""
@@ -163,35 +169,6 @@ class Folder:
     def read_json(self, name: str) -> Any:
         """Read a small record."""
         return json.loads(self.read(name))
-
-
-class _Writing:
-    """One file that is being written; an object store shows it only when it is closed."""
-
-    def __init__(self, folder: Folder, name: str) -> None:
-        self._storage, self._target = folder.storage, folder.path(name)
-        self._path = self._target
-        if folder.is_local:
-            self._path = f"{self._target}.{uuid.uuid4().hex[:8]}.tmp"
-        folder.make(name.rpartition("/")[0])
-
-    def __enter__(self) -> Any:
-        self._stream = self._storage.open_output_stream(self._path)
-        return self._stream
-
-    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
-        if kind is not None and self._path == self._target:
-            self._stream.abort() if hasattr(self._stream, "abort") else None
-        self._stream.close()
-        if self._path == self._target:
-            if kind is not None:
-                self._storage.delete_file(self._target)
-        elif kind is None:
-            if os.path.getsize(self._path) >= LARGE_FILE:
-                _give_back(self._path, written=True)
-            self._storage.move(self._path, self._target)
-        else:
-            self._storage.delete_file(self._path)
 
 
 def _give_back(path: str, *, written: bool) -> None:

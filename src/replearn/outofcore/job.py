@@ -7,7 +7,7 @@ missing.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -19,11 +19,9 @@ from replearn.learners.inputs import check_labels, refuse_one_class
 from replearn.outofcore.engines import Engine
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.ordering import Order, bucket_bits, find_cuts, hash_piece, rank_bucket
-from replearn.outofcore.pieces import pieces_to_json
-from replearn.outofcore.routing import Cut, route_piece
+from replearn.outofcore.routing import Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table, label_file
-from replearn.outofcore.training import Training, train_block
 from replearn.randomness import SharedKey
 from replearn.records.files import differences, other_work
 
@@ -91,7 +89,8 @@ class Job:
         missing = [label for label in present if label is None or label != label]
         if missing:
             raise ValueError(f"{self.table.target!r} is missing in some rows: leave them out.")
-        labels = np.array(sorted(present), dtype=object if _is_text(present) else None)
+        is_text = all(isinstance(label, str) for label in present)
+        labels = np.array(sorted(present), dtype=object if is_text else None)
         several = np.repeat(labels, 3)  # few labels, each of them often
         known = check_labels(several, several, classes)[1]
         refuse_one_class(known)
@@ -116,26 +115,19 @@ class Job:
         return last
 
 
-def _is_text(labels: set[Any]) -> bool:
-    return all(isinstance(label, str) for label in labels)
-
-
 def open_table(
     rows: Rows, folder: Folder, target: str, features: Sequence[str] | None, container: str
 ) -> Table:
     """Return the table of some rows; a folder that holds other rows is refused."""
     chosen = [name for name in rows.names if name != target] if features is None else features
-    missing = [name for name in (*chosen, target) if name not in rows.names]
-    if missing:
-        names = ", ".join(rows.names[:20])
-        raise ValueError(f"the rows have no column {missing[0]!r}. They have {names}.")
+    rows.require([*chosen, target])
     if target in chosen:
         raise ValueError(f"target={target!r} is among the features: leave it out there.")
     described: dict[str, Any] = {"files": list(rows.mark), "target": target}
     described |= {"features": list(chosen), "container": container, "rows": rows.n}
     claim(folder, "data.json", described)
     if PIECES not in folder:
-        folder.write_json(PIECES, pieces_to_json(rows.pieces))
+        folder.write_json(PIECES, [asdict(piece) for piece in rows.pieces])
     return Table(folder, tuple(chosen), target, container, len(rows.pieces))
 
 

@@ -8,8 +8,8 @@ missed. A RobustScaler is not looked for: its mark are exact quartiles, which no
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from functools import reduce
 from typing import Any, NamedTuple
 
@@ -17,18 +17,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.marks import (
-    CUT,
     FEWEST_ROWS,
-    IMPUTER,
     MOST_ORTHOGONAL,
-    NORMAL_END,
-    ORTHOGONAL,
-    ROUGH,
-    has_imputed_mean,
+    is_long,
+    mark_of_means,
+    other_mark,
     products_vanish,
     repeats_inside,
-    tolerance_of,
-    were_cut,
+    single_marks,
 )
 from replearn.outofcore.pieces import column_array
 from replearn.tables import row_chunks
@@ -68,45 +64,9 @@ class Moments:
         return self.low < self.high and self.between
 
     @property
-    def tolerance(self) -> float:
-        """How exact a mark has to be."""
-        return tolerance_of(np.dtype(self.dtype))
-
-    @property
-    def is_centred(self) -> bool:
-        """Whether the mean is zero to within rounding."""
-        return abs(self.mean) <= self.tolerance * self.std
-
-    @property
-    def has_unit_spread(self) -> bool:
-        """Whether the standard deviation is one to within rounding."""
-        return abs(self.std - 1) <= self.tolerance
-
-    @property
-    def has_unit_range(self) -> bool:
-        """Whether the cells reach from 0 to 1."""
-        unit = self.low == 0 and abs(self.high - 1) <= self.tolerance
-        return self.low == self.high or unit
-
-    @property
-    def has_unit_size(self) -> bool:
-        """Whether the largest cell has the size 1."""
-        size = max(-self.low, self.high)
-        return self.low == self.high or abs(size - 1) <= self.tolerance
-
-    @property
-    def was_scaled(self) -> bool:
-        """Whether the spread is one, and not by chance."""
-        return not self.few_decimals and self.has_unit_spread and self.moves
-
-    @property
-    def has_normal_ends(self) -> bool:
-        """Whether cells are cut where scikit-learn cuts normal scores."""
-        return abs(self.high - NORMAL_END) + abs(self.low + NORMAL_END) <= ROUGH
-
-    def to_json(self) -> dict[str, Any]:
-        """Return plain values."""
-        return asdict(self)
+    def rough_variance(self) -> float:
+        """Variance."""
+        return self.squares / self.n
 
 
 def moments_of(arrow: Any, container: str) -> list[Moments]:
@@ -160,8 +120,7 @@ def _moments(name: str | int, values: NDArray[Any]) -> Moments:
 def add_moments(one: Moments, two: Moments) -> Moments:
     """Add up two pieces of a column."""
     if not one.n or not two.n:
-        known = two if one.n == 0 else one
-        return Moments(**{**asdict(known), "rows": one.rows + two.rows})
+        return replace(two if one.n == 0 else one, rows=one.rows + two.rows)
     n, gap = one.n + two.n, two.mean - one.mean
     low, high = min(one.low, two.low), max(one.high, two.high)
     ends = {one.low, one.high, two.low, two.high}
@@ -201,7 +160,7 @@ def products_of(arrow: Any) -> NDArray[np.float64]:
 
 def seen_record(counts: NDArray[np.intp], arrow: Any, container: str) -> dict[str, Any]:
     """Return what was seen of a piece as plain values: counts of codes, moments and products."""
-    moments = [column.to_json() for column in moments_of(arrow, container)]
+    moments = [asdict(column) for column in moments_of(arrow, container)]
     products = products_of(arrow).tolist()
     return {"codes": counts.tolist(), "moments": moments, "products": products}
 
@@ -231,39 +190,19 @@ def mark_of(seen: Seen, rows: Any) -> str | None:
     """
     columns = seen.moments
     known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= FEWEST_ROWS]
-    long = [c for c in known if np.dtype(c.dtype) == np.float64]
-    suspects = [column for column in known if column.is_centred]
-    moving = [column for column in suspects if column.moves]
-    if any(column.has_unit_spread for column in moving if column in long):
-        return "a StandardScaler"
-    if moving and len(suspects) == len(known):
-        if all(column.has_unit_spread for column in moving):
-            return "a StandardScaler"
-        if not any(column.whole for column in moving):
-            return "PCA, or another transformer that centres columns,"
-    if any(not column.whole for column in known):
-        if all(column.has_unit_range for column in known):
-            return "a MinMaxScaler"
-        if all(column.has_unit_size for column in known):
-            return "a MaxAbsScaler"
-    if any(column.was_scaled for column in long):
-        return "a StandardScaler(with_mean=False)"
-    has_ends = any(column.has_normal_ends for column in long)
-    return "a QuantileTransformer" if has_ends else _rare(seen, long, rows)
+    long = [column for column in known if is_long(column)]
+    cells = [_cells_of(column, rows) for column in long]
+    pairs = list(zip(long, cells, strict=True))
+    single = set().union(*(single_marks(column, some) for column, some in pairs))
+    ends = [(c.at_low, c.at_high) for c, some in pairs if not repeats_inside(some)]
+    return mark_of_means(known, known) or other_mark(
+        single, ends, lambda: _are_orthogonal(long[:MOST_ORTHOGONAL], seen.products)
+    )
 
 
-def _rare(seen: Seen, long: list[Moments], rows: Any) -> str | None:
-    """Name a transformer that shows in what repeats, or in products of columns of doubles."""
-    cells = [(column, _cells_of(column, rows)) for column in long]
-    if any(has_imputed_mean(some, column.mean) for column, some in cells if len(some)):
-        return IMPUTER
-    if were_cut([(c.at_low, c.at_high) for c, some in cells if not repeats_inside(some)]):
-        return CUT
-    first = long[:MOST_ORTHOGONAL]
-    full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in first)
-    if len(first) > 1 and len(first) == len(seen.products) and full:
-        return ORTHOGONAL if products_vanish(seen.products) else None
-    return None
+def _are_orthogonal(columns: list[Moments], products: NDArray[np.float64]) -> bool:
+    full = all(c.n == c.rows and c.filled > c.n / 2 and not c.whole for c in columns)
+    return 1 < len(columns) == len(products) and full and products_vanish(products)
 
 
 def _cells_of(column: Moments, rows: Any) -> NDArray[np.floating[Any]]:
@@ -285,13 +224,9 @@ def numbered_column(columns: Sequence[Moments], container: str) -> str | int | N
 
 def _is_range(column: Moments) -> bool:
     """Whether the whole numbers from the lowest to the highest are all there."""
-    return column.numbers == sum(_hash_sum(part) for part in _range(column)) & _MASK
-
-
-def _range(column: Moments) -> Iterator[NDArray[np.int64]]:
-    low = int(column.low)
-    for start, stop in row_chunks(column.n, 1 << 20):
-        yield np.arange(low + start, low + stop, dtype=np.int64)
+    first = int(column.low)
+    parts = (first + np.arange(*ends, dtype=np.int64) for ends in row_chunks(column.n, 1 << 20))
+    return column.numbers == sum(map(_hash_sum, parts)) & _MASK
 
 
 def _hash_sum(values: NDArray[Any]) -> int:

@@ -35,30 +35,14 @@ _WORD = 8
 
 @dataclass(frozen=True)
 class Order:
-    """One keyed order of the rows.
+    """One keyed order of the rows."""
 
-    Parameters
-    ----------
-    name : str
-        Of its files.
-    key : SharedKey
-        The key whose `order` it is.
-    bucket_bits : int
-        There are ``2 ** bucket_bits`` buckets.
-    decimals : int, optional
-        Rounding of the points.
-    after : Order, optional
-        The order in which the rows came before: which of equal rows is the first one.
-    limit : int, optional
-        Of this order only rows of smaller rank go on; None: all.
-    """
-
-    name: str
-    key: SharedKey
-    bucket_bits: int = 0
-    decimals: int | None = None
-    after: Order | None = None
-    limit: int | None = None
+    name: str  # of its files
+    key: SharedKey  # whose `order` it is
+    bucket_bits: int = 0  # there are 2**bucket_bits buckets
+    decimals: int | None = None  # rounding of the points
+    after: Order | None = None  # in which the rows came before: which of equal ones is the first
+    limit: int | None = None  # only rows of smaller rank go on; None: all
 
     @property
     def n_buckets(self) -> int:
@@ -115,7 +99,7 @@ def hash_piece(table: Table, orders: Sequence[Order], piece: int) -> None:
     counts = np.bincount(rows.codes, minlength=len(table.classes))
     looked_at = rows.arrow if orders[0].after is None else rows.arrow.select([])
     seen = seen_record(counts, looked_at, table.container)
-    table.folder.write_json(seen_file(orders, piece), seen)
+    table.folder.write_json(f"seen/{orders[-1].name}/{piece:06d}", seen)
     points = as_points(rows.X, decimals=orders[0].decimals)
     if len(orders) > 1:
         points = points.encoded_once()
@@ -123,11 +107,6 @@ def hash_piece(table: Table, orders: Sequence[Order], piece: int) -> None:
         # theorem: content-keyed-partition
         hashes = order.key.row_hashes(points, rows.codes)
         write_by_bucket(table.folder, order, piece, hashes, before)
-
-
-def seen_file(orders: Sequence[Order], piece: int) -> str:
-    """Name of the file with what was seen of a piece on the way."""
-    return f"seen/{orders[-1].name}/{piece:06d}"
 
 
 def write_by_bucket(
@@ -149,7 +128,7 @@ def write_by_bucket(
 def rank_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> None:
     """Rank the rows of one bucket, piece by piece in the order of the file."""
     has_before = order.after is not None
-    together, before, starts = _gather(folder, order, n_pieces, bucket, has_before)
+    together, before, starts = gather(folder, order, n_pieces, bucket, has_before)
     if before is None:
         ranks = order.key.ranks(together)
     else:
@@ -161,12 +140,7 @@ def rank_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> Non
     folder.write(order.rank_file(bucket), *[part.tobytes() for part in parts])
 
 
-def hashes_of_bucket(folder: Folder, order: Order, n_pieces: int, bucket: int) -> Ranks:
-    """Return the hashes of one bucket, piece by piece in the order of the file."""
-    return _gather(folder, order, n_pieces, bucket, False)[0]
-
-
-def _gather(
+def gather(
     folder: Folder, order: Order, n_pieces: int, bucket: int, has_before: bool
 ) -> tuple[Ranks, Ranks | None, NDArray[np.int64]]:
     """Collect a bucket: hashes, ranks of the order before, and where each piece begins."""

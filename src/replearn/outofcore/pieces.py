@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -148,13 +148,3 @@ def container_of(table: Any, container: str) -> Any:
 def column_array(column: Any) -> NDArray[Any]:
     """Return a pyarrow column as an array of numbers, or of objects."""
     return np.asarray(column.combine_chunks().to_numpy(zero_copy_only=False))
-
-
-def pieces_to_json(pieces: Sequence[Piece]) -> list[dict[str, Any]]:
-    """Return pieces as plain values."""
-    return [asdict(piece) for piece in pieces]
-
-
-def pieces_from_json(values: Sequence[dict[str, Any]]) -> list[Piece]:
-    """Read pieces back."""
-    return [Piece(v["address"], v["kind"], tuple(v["groups"]), v["rows"]) for v in values]

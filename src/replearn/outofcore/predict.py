@@ -78,16 +78,10 @@ def predict_files(
     with tempfile.TemporaryDirectory() as place:
         rows = open_rows(source, Folder(place))
         features = list(getattr(model, "feature_names_in_", rows.names))
-        _check_columns([*features, *keep], rows.names)
+        rows.require([*features, *keep])
         with progress_of(len(rows.pieces), "pieces predicted", verbose) as progress:
             _write(target, _answered(model, rows, features, (answers, keep, container), progress))
     return rows.n
-
-
-def _check_columns(wanted: Sequence[str], names: Sequence[str]) -> None:
-    missing = [name for name in wanted if name not in names]
-    if missing:
-        raise ValueError(f"the rows have no column {missing[0]!r}: {', '.join(names[:20])}.")
 
 
 def _answered(model: Any, rows: Any, features: list[str], asked: Any, progress: Any) -> Any:

@@ -1,8 +1,9 @@
-"""Second pass: rows go to their blocks. One file per piece, with one batch of rows for each block.
+"""Second pass: rows go to their blocks, one file per piece with one batch for each block.
 
 A block reads its own batch of every file and sorts the rows by their rank, so that neither the
-order of the files nor that of an engine matters. Such files need no appending, which object stores
-do not have, and a piece that was routed is never routed again.
+order of the files nor that of an engine matters; it trains, and leaves its model beside them. Such
+files need no appending, which object stores do not have, and a piece that was routed is never
+routed again.
 """
 
 from __future__ import annotations
@@ -13,9 +14,14 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn import config_context
 
+from replearn.execution.fitting import Block, fit_one_block
+from replearn.execution.plugins import fit_functions
+from replearn.execution.runtime import no_autologging
 from replearn.outofcore.ordering import CELL_BITS, Order, Ranks, kept_places, ranks_of_piece
 from replearn.outofcore.table import CODE, LabelledRows, Table
+from replearn.persistence.block_folder import block_from_bytes, block_to_bytes
 
 RANK = "__rank__"
 
@@ -78,7 +84,9 @@ def blocks_of(ranks: Ranks, cut: Cut) -> NDArray[Any]:
     """
     cells = (ranks >> np.uint64(64 - CELL_BITS)).astype(np.uint16)
     starts = np.arange(1 << CELL_BITS, dtype=np.uint64) << np.uint64(64 - CELL_BITS)
-    first = np.searchsorted(cut.cuts, starts, side="right").astype(_small(cut.n_blocks))
+    # Short integers are sorted in one sweep or two.
+    short = np.min_scalar_type(cut.n_blocks)
+    first = np.searchsorted(cut.cuts, starts, side="right").astype(short)
     has_cut = np.zeros(1 << CELL_BITS, dtype=bool)
     has_cut[(cut.cuts >> np.uint64(64 - CELL_BITS)).astype(np.intp)] = True
     blocks: NDArray[Any] = first[cells]
@@ -131,6 +139,43 @@ def read_first_rows(table: Table, cut: Cut, count: int) -> LabelledRows:
     return LabelledRows(arrow.combine_chunks(), codes, table.container)
 
 
-def _small(n_blocks: int) -> Any:
-    """Short integers are sorted in one sweep or two."""
-    return np.min_scalar_type(n_blocks)
+# -- training -------------------------------------------------------------------------------------
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What the blocks of one partition share."""
+
+    table: Table
+    cut: Cut
+    base: Any
+    seeds: tuple[dict[str, int], ...]  # of each block; keys stay at home
+    partition: int
+    trusted: tuple[str, ...] = ()
+
+    def file(self, block: int) -> str:
+        """Name of the file with the model of a block."""
+        return f"models/{self.partition:04d}/{block:06d}"
+
+    def model(self, number: int) -> Any:
+        """Read the model of a block."""
+        name = self.file(number)
+        content = self.table.folder.read(name)
+        model = block_from_bytes(content, self.trusted, f"{self.table.folder.address}/{name}")
+        if model is None:
+            raise OSError(f"{self.table.folder.address}/{name} is damaged: remove it, fit again.")
+        return model
+
+
+def train_block(training: Training, number: int) -> None:
+    """Train one block and write its model, unless another worker has done so."""
+    if training.file(number) in training.table.folder:
+        return
+    rows = read_block(training.table, training.cut, number)
+    name = f"block {number} of partition {training.partition}"
+    faster = fit_functions(training.base)
+    block = Block(rows.X, rows.codes, training.seeds[number], name, faster=faster)
+    # Every block has the same parameters: scikit-learn checks them on the first one only.
+    checked = training.partition > 0 or number > 0
+    with no_autologging(), config_context(skip_parameter_validation=checked):
+        model = fit_one_block(training.base, block)
+    written = block_to_bytes(model, training.trusted)
+    training.table.folder.write(training.file(number), written)

@@ -31,8 +31,7 @@ def sample_files(
 ) -> Any:
     """Draw rows without replacement; memory holds one piece of the file and what is drawn.
 
-    The same key draws the same rows of the same table, in whatever order and kind of file: an
-    audit of a sample can be repeated.
+    An audit of a sample can be repeated: the same key draws the same rows of the same table.
 
     Parameters
     ----------
@@ -84,28 +83,9 @@ def draw_rows(
 ) -> tuple[list[Any], NDArray[np.uint64], int]:
     """Draw rows from tables that come one after another, the same ones each time.
 
-    Parameters
-    ----------
-    tables : callable
-        Starts to read: pyarrow tables or polars frames.
-    n : int
-        How many rows.
-    key : SharedKey
-        Draws them.
-    take : callable
-        Returns the rows of a table at some positions.
+    ``tables`` starts to read them, ``take`` returns the rows of one at some positions. Returns the
+    drawn rows of each table, the place of each row in the keyed order, and how many rows there are.
 
-    Returns
-    -------
-    parts : list
-        The drawn rows of each table.
-    ranks : ndarray
-        The place of each in the keyed order: sort by it.
-    n_rows : int
-        How many rows there are.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> halves = [pl.DataFrame({"a": [1, 1]}), pl.DataFrame({"a": [1, 2]})]
     >>> parts, ranks, n = draw_rows(lambda: halves, 3, SharedKey(0), lambda rows, at: rows[at])

@@ -36,28 +36,18 @@ class Rows:
         """Number of rows."""
         return sum(piece.rows for piece in self.pieces)
 
+    def require(self, wanted: Iterable[str]) -> None:
+        """Raise if there is no column of one of these names."""
+        missing = [name for name in wanted if name not in self.names]
+        if missing:
+            names = ", ".join(self.names[:20])
+            raise ValueError(f"the rows have no column {missing[0]!r}. They have {names}.")
+
 
 def open_rows(source: Any, folder: Folder | None = None) -> Rows:
-    """Find the pieces of a source.
+    """Find the pieces of a source, as `fit_files` takes it.
 
-    Parameters
-    ----------
-    source : path, address, list of them, pyarrow dataset, polars or Dask frame
-        Paths may hold ``*`` or name a folder. Files end in .parquet, .pq, .arrow, .feather, .ipc,
-        .csv or .tsv (text also with .gz).
-    folder : Folder, optional
-        Where rows are written that cannot be read in pieces.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> import pyarrow as pa, pyarrow.parquet
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     table = pa.table({"a": [1, 2, 3]})
-    ...     pyarrow.parquet.write_table(table, f"{place}/rows.parquet")
-    ...     rows = open_rows(f"{place}/*.parquet")
-    ...     rows.n, rows.names, rows.pieces[0].read(["a"]).num_rows
-    (3, ('a',), 3)
+    What cannot be read in pieces is written to the folder.
     """
     files = _files_of(source)
     if files is None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.outofcore.folders import Folder
-from replearn.outofcore.pieces import Piece, column_array, container_of, pieces_from_json
+from replearn.outofcore.pieces import Piece, column_array, container_of
 
 PIECES = "pieces.json"
 CODE = "__code__"
@@ -83,7 +83,8 @@ def label_file(piece: int) -> str:
 
 @lru_cache(maxsize=8)
 def _pieces(address: str, n_pieces: int) -> list[Piece]:
-    return pieces_from_json(Folder(address).read_json(PIECES))
+    listed = Folder(address).read_json(PIECES)
+    return [Piece(**{**values, "groups": tuple(values["groups"])}) for values in listed]
 
 
 def codes_of(labels: Any, classes: tuple[Any, ...]) -> NDArray[np.intp]:

@@ -78,7 +78,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     ...     len(list(training.glob("block-*")))
     20
     """
-    with block_store(BlockFolder(folder, trusted)):
+    with block_store(BlockFolder(folder, trusted).open):
         yield
 
 

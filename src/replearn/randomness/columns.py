@@ -72,14 +72,7 @@ class TextWords(dict[str | None, int]):
 
 
 class ColumnEncoder:
-    """Encode columns' cells into words and kinds, chunk by chunk; numbers rounded to decimals.
-
-    Examples
-    --------
-    >>> words = np.empty(2, dtype=np.uint64)
-    >>> ColumnEncoder(decimals=None).encode(["a", None], words)
-    array([2, 1], dtype=uint8)
-    """
+    """Encode columns' cells into words and kinds, chunk by chunk; numbers rounded to decimals."""
 
     def __init__(self, decimals: int | None) -> None:
         self._decimals = decimals
@@ -198,13 +191,7 @@ def encode_at(position: int, value: Any) -> Cell:
 def round_numbers(
     values: NDArray[np.floating[Any]], decimals: int, out: NDArray[np.float64] | None = None
 ) -> NDArray[np.float64]:
-    """Round as float64 with numpy's rounding (half to even), and turn -0.0 into 0.0.
-
-    Examples
-    --------
-    >>> round_numbers(np.array([0.1], dtype=np.float32), 6)
-    array([0.1])
-    """
+    """Round as float64 with numpy's rounding (half to even), and turn -0.0 into 0.0."""
     numbers = np.asarray(values, dtype=np.float64)
     with np.errstate(all="ignore"):  # what overflows here is not taken
         rounded = np.where(np.abs(numbers) < _ALL_WHOLE, np.round(numbers, decimals), numbers)
@@ -212,13 +199,7 @@ def round_numbers(
 
 
 def encode_integers(values: NDArray[np.integer[Any]], words: Words) -> Kinds | None:
-    """Encode integers of any width: as float64 where exact, as themselves beyond.
-
-    Examples
-    --------
-    >>> encode_integers(np.array([2**53, 2**53 + 1]), np.empty(2, dtype=np.uint64))
-    array([0, 3], dtype=uint8)
-    """
+    """Encode integers of any width: as float64 where exact, as themselves beyond."""
     numbers = words.view(np.float64)
     numbers[:] = values
     # the float of a larger integer is at least 2**53 itself: rounding is monotone
@@ -249,13 +230,7 @@ def split_mask(cells: np.ma.MaskedArray[Any, Any]) -> Values:
 
 
 class ArraySource:
-    """A numpy array of one or two dimensions, masked or not.
-
-    Examples
-    --------
-    >>> [cells.tolist() for cells in ArraySource(np.eye(2)).columns(slice(0, 1))]
-    [[1.0], [0.0]]
-    """
+    """A numpy array of one or two dimensions, masked or not."""
 
     def __init__(self, array: NDArray[Any]) -> None:
         if array.dtype.kind == "V":
@@ -299,11 +274,6 @@ def pandas_columns(frame: Any) -> list[Any]:
     """Return the columns of a pandas frame: plain arrays of numbers and texts, series otherwise.
 
     A series takes ten times as long to make as its cell takes to read, if there is only one row.
-
-    >>> import pandas as pd
-    >>> numbers, dates = pandas_columns(pd.DataFrame({"a": [1.5], "b": [pd.Timestamp(0)]}))
-    >>> numbers, type(dates).__name__
-    (array([1.5]), 'Series')
     """
     held = _HELD.get()
     if held is not None and held[0] is frame:
@@ -317,12 +287,7 @@ def pandas_columns(frame: Any) -> list[Any]:
 
 
 def pandas_names(frame: Any) -> list[Any]:
-    """Return the names of the columns; pandas takes three microseconds for each of them.
-
-    >>> import pandas as pd
-    >>> pandas_names(pd.DataFrame({"a": [1.5], 7: [2.0]}))
-    ['a', 7]
-    """
+    """Return the names of the columns; pandas takes three microseconds for each of them."""
     held = _HELD.get()
     return held[2] if held is not None and held[0] is frame else list(frame.columns)
 

@@ -58,15 +58,7 @@ def _absorb_kinds(state: SipState, packed: Packed, n_columns: int) -> None:
 
 
 def hash_points(sip_key: bytes, points: Points) -> Hashes:
-    """Return SipHash-2-4 of each point's canonical message.
-
-    Examples
-    --------
-    >>> from replearn.randomness.points import as_points
-    >>> hashes = hash_points(bytes(16), as_points([3, 3.0, True]))
-    >>> bool(hashes[0] == hashes[1] != hashes[2])
-    True
-    """
+    """Return SipHash-2-4 of each point's canonical message."""
     if len(points) == 1:
         return _hash_one(sip_key, points.only_row())
     result = np.empty(len(points), dtype=np.uint64)
@@ -95,13 +87,7 @@ def _hash_one(sip_key: bytes, cells: list[Cell]) -> Hashes:
 
 
 def label_cells(labels: Any) -> list[Cell]:
-    """Encode labels, which must be one-dimensional and all different.
-
-    Examples
-    --------
-    >>> label_cells([1]) == label_cells([True])
-    True
-    """
+    """Encode labels, which must be one-dimensional and all different."""
     words, kinds = points_of(labels, None, "labels").encoded()
     if words.shape[1] != 1 and len(words):
         raise ValueError(f"labels must be a list of values, got rows of {words.shape[1]} cells")
@@ -119,14 +105,6 @@ def hash_with_labels(
     """Hash each point with each label as one more cell; the point's part is hashed only once.
 
     Yields which rows, which label, and the hashes.
-
-    Examples
-    --------
-    >>> from replearn.randomness.points import as_points
-    >>> triples = hash_with_labels(bytes(16), as_points([[0.5]]), label_cells(["yes"]))
-    >>> [(_, _, hashes)] = triples
-    >>> bool(hashes[0] == hash_points(bytes(16), as_points([[0.5, "yes"]]))[0])
-    True
     """
     state = SipState(sip_key, min(LANES, len(points)))
     longer = SipState(sip_key, min(LANES, len(points)))
@@ -142,13 +120,7 @@ def hash_with_labels(
 
 
 def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
-    """Turn hashes into multiples of 2**-53 in [0, 1), in their own memory.
-
-    Examples
-    --------
-    >>> uniforms_in_place(np.array([2**63, 0], dtype=np.uint64))
-    array([0.5, 0. ])
-    """
+    """Turn hashes into multiples of 2**-53 in [0, 1), in their own memory."""
     uniforms = hashes.view(np.float64)
     for start in range(0, len(hashes), LANES):
         rows = slice(start, start + LANES)
@@ -157,26 +129,14 @@ def uniforms_in_place(hashes: Hashes) -> NDArray[np.float64]:
 
 
 def gumbel_from_hashes(hashes: Hashes) -> NDArray[np.float64]:
-    """Turn hashes into standard Gumbel numbers, all finite.
-
-    Examples
-    --------
-    >>> gumbel_from_hashes(np.array([0, 2**64 - 1], dtype=np.uint64)).round(2)
-    array([-3.6 , 36.74])
-    """
+    """Turn hashes into standard Gumbel numbers, all finite."""
     # the middle of one of 2**52 equal cells: never 0, never 1, and exact in float64
     uniforms = ((hashes >> np.uint64(12)).astype(np.float64) + 0.5) * 2.0**-52
     return np.negative(np.log(np.negative(np.log(uniforms))))
 
 
 def occurrence_numbers(content: Hashes) -> Hashes:
-    """Return how many equal entries came before each one.
-
-    Examples
-    --------
-    >>> occurrence_numbers(np.array([7, 5, 7, 7], dtype=np.uint64))
-    array([0, 0, 1, 2], dtype=uint64)
-    """
+    """Return how many equal entries came before each one."""
     numbers = np.zeros(len(content), dtype=np.uint64)
     in_order = np.sort(content)
     if (in_order[1:] == in_order[:-1]).any():  # else all differ, and sorting positions is slow
@@ -191,12 +151,6 @@ def hash_occurrences(sip_key: bytes, content: Hashes, numbers: Hashes | None = N
     """Hash (content, occurrence number), so that equal rows get different values.
 
     Numbers that are known are overwritten by the hashes.
-
-    Examples
-    --------
-    >>> hashes = hash_occurrences(bytes(16), np.array([7, 7], dtype=np.uint64))
-    >>> bool(hashes[0] == hashes[1])
-    False
     """
     if numbers is None:
         numbers = occurrence_numbers(content)
@@ -262,21 +216,13 @@ def _read_export(text: str) -> bytes:
 
 
 def check_digits(secret: bytes) -> str:
-    """Return eight digits that change with every typing error.
-
-    Examples
-    --------
-    >>> len(check_digits(bytes(16)))
-    8
-    """
+    """Return eight digits that change with every typing error."""
     return hashlib.blake2b(secret, digest_size=4, person=Purpose.CHECK.value).hexdigest()
 
 
 def framed(parts: tuple[Any, ...], parameter: str) -> bytes:
     """Join parts unambiguously: the type, the length and the content of each.
 
-    Examples
-    --------
     >>> framed(("a", "bc"), "purpose") == framed(("ab", "c"), "purpose")
     False
     """

@@ -175,10 +175,8 @@ class SharedKey:
 
         Parameters
         ----------
-        X : container of rows, or Points
-            See `as_points`.
-        decimals : int, optional
-            Round numbers first.
+        X, decimals
+            As for `hashes`.
 
         Returns
         -------
@@ -198,12 +196,10 @@ class SharedKey:
 
         Parameters
         ----------
-        X : container of rows, or Points
-            See `as_points`.
+        X, decimals
+            As for `hashes`.
         labels : sequence or array of one dimension
             Different labels; a label counts by its value (1, 1.0 and True are one).
-        decimals : int, optional
-            Round the points' numbers first.
 
         Returns
         -------
@@ -234,12 +230,10 @@ class SharedKey:
 
         Parameters
         ----------
-        X : container of rows, or Points
-            See `as_points`.
+        X, decimals
+            As for `hashes`; numbers of y are rounded, too.
         y : container of rows, optional
             Labels, and all else that must travel with the row.
-        decimals : int, optional
-            Round numbers first, in X and y.
 
         Examples
         --------

@@ -37,13 +37,7 @@ _S13, _S16, _S17, _S21, _S32, _S43, _S47, _S48, _S51 = (
 
 
 def aligned_words(n_words: int) -> Words:
-    """Return memory for words that begins with a cache line, which numpy reads a fifth faster.
-
-    Examples
-    --------
-    >>> aligned_words(5).ctypes.data % 64
-    0
-    """
+    """Return memory for words that begins with a cache line, which numpy reads a fifth faster."""
     memory = np.empty(n_words + _CACHE_LINE - 1, dtype=_U)
     start = (-memory.ctypes.data % 64) // 8
     return memory[start : start + n_words]
@@ -63,17 +57,7 @@ def initial_state(key: bytes) -> list[np.uint64]:
 
 
 class SipState:
-    """The running SipHash-2-4 state of many messages that grow together, word by word.
-
-    Examples
-    --------
-    The empty message and the key 00 01 ... 0f, the first of the authors' test vectors:
-
-    >>> state = SipState(bytes(range(16)), 1)
-    >>> state.absorb(last_word(0))
-    >>> hex(int(state.digest()[0]))
-    '0x726fdb47dd0e0e31'
-    """
+    """The running SipHash-2-4 state of many messages that grow together, word by word."""
 
     __slots__ = ("_initial", "_lanes", "_memory", "_spare")
 
@@ -139,15 +123,7 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
 
 
 class OneMessage:
-    """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more.
-
-    Examples
-    --------
-    >>> state = OneMessage(bytes(range(16)))
-    >>> state.absorb(int(last_word(0)))
-    >>> hex(int(state.digest()[0]))
-    '0x726fdb47dd0e0e31'
-    """
+    """SipHash-2-4 of a single message, on Python integers: for one row, numpy's calls cost more."""
 
     __slots__ = ("_lanes",)
 

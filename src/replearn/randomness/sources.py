@@ -45,15 +45,7 @@ class Source(Protocol):
 
 
 class SparseSource:
-    """A scipy sparse matrix or array; only the chosen rows are ever made dense, column by column.
-
-    Examples
-    --------
-    >>> from scipy.sparse import csr_array
-    >>> source = SparseSource(csr_array([[0.0, 2.0], [0.0, 0.0]]))
-    >>> [cells.tolist() for cells in source.columns(slice(0, 2))]
-    [[0.0, 0.0], [2.0, 0.0]]
-    """
+    """A scipy sparse matrix or array; only chosen rows are ever made dense, column by column."""
 
     def __init__(self, matrix: Any) -> None:
         if matrix.ndim != 2:
@@ -78,13 +70,7 @@ class SparseSource:
 
 
 class RowsSource:
-    """A list of rows, each a list, tuple or array of the same length.
-
-    Examples
-    --------
-    >>> list(RowsSource([[1, "a"], [2, "b"]]).columns(slice(0, 2)))
-    [(1, 2), ('a', 'b')]
-    """
+    """A list of rows, each a list, tuple or array of the same length."""
 
     def __init__(self, rows: Sequence[Any]) -> None:
         self._rows = rows
@@ -124,14 +110,7 @@ class ColumnSource:
 def columns_by_name(
     names: Sequence[Hashable], readers: Sequence[Reader], n_rows: int
 ) -> ColumnSource:
-    """Return named columns in canonical order.
-
-    Examples
-    --------
-    >>> source = columns_by_name(["b", "a"], [lambda rows: [1.0], lambda rows: [2.0]], 1)
-    >>> source.names, list(source.columns(slice(0, 1)))
-    (['a', 'b'], [[2.0], [1.0]])
-    """
+    """Return named columns in canonical order."""
     order = canonical_order(names)
     return ColumnSource([names[i] for i in order], [readers[i] for i in order], n_rows)
 
@@ -163,8 +142,6 @@ def canonical_order(names: Sequence[Hashable]) -> list[int]:
     Names are compared as text; those made of digits only come first, as numbers, so that a frame
     made from an array keeps the array's order, also after a trip through a text file.
 
-    Examples
-    --------
     >>> canonical_order(["b", 10, "a", 9])
     [3, 1, 2, 0]
     """

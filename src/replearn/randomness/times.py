@@ -35,13 +35,7 @@ _TOO_FINE = "finer than a nanosecond; round it to nanoseconds first"
 
 
 def time_cell(nanoseconds: int, near: Kind, far: Kind) -> Cell:
-    """Encode one exact time in nanoseconds as the near kind or, in microseconds, the far one.
-
-    Examples
-    --------
-    >>> time_cell(10**19, Kind.INSTANT, Kind.FAR_INSTANT)
-    (<Kind.FAR_INSTANT: 7>, 10000000000000000)
-    """
+    """Encode one exact time in nanoseconds as the near kind or, in microseconds, the far one."""
     if abs(nanoseconds) <= LARGEST_INT64:
         return near, nanoseconds & WORD_MASK
     microseconds, rest = divmod(nanoseconds, 1000)
@@ -69,16 +63,7 @@ def _kinds_of(dtype: np.dtype[Any]) -> tuple[Kind, Kind]:
 
 
 def encode_times(values: NDArray[Any], words: Words) -> Kinds:
-    """Encode an array of datetime64 or timedelta64 in any unit; return the kinds.
-
-    Examples
-    --------
-    >>> words = np.empty(2, dtype=np.uint64)
-    >>> encode_times(np.array(["1970-01-02", "NaT"], dtype="datetime64[D]"), words)
-    array([6, 1], dtype=uint8)
-    >>> words
-    array([86400000000000,              0], dtype=uint64)
-    """
+    """Encode an array of datetime64 or timedelta64 in any unit; return the kinds."""
     near, far = _kinds_of(values.dtype)
     values = values.astype(values.dtype.newbyteorder("="), copy=False)
     missing = np.isnat(values)

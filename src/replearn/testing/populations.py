@@ -102,35 +102,6 @@ class NearestRowLearner(ClassifierMixin, BaseEstimator):
         return self.labels_[np.abs(np.asarray(X)[:, :1] - self.rows_).argmin(axis=1)]
 
 
-class MajorityByValueLearner(ClassifierMixin, BaseEstimator):
-    """Predict the more frequent label of each of four values (first feature)."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Count labels by value."""
-        x = np.asarray(X)[:, 0].astype(int)
-        self.classes_ = np.array([0, 1])
-        self.answers_ = 2 * np.bincount(x, y, minlength=4) > np.bincount(x, minlength=4)
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict class labels."""
-        return self.answers_[np.asarray(X)[:, 0].astype(int)].astype(int)
-
-
-class WrongOnOneLearner(ClassifierMixin, BaseEstimator):
-    """Predict 1 except on one of the points 0 and 1: the one that the block has fewer of."""
-
-    def fit(self, X: Any, y: Any) -> Any:
-        """Minimise the training error over the two hypotheses, if all labels are 1."""
-        self.classes_ = np.array([0, 1])
-        self.wrong_ = int(2 * np.asarray(X)[:, 0].sum() < len(y))
-        return self
-
-    def predict(self, X: Any) -> Any:
-        """Predict class labels."""
-        return (np.asarray(X)[:, 0] != self.wrong_).astype(int)
-
-
 @dataclass(frozen=True)
 class Population:
     """A distribution, a base learner and a point to attack.

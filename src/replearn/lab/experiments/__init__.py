@@ -6,7 +6,7 @@ from importlib import import_module
 
 from replearn.lab.experiment import Experiment
 
-# One module each, with one name EXPERIMENT.
+# One module each: measure, draw, read, and its LABELS, SUMMARY and SIZES.
 MODULES = (
     "coin_limit",
     "coin_gap",
@@ -32,10 +32,14 @@ MODULES = (
 
 
 def all_experiments() -> dict[str, Experiment]:
-    """Return every experiment by its name."""
-    modules = (import_module(f"{__name__}.{module}") for module in MODULES)
-    found = [module.EXPERIMENT for module in modules]
-    return {experiment.name: experiment for experiment in found}
+    """Return every experiment by its name: that of its module, with hyphens."""
+    return {name: _experiment(name) for name in (module.replace("_", "-") for module in MODULES)}
+
+
+def _experiment(name: str) -> Experiment:
+    module = import_module(f"{__name__}.{name.replace('-', '_')}")
+    functions = module.measure, module.draw, module.read
+    return Experiment(name, module.LABELS, module.SUMMARY, *functions, module.SIZES)
 
 
 def find_experiment(name: str) -> Experiment:

@@ -10,7 +10,7 @@ import numpy as np
 from replearn.lab.coin_runs import differences, mean_throws, paired_answers
 from replearn.lab.distributions import RandomBias
 from replearn.lab.drawing import COLORS, legend, limits, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import vote_learner
 from replearn.lab.measuring import share, shown
 from replearn.lab.reductions import CoinTesterFromApproximate
@@ -96,28 +96,17 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="approximate-to-coin",
-    labels=(
-        "alg:apx-repl-dim-reduction",
-        "lem:dim-reduction-semi-replicable",
-        "thm:approx-repl-d-lb",
-        "def:dist-repl",
-        "def:dist-acc",
-    ),
-    summary="a coin tester out of an approximate learner, against coins of random bias",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"d": 4, "alpha": 0.3, "gamma": 0.2, "throws": [64], "pairs": 4},
-        "small": {"d": 9, "alpha": 0.3, "gamma": 0.15, "throws": [64, 128, 256, 512], "pairs": 200},
-        "full": {
-            "d": 9,
-            "alpha": 0.3,
-            "gamma": 0.15,
-            "throws": [64, 128, 256, 512, 1024],
-            "pairs": 600,
-        },
-    },
+LABELS = (
+    "alg:apx-repl-dim-reduction",
+    "lem:dim-reduction-semi-replicable",
+    "thm:approx-repl-d-lb",
+    "def:dist-repl",
+    "def:dist-acc",
 )
+SUMMARY = "a coin tester out of an approximate learner, against coins of random bias"
+_SMALL = {"d": 9, "alpha": 0.3, "gamma": 0.15, "throws": [64, 128, 256, 512], "pairs": 200}
+SIZES = {
+    "tiny": {"d": 4, "alpha": 0.3, "gamma": 0.2, "throws": [64], "pairs": 4},
+    "small": _SMALL,
+    "full": {**_SMALL, "throws": [64, 128, 256, 512, 1024], "pairs": 600},
+}

@@ -11,7 +11,7 @@ from scipy.optimize import linprog
 from replearn.bounds.coins import CoinLaw, coin_error_bound, coin_flip_bound
 from replearn.lab.coin_limit import acceptance, coin_limit, flips
 from replearn.lab.drawing import COLORS, legend, panel, ticks
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 PARTS = np.linspace(0.02, 1.0, 50)
 
@@ -39,14 +39,10 @@ def measure(bench: Bench, *, alpha: float, betas: list[float], throws: list[int]
 
 def _our_flips(n: int, alpha: float, beta: float) -> float | None:
     """Return the certified flips of the widest arcsine law inside the gap that errs within beta."""
-    best = None
-    for part in PARTS:
-        ends = [0.5 + side * math.sin(part * math.asin(alpha)) / 2.0 for side in (-1, 1)]
-        law = CoinLaw("arcsine", *ends)
-        if coin_error_bound(n, law, -alpha, alpha) <= beta:
-            found = coin_flip_bound(n, law)
-            best = found if best is None else min(best, found)
-    return best
+    halves = [math.sin(part * math.asin(alpha)) / 2.0 for part in PARTS]
+    laws = [CoinLaw("arcsine", 0.5 - half, 0.5 + half) for half in halves]
+    kept = [law for law in laws if coin_error_bound(n, law, -alpha, alpha) <= beta]
+    return min((coin_flip_bound(n, law) for law in kept), default=None)
 
 
 def _random_bias_flips(n: int, alpha: float, beta: float) -> float | None:
@@ -104,24 +100,11 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="coin-gap",
-    labels=("def:one-way-marginals", "thm:non-uniform-repl-lb", "def:dist-acc-bias"),
-    summary="the same limit when coins of bias alpha and -alpha must be told apart",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
-        "small": {
-            "alpha": 0.3,
-            "betas": [0.01, 0.05, 0.1],
-            "throws": [30, 60, 100, 150, 200, 300, 400],
-        },
-        "full": {
-            "alpha": 0.3,
-            "betas": [0.001, 0.01, 0.05, 0.1],
-            "throws": [30, 60, 100, 150, 200, 300, 400, 600, 800],
-        },
-    },
-)
+LABELS = ("def:one-way-marginals", "thm:non-uniform-repl-lb", "def:dist-acc-bias")
+SUMMARY = "the same limit when coins of bias alpha and -alpha must be told apart"
+_THROWS = [30, 60, 100, 150, 200, 300, 400]
+SIZES = {
+    "tiny": {"alpha": 0.5, "betas": [0.1], "throws": [20, 40]},
+    "small": {"alpha": 0.3, "betas": [0.01, 0.05, 0.1], "throws": _THROWS},
+    "full": {"alpha": 0.3, "betas": [0.001, 0.01, 0.05, 0.1], "throws": [*_THROWS, 600, 800]},
+}

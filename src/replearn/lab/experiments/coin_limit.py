@@ -8,7 +8,7 @@ from typing import Any
 from replearn.bounds import arcsine_law, flip_supremum, uniform_law
 from replearn.lab.coin_limit import coin_limit, guaranteed_flips_exactly, information_limit
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 # Where sqrt(n) times the limit goes: evenly spent in the arcsine scale of length pi.
 LAST_CONSTANT = 2.0 / math.pi**1.5
@@ -91,24 +91,16 @@ def _first_below(rows: list[Numbers]) -> str:
     return str(below[0]) if below else "(none of these)"
 
 
-EXPERIMENT = Experiment(
-    name="coin-limit",
-    labels=(
-        "thm:0-1-bias-estimation",
-        "def:0-1-bias-estimation",
-        "clm:mi-alg-lb",
-        "clm:sample-mi-ub",
-    ),
-    summary="the smallest flip probability that any rule for n throws of a coin can have",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"throws": [1, 4, 9], "exactly": 4},
-        "small": {"throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150], "exactly": 64},
-        "full": {
-            "throws": [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150, 250, 400, 600],
-            "exactly": 100,
-        },
-    },
+LABELS = (
+    "thm:0-1-bias-estimation",
+    "def:0-1-bias-estimation",
+    "clm:mi-alg-lb",
+    "clm:sample-mi-ub",
 )
+SUMMARY = "the smallest flip probability that any rule for n throws of a coin can have"
+_THROWS = [1, 2, 4, 8, 12, 16, 24, 32, 48, 64, 100, 150]
+SIZES = {
+    "tiny": {"throws": [1, 4, 9], "exactly": 4},
+    "small": {"throws": _THROWS, "exactly": 64},
+    "full": {"throws": [*_THROWS, 250, 400, 600], "exactly": 100},
+}

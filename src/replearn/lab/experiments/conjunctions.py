@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from replearn.lab.distributions import Sample, ThresholdsOnAxes
+from replearn.lab.bisection import smallest_size
+from replearn.lab.distributions import Sample, ThresholdsOnAxes, threshold_rows
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
-from replearn.lab.measuring import smallest_size
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.power_law import draw_lines, line, said
 from replearn.lab.private import PublicCutsLearner, ThresholdFromConjunctions
 
@@ -45,11 +45,6 @@ def measure(
     }
 
 
-def _threshold_rows(rng: np.random.Generator, cut: float, n: int, domain: int) -> Sample:
-    values = rng.integers(1, domain + 1, n).astype(float)
-    return values[:, np.newaxis], (values <= cut).astype(np.intp)
-
-
 def _amplified(bench: Bench, domain: int, d: int, public: int, private: int, runs: int) -> Numbers:
     """Return the errors of the threshold learner and of the conjunction behind it."""
     amplified = ThresholdFromConjunctions(PublicCutsLearner(EPSILON), d)
@@ -58,13 +53,16 @@ def _amplified(bench: Bench, domain: int, d: int, public: int, private: int, run
     for run in range(runs):
         rng = bench.rng("amplified", d, public, run)
 
+        def rows(rng: np.random.Generator, cut: float) -> tuple[Sample, Sample]:
+            one, two = (threshold_rows(rng, cut, n, domain) for n in (public, private))
+            return one, two
+
         def fresh(rng: np.random.Generator) -> tuple[Sample, Sample]:
-            cut = float(rng.integers(0, domain + 1))
-            return tuple(_threshold_rows(rng, cut, n, domain) for n in (public, private))  # type: ignore[return-value]
+            return rows(rng, float(rng.integers(0, domain + 1)))
 
         cut = float(rng.integers(0, domain + 1))
-        mine = tuple(_threshold_rows(rng, cut, n, domain) for n in (public, private))
-        model = amplified(mine[0], mine[1], fresh, rng)
+        mine = rows(rng, cut)
+        model = amplified(*mine, fresh, rng)
         own.append(float(np.mean(model.predict(grid) != (grid[:, 0] <= cut))))
         wrong = [np.sum(model.predict(X) != y) for X, y in mine]
         empirical.append(float(sum(wrong)) / (public + private))
@@ -134,31 +132,25 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="conjunctions",
-    labels=(
-        "alg:semi-repl-dim-reduction",
-        "thm:semi-private-dim-reduction",
-        "thm:semi-supervised-repl-shared-lb",
-        "lem:empirical-semi-private-learner-equivalence",
-        "def:empirical-semi-private-learner",
-    ),
-    summary="a semi-private threshold learner out of one for conjunctions; public rows against d",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "domain": 200, "dimensions": [1, 4], "publics": [2, 16], "private": 200,
-            "alpha": 0.1, "runs": 4,
-        },
-        "small": {
-            "domain": 10_000, "dimensions": [1, 2, 4, 8, 16], "publics": [1, 2, 4, 8, 16, 32, 64],
-            "private": 2000, "alpha": 0.03, "runs": 60,
-        },
-        "full": {
-            "domain": 10**6, "dimensions": [1, 2, 4, 8, 16, 32],
-            "publics": [1, 2, 4, 8, 16, 32, 64, 128], "private": 5000, "alpha": 0.03, "runs": 300,
-        },
+LABELS = (
+    "alg:semi-repl-dim-reduction",
+    "thm:semi-private-dim-reduction",
+    "thm:semi-supervised-repl-shared-lb",
+    "lem:empirical-semi-private-learner-equivalence",
+    "def:empirical-semi-private-learner",
+)
+SUMMARY = "a semi-private threshold learner out of one for conjunctions; public rows against d"
+SIZES = {
+    "tiny": {
+        "domain": 200, "dimensions": [1, 4], "publics": [2, 16], "private": 200,
+        "alpha": 0.1, "runs": 4,
     },
-)  # fmt: skip
+    "small": {
+        "domain": 10_000, "dimensions": [1, 2, 4, 8, 16], "publics": [1, 2, 4, 8, 16, 32, 64],
+        "private": 2000, "alpha": 0.03, "runs": 60,
+    },
+    "full": {
+        "domain": 10**6, "dimensions": [1, 2, 4, 8, 16, 32],
+        "publics": [1, 2, 4, 8, 16, 32, 64, 128], "private": 5000, "alpha": 0.03, "runs": 300,
+    },
+}  # fmt: skip

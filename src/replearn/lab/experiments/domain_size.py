@@ -9,7 +9,7 @@ import numpy as np
 from replearn.bounds.domain import collision_bound
 from replearn.guarantees import plan
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.lazy_domain import LazyDomain
 from replearn.lab.learning import MedianCut, keyed
 from replearn.learners import PointwiseReplicableClassifier
@@ -93,25 +93,19 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="domain-size",
-    labels=(
-        "prop:domain-reduction-apx-repl",
-        "clm:domain-red-apx-repl",
-        "clm:sample-simulation",
-    ),
-    summary="a learner for finite domains on an infinite one, as the imagined sample grows",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"n": 100, "sizes": [250, 10**9], "pairs": 2, "points": 200},
-        "small": {
-            "n": 400, "sizes": [900, 1600, 6400, 10**5, 10**9], "pairs": 25, "points": 2000,
-        },
-        "full": {
-            "n": 400, "sizes": [900, 1600, 6400, 10**5, 10**7, 10**12], "pairs": 300,
-            "points": 5000,
-        },
+LABELS = (
+    "prop:domain-reduction-apx-repl",
+    "clm:domain-red-apx-repl",
+    "clm:sample-simulation",
+)
+SUMMARY = "a learner for finite domains on an infinite one, as the imagined sample grows"
+SIZES = {
+    "tiny": {"n": 100, "sizes": [250, 10**9], "pairs": 2, "points": 200},
+    "small": {
+        "n": 400, "sizes": [900, 1600, 6400, 10**5, 10**9], "pairs": 25, "points": 2000,
     },
-)  # fmt: skip
+    "full": {
+        "n": 400, "sizes": [900, 1600, 6400, 10**5, 10**7, 10**12], "pairs": 300,
+        "points": 5000,
+    },
+}  # fmt: skip

@@ -8,9 +8,10 @@ import numpy as np
 
 from replearn.bounds import uniform_law
 from replearn.bounds.signs import joint_sign_flip_bound
+from replearn.lab.bisection import smallest_size
 from replearn.lab.drawing import COLORS, legend, panel, ticks
-from replearn.lab.experiment import Bench, Experiment, Numbers
-from replearn.lab.measuring import exponent, smallest_size
+from replearn.lab.experiment import Bench, Numbers
+from replearn.lab.measuring import exponent
 from replearn.records.search import require_integer
 
 
@@ -89,26 +90,13 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="frontier",
-    labels=("lem:r-linf-extimate", "def:apx-repl-sign-one-way"),
-    summary="the open question: signs of d coins, of which a share gamma may differ",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"dimensions": [8], "gammas": [0.5, 0.25], "rho": 0.3, "pairs": 40},
-        "small": {
-            "dimensions": [16, 64, 256],
-            "gammas": [0.3, 0.2, 0.1, 0.05, 0.025, 0.0125],
-            "rho": 0.1,
-            "pairs": 400,
-        },
-        "full": {
-            "dimensions": [16, 64, 256, 1024],
-            "gammas": [0.3, 0.2, 0.1, 0.05, 0.025, 0.0125, 0.00625],
-            "rho": 0.1,
-            "pairs": 2000,
-        },
-    },
-)
+LABELS = ("lem:r-linf-extimate", "def:apx-repl-sign-one-way")
+SUMMARY = "the open question: signs of d coins, of which a share gamma may differ"
+_GAMMAS = [0.3, 0.2, 0.1, 0.05, 0.025, 0.0125]
+_SMALL = {"dimensions": [16, 64, 256], "gammas": _GAMMAS, "rho": 0.1, "pairs": 400}
+_MORE = {"dimensions": [16, 64, 256, 1024], "gammas": [*_GAMMAS, 0.00625], "pairs": 2000}
+SIZES = {
+    "tiny": {"dimensions": [8], "gammas": [0.5, 0.25], "rho": 0.3, "pairs": 40},
+    "small": _SMALL,
+    "full": {**_SMALL, **_MORE},
+}

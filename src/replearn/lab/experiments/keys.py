@@ -8,8 +8,8 @@ import numpy as np
 
 from replearn.bounds import flip_supremum, uniform_law
 from replearn.lab.distributions import shattered
-from replearn.lab.drawing import COLORS, limits, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.drawing import COLORS, legend, limits, panel
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import vote_learner
 from replearn.lab.measuring import share, shown
 
@@ -73,7 +73,7 @@ def draw(data: Numbers, figure: Any) -> None:
     axes.axhline(data["promised"], color=COLORS[0], lw=1, ls="--", label="promised for one point")
     axes.set_xticks(places, [f"{name} key" if name != "none" else "no key" for name in names])
     axes.set_ylim(0.0, 0.7)
-    axes.legend(fontsize=8, frameon=False)
+    legend(axes)
 
 
 def read(data: Numbers) -> str:
@@ -99,16 +99,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="keys",
-    labels=("thm:shared-randomness-apx-repl-lb", "thm:non-uniform-repl-lb"),
-    summary="our learner with a shared key, a fresh key per run, no key, and a key by position",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"pairs": 2, "n": 330},
-        "small": {"pairs": 150, "n": 330},
-        "full": {"pairs": 2000, "n": 660},
-    },
-)
+LABELS = ("thm:shared-randomness-apx-repl-lb", "thm:non-uniform-repl-lb")
+SUMMARY = "our learner with a shared key, a fresh key per run, no key, and a key by position"
+SIZES = {
+    "tiny": {"pairs": 2, "n": 330},
+    "small": {"pairs": 150, "n": 330},
+    "full": {"pairs": 2000, "n": 660},
+}

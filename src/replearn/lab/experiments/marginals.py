@@ -9,7 +9,7 @@ import numpy as np
 from replearn.hypotheses import Conjunctions
 from replearn.lab.distributions import Marginals
 from replearn.lab.drawing import COLORS, legend, limits, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.marginals import SignsFromSemiReplicable, semi_learner
 from replearn.lab.measuring import share, shown
 
@@ -75,22 +75,16 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="marginals",
-    labels=("thm:semi-supervised-repl-lb", "def:sign-one-way-marginals"),
-    summary="signs of d coins out of a semi-replicable learner, as its rows run out",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"d": 3, "alpha": 0.2, "rho": 0.3, "rows": [600], "pool": 30, "pairs": 2},
-        "small": {
-            "d": 5, "alpha": 0.25, "rho": 0.2, "rows": [300, 1000, 3000, 10_000, 30_000],
-            "pool": 60, "pairs": 40,
-        },
-        "full": {
-            "d": 8, "alpha": 0.15, "rho": 0.1, "rows": [300, 1000, 3000, 10_000, 30_000, 100_000],
-            "pool": 100, "pairs": 300,
-        },
+LABELS = ("thm:semi-supervised-repl-lb", "def:sign-one-way-marginals")
+SUMMARY = "signs of d coins out of a semi-replicable learner, as its rows run out"
+SIZES = {
+    "tiny": {"d": 3, "alpha": 0.2, "rho": 0.3, "rows": [600], "pool": 30, "pairs": 2},
+    "small": {
+        "d": 5, "alpha": 0.25, "rho": 0.2, "rows": [300, 1000, 3000, 10_000, 30_000],
+        "pool": 60, "pairs": 40,
     },
-)  # fmt: skip
+    "full": {
+        "d": 8, "alpha": 0.15, "rho": 0.1, "rows": [300, 1000, 3000, 10_000, 30_000, 100_000],
+        "pool": 100, "pairs": 300,
+    },
+}  # fmt: skip

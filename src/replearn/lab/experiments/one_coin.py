@@ -12,7 +12,7 @@ import numpy as np
 from replearn.bounds import arcsine_law, flip_curve
 from replearn.lab.deterministic import even_point
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 PLACES = 201
 Rule = Callable[[int, int], bool]
@@ -83,12 +83,6 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="one-coin",
-    labels=("thm:non-uniform-repl-lb", "def:repl"),
-    summary="every deterministic rule for one coin is a coin toss at some bias",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={"tiny": {"n": 9}, "small": {"n": 64}, "full": {"n": 200}},
-)
+LABELS = ("thm:non-uniform-repl-lb", "def:repl")
+SUMMARY = "every deterministic rule for one coin is a coin toss at some bias"
+SIZES = {"tiny": {"n": 9}, "small": {"n": 64}, "full": {"n": 200}}

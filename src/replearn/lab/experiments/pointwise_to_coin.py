@@ -8,7 +8,7 @@ from replearn.bounds import flip_supremum, uniform_law
 from replearn.lab.coin_limit import coin_limit
 from replearn.lab.coin_runs import paired_answers, sweep
 from replearn.lab.drawing import COLORS, legend, limits, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import TableLearner, keyed, vote_learner
 from replearn.lab.measuring import shown
 from replearn.lab.reductions import CoinTesterFromPointwise
@@ -117,28 +117,11 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="pointwise-to-coin",
-    labels=("alg:non-uniform-bias-estimator", "thm:non-uniform-repl-lb", "def:one-way-marginals"),
-    summary="a coin tester out of a pointwise learner: how few rows before it breaks",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"d": 2, "alpha": 0.4, "throws": [40, 64], "pairs": 2, "limited": 2},
-        "small": {
-            "d": 5,
-            "alpha": 0.3,
-            "throws": [40, 80, 160, 320, 640],
-            "pairs": 60,
-            "limited": 60,
-        },
-        "full": {
-            "d": 5,
-            "alpha": 0.3,
-            "throws": [40, 80, 160, 320, 640, 1280],
-            "pairs": 600,
-            "limited": 400,
-        },
-    },
-)
+LABELS = ("alg:non-uniform-bias-estimator", "thm:non-uniform-repl-lb", "def:one-way-marginals")
+SUMMARY = "a coin tester out of a pointwise learner: how few rows before it breaks"
+_SMALL = {"d": 5, "alpha": 0.3, "throws": [40, 80, 160, 320, 640], "pairs": 60, "limited": 60}
+SIZES = {
+    "tiny": {"d": 2, "alpha": 0.4, "throws": [40, 64], "pairs": 2, "limited": 2},
+    "small": _SMALL,
+    "full": {**_SMALL, "throws": [40, 80, 160, 320, 640, 1280], "pairs": 600, "limited": 400},
+}

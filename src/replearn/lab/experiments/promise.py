@@ -12,8 +12,8 @@ from replearn.bounds.thresholds import smallest_sample_threshold
 from replearn.guarantees.votes import block_size_needed
 from replearn.lab.coin_limit import information_limit_in_gap
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
-from replearn.records.search import bisect
+from replearn.lab.experiment import Bench, Numbers
+from replearn.records.search import bisect, smallest_integer
 
 BETA, D, GAMMA = 0.05, 10, 0.1
 MOST_BLOCKS = 10**6
@@ -32,8 +32,11 @@ def measure(bench: Bench, *, rows: list[int], alphas: list[float]) -> Numbers:
                     "n": n,
                     "pointwise": _vote(n, alpha, realizable=False),
                     "pointwise, realizable": _vote(n, alpha, realizable=True),
-                    "thresholds": _smallest_rho(n, lambda rho, a=alpha: _cut_rows(rho, a)),
-                    "semi-replicable": _smallest_rho(n, lambda rho, a=alpha: _semi_rows(rho, a)),
+                    "thresholds": _smallest_rho(n, smallest_sample_threshold, GAMMA, alpha, BETA),
+                    # for a cover of the d shattered points, the smallest there is
+                    "semi-replicable": _smallest_rho(
+                        n, smallest_sample_selection, alpha, BETA, 2**D
+                    ),
                     "proofs": _by_the_proofs(n, alpha),
                     "impossible": _impossible(n, alpha),
                 }
@@ -43,11 +46,8 @@ def measure(bench: Bench, *, rows: list[int], alphas: list[float]) -> Numbers:
 
 def _blocks(n: int, size: Any) -> int:
     """Return the largest number of blocks of the size that so many blocks need; 0: not one."""
-    low, high = 0, MOST_BLOCKS
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if middle * size(middle) <= n else (low, middle - 1)
-    return low
+    too_many = smallest_integer(lambda blocks: blocks * size(blocks) > n, limit=MOST_BLOCKS)
+    return MOST_BLOCKS if too_many is None else too_many - 1
 
 
 def _vote(n: int, alpha: float, *, realizable: bool) -> float | None:
@@ -61,20 +61,11 @@ def _by_the_proofs(n: int, alpha: float) -> float | None:
     return min(1.0, math.sqrt(200.0 / blocks)) if blocks else None
 
 
-def _smallest_rho(n: int, needed: Any) -> float | None:
+def _smallest_rho(n: int, needed: Any, *asked: float) -> float | None:
     def enough(rho: float) -> bool:
-        return bool(needed(rho) <= n)
+        return bool(needed(rho, *asked)[0] <= n)
 
     return bisect(enough, 0.999, 1e-6, tolerance=1e-4) if enough(0.999) else None
-
-
-def _cut_rows(rho: float, alpha: float) -> float:
-    return smallest_sample_threshold(rho, GAMMA, alpha, BETA)[0]
-
-
-def _semi_rows(rho: float, alpha: float) -> float:
-    """Return the labelled rows for a cover of the d shattered points, the smallest there is."""
-    return smallest_sample_selection(rho, alpha, BETA, 2**D)[0]
 
 
 def _impossible(n: int, alpha: float) -> float:
@@ -142,16 +133,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="promise",
-    labels=("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb"),
-    summary="what n rows can promise: ours, the proofs' constants, and what nobody can",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"rows": [10**6], "alphas": [0.1]},
-        "small": {"rows": [10**k for k in range(4, 10)], "alphas": [0.05, 0.1]},
-        "full": {"rows": [10**k for k in range(4, 13)], "alphas": [0.02, 0.05, 0.1]},
-    },
-)
+LABELS = ("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb")
+SUMMARY = "what n rows can promise: ours, the proofs' constants, and what nobody can"
+SIZES = {
+    "tiny": {"rows": [10**6], "alphas": [0.1]},
+    "small": {"rows": [10**k for k in range(4, 10)], "alphas": [0.05, 0.1]},
+    "full": {"rows": [10**k for k in range(4, 13)], "alphas": [0.02, 0.05, 0.1]},
+}

@@ -6,8 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from replearn.lab.distributions import threshold_rows
 from replearn.lab.drawing import COLORS, legend, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.measuring import share, shown
 from replearn.lab.private import PrivateFromSemiPrivate, PublicCutsLearner
 
@@ -32,22 +33,18 @@ def _reduced(bench: Bench, domain: int, public: int, private: int, runs: int) ->
     for run in range(runs):
         rng = bench.rng("runs", public, run)
         cut = float(rng.integers(1, domain + 1))
-
-        def rows(n: int, cut: float = cut, rng: np.random.Generator = rng) -> Any:
-            values = rng.integers(1, domain + 1, n).astype(float)
-            return values[:, np.newaxis], (values <= cut).astype(np.intp)
-
         # The semi-private learner, on honest public rows of the mixture.
         samples = []
         for n in (public, private):
-            X, y = rows(n)
+            X, y = threshold_rows(rng, cut, n, domain)
             dummies = rng.random(n) >= thin
             X[dummies], y[dummies] = 0.0, 1
             samples.append((X, y))
         blind += not samples[0][0].any()
         mixture.append(thin * abs(learner(samples[0], samples[1], rng).cuts[0] - cut) / domain)
         # The private learner, which sees only real rows.
-        model = reduced(rows(reduced.rows), ([0.0], 1), rng)
+        real = threshold_rows(rng, cut, reduced.rows, domain)
+        model = reduced(real, ([0.0], 1), rng)
         failed += model is None
         behind.append(1.0 if model is None else abs(model.cuts[0] - cut) / domain)
     alpha = float(np.mean(mixture))
@@ -97,16 +94,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="public-data",
-    labels=("lem:public-data-reduction", "thm:threshold-semi-supervised-repl-shared-lb"),
-    summary="a private learner out of a semi-private one, whose public rows say nothing",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"domain": 100, "publics": [1, 3], "private": 2000, "runs": 6},
-        "small": {"domain": 10_000, "publics": [1, 2, 4, 8, 16], "private": 40_000, "runs": 150},
-        "full": {"domain": 10**6, "publics": [1, 2, 4, 8, 16, 32], "private": 200_000, "runs": 400},
-    },
-)
+LABELS = ("lem:public-data-reduction", "thm:threshold-semi-supervised-repl-shared-lb")
+SUMMARY = "a private learner out of a semi-private one, whose public rows say nothing"
+SIZES = {
+    "tiny": {"domain": 100, "publics": [1, 3], "private": 2000, "runs": 6},
+    "small": {"domain": 10_000, "publics": [1, 2, 4, 8, 16], "private": 40_000, "runs": 150},
+    "full": {"domain": 10**6, "publics": [1, 2, 4, 8, 16, 32], "private": 200_000, "runs": 400},
+}

@@ -8,7 +8,7 @@ from replearn.bounds import flip_supremum, uniform_law
 from replearn.lab.coin_limit import coin_limit
 from replearn.lab.coin_runs import sweep
 from replearn.lab.drawing import COLORS, legend, limits, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.learning import vote_learner
 from replearn.lab.measuring import shown
 from replearn.lab.reductions import CoinTesterFromRealizable
@@ -67,16 +67,10 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="realizable-to-coin",
-    labels=("thm:repl-prediction-real-lb", "def:0-1-bias-estimation"),
-    summary="a tester for all-heads or all-tails coins out of a realizable learner",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"d": 3, "alpha": 0.005, "throws": [8, 24], "pairs": 2},
-        "small": {"d": 5, "alpha": 0.005, "throws": [8, 16, 32, 64, 128], "pairs": 60},
-        "full": {"d": 5, "alpha": 0.002, "throws": [4, 8, 16, 32, 64, 128, 256], "pairs": 500},
-    },
-)
+LABELS = ("thm:repl-prediction-real-lb", "def:0-1-bias-estimation")
+SUMMARY = "a tester for all-heads or all-tails coins out of a realizable learner"
+SIZES = {
+    "tiny": {"d": 3, "alpha": 0.005, "throws": [8, 24], "pairs": 2},
+    "small": {"d": 5, "alpha": 0.005, "throws": [8, 16, 32, 64, 128], "pairs": 60},
+    "full": {"d": 5, "alpha": 0.002, "throws": [4, 8, 16, 32, 64, 128, 256], "pairs": 500},
+}

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from replearn.bounds import agnostic_sample_size, flip_supremum, uniform_law
-from replearn.lab.bisection import find_crossing
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import vote_excess
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 
@@ -34,13 +34,12 @@ def measure(
         votes = 2 * rng.binomial(seen, (1.0 + bias) / 2.0) > seen
         return float(bias * (1.0 - levels[votes.sum(axis=1)]).mean())
 
-    rows, fitted = [], []
-    for d in dimensions:
-        bench.say(f"d = {d}")
-        excesses = vote_excess(bench, d, bias, n_blocks, max(4, fits // d))
-        fitted.append(find_crossing(excesses, alpha, max(2, 2 * d)))
-        size = smallest_size(lambda b, d=d: excess(d, b), alpha, max(2, d))  # type: ignore[misc]
-        rows.append(n_blocks * size)
+    def crossing(d: int) -> Crossing:
+        excesses = partial(vote_excess, bench, d, bias, n_blocks, max(4, fits // d))
+        return find_crossing(excesses, alpha, max(2, 2 * d))
+
+    sizes = [smallest_size(partial(excess, d), alpha, max(2, d)) for d in dimensions]
+    rows = [n_blocks * size for size in sizes]
     bounds = [n_blocks * agnostic_sample_size(d, alpha, 0.05) for d in dimensions]
     return {
         "bias": bias,
@@ -49,7 +48,7 @@ def measure(
         "flips": flip_supremum(uniform_law(n_blocks)),
         "lines": [
             line("votes, measured", dimensions, rows, "expected +1"),
-            fitted_line("fitted learners", dimensions, fitted, "expected +1", n_blocks),
+            fitted_line(bench, "fitted learners", dimensions, crossing, "expected +1", n_blocks),
             line("votes, by the VC bound", dimensions, bounds, "expected +1"),
         ],
     }
@@ -75,37 +74,18 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="scaling-dimension",
-    labels=("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb"),
-    summary="rows of the light stage against the dimension",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "dimensions": [2, 8],
-            "bias": 0.4,
-            "alpha": 0.1,
-            "n_blocks": 32,
-            "runs": 4,
-            "fits": 16,
-        },
-        "small": {
-            "dimensions": [4, 8, 16, 32, 64],
-            "bias": 0.4,
-            "alpha": 0.05,
-            "n_blocks": 32,
-            "runs": 40,
-            "fits": 600,
-        },
-        "full": {
-            "dimensions": [4, 8, 16, 32, 64],
-            "bias": 0.4,
-            "alpha": 0.05,
-            "n_blocks": 32,
-            "runs": 40,
-            "fits": 1600,
-        },
-    },
-)
+LABELS = ("table:results", "thm:predict-formal", "thm:non-uniform-repl-lb")
+SUMMARY = "rows of the light stage against the dimension"
+_SMALL = {
+    "dimensions": [4, 8, 16, 32, 64],
+    "bias": 0.4,
+    "alpha": 0.05,
+    "n_blocks": 32,
+    "runs": 40,
+    "fits": 600,
+}
+SIZES = {
+    "tiny": {**_SMALL, "dimensions": [2, 8], "alpha": 0.1, "runs": 4, "fits": 16},
+    "small": _SMALL,
+    "full": {**_SMALL, "fits": 1600},
+}

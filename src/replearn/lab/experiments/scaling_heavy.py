@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_set
 from replearn.bounds.membership import MembershipLaw, smallest_sample_membership
-from replearn.lab.bisection import find_crossing
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import heavy_flips
-from replearn.lab.measuring import smallest_size, weighted_exponent
+from replearn.lab.measuring import weighted_exponent
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 # From this mass on so many points of the law fit side by side that their number is no limit.
@@ -23,14 +24,14 @@ def measure(
 ) -> Numbers:
     """Find the rows at which one membership, and the whole set, differ with probability rho."""
 
-    def one_point(n: int, nu: float) -> float:
+    def one_point(nu: float, n: int) -> float:
         """Worst of a few masses inside the law's range."""
         law, places = MembershipLaw.standard(nu), _single_places(nu)
         counts = bench.rng("one", n).binomial(n, places, (pairs, 2, len(places)))
         levels = law.probabilities(counts, n)
         return float(np.abs(levels[:, 0] - levels[:, 1]).mean(axis=0).max())
 
-    def whole_set(n: int, nu: float) -> float:
+    def whole_set(nu: float, n: int) -> float:
         """Points spread evenly over the law's range, as many as fit: one threshold for all."""
         law, places = SetLaw.standard(nu), _set_places(nu)
         rng, rest = bench.rng("set", n), 1.0 - places.sum()
@@ -38,11 +39,10 @@ def measure(
         levels = law.probabilities(counts, n)
         return float(np.mean([_covered(*pair) for pair in levels]))
 
-    pointwise, sets = [], []
-    for nu in masses:
-        bench.say(f"nu = {nu}")
-        pointwise.append(smallest_size(lambda n, nu=nu: one_point(n, nu), rho, 32))  # type: ignore[misc]
-        sets.append(smallest_size(lambda n, nu=nu: whole_set(n, nu), rho, 64))  # type: ignore[misc]
+    pointwise = [smallest_size(partial(one_point, nu), rho, 32) for nu in masses]
+    sets = [smallest_size(partial(whole_set, nu), rho, 64) for nu in masses]
+    certified = [smallest_sample_membership(rho, MembershipLaw.standard(nu)) for nu in masses]
+    certified_sets = [smallest_sample_set(rho, SetLaw.standard(nu)) for nu in masses]
     return {
         "rho": rho,
         "pairs": pairs,
@@ -50,10 +50,10 @@ def measure(
         "lines": [
             line("pointwise, measured", masses, pointwise, "expected -1"),
             _fits(bench, "pointwise", fitted, "expected -1"),
-            line("pointwise, certified", masses, _certified(masses, rho), "expected -1"),
+            line("pointwise, certified", masses, certified, "expected -1"),
             line("whole set, measured", masses, sets, "paper: -3"),
             *_with_many_points(_fits(bench, "whole set", fitted, "paper: -3")),
-            line("whole set, certified", masses, _certified_sets(masses, rho), "paper: -3"),
+            line("whole set, certified", masses, certified_sets, "paper: -3"),
         ],
     }
 
@@ -62,13 +62,13 @@ def _fits(bench: Bench, name: str, asked: Numbers, expected: str) -> Numbers:
     """Bisect the rows of find_heavy_hitters for each nu."""
     whole, rho = name == "whole set", asked["rho"]
     masses, notion = asked[name], "replicable" if whole else "pointwise"
-    found = []
-    for nu in masses:
-        bench.say(f"{name}: find_heavy_hitters at nu = {nu}")
+
+    def crossing(nu: float) -> Crossing:
         places = _set_places(nu) if whole else _single_places(nu)
-        flips = heavy_flips(bench, nu, places, notion, asked["pairs"])
-        found.append(find_crossing(flips, rho, 64))
-    return fitted_line(f"{name}, fitted", masses, found, expected)
+        flips = partial(heavy_flips, bench, nu, places, notion, asked["pairs"])
+        return find_crossing(flips, rho, 64)
+
+    return fitted_line(bench, f"{name}, fitted", masses, crossing, expected)
 
 
 def _with_many_points(found: Numbers) -> list[Numbers]:
@@ -92,14 +92,6 @@ def _set_places(nu: float) -> Any:
     count = max(2, int(0.9 / ((law.low + law.high) / 2.0)))
     places = law.frequency((np.arange(count) + 0.5) / count)
     return places * min(1.0, 0.99 / places.sum())
-
-
-def _certified(masses: list[float], rho: float) -> list[float]:
-    return [smallest_sample_membership(rho, MembershipLaw.standard(nu)) for nu in masses]
-
-
-def _certified_sets(masses: list[float], rho: float) -> list[float]:
-    return [smallest_sample_set(rho, SetLaw.standard(nu)) for nu in masses]
 
 
 def _covered(one: Any, two: Any) -> float:
@@ -140,21 +132,16 @@ _FITTED = {
     "rho": 0.2,
 }
 
-EXPERIMENT = Experiment(
-    name="scaling-heavy",
-    labels=("prop:finding-heavy", "lem:r-heavy-hitters", "table:results"),
-    summary="rows that heavy points need against their mass: one point, and the whole set",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "masses": [0.1, 0.05],
-            "rho": 0.3,
-            "pairs": 20,
-            "fitted": {"pointwise": [0.4, 0.2], "whole set": [0.4, 0.2], "rho": 0.5, "pairs": 6},
-        },
-        "small": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 60}},
-        "full": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 200}},
+
+LABELS = ("prop:finding-heavy", "lem:r-heavy-hitters", "table:results")
+SUMMARY = "rows that heavy points need against their mass: one point, and the whole set"
+SIZES = {
+    "tiny": {
+        "masses": [0.1, 0.05],
+        "rho": 0.3,
+        "pairs": 20,
+        "fitted": {"pointwise": [0.4, 0.2], "whole set": [0.4, 0.2], "rho": 0.5, "pairs": 6},
     },
-)
+    "small": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 60}},
+    "full": {**_COMPUTED, "fitted": {**_FITTED, "pairs": 200}},
+}

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from replearn.bounds import arcsine_law, smallest_blocks, uniform_law
-from replearn.lab.bisection import find_crossing
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
 from replearn.lab.coin_limit import coin_limit
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import vote_flips
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 WIDTH = 0.99
@@ -32,19 +32,19 @@ def measure(
         law = arcsine_law(n_blocks, WIDTH)
         return max(flips(law, q) for q in (0.5, 0.7, 0.85, 0.95, 0.98))
 
+    def crossing(rho: float) -> Crossing:
+        return find_crossing(partial(vote_flips, bench, fits), rho, max(2, round(0.3 / rho**2)))
+
     certified = [smallest_blocks(rho) for rho in rhos]
     arcsine = [smallest_blocks(rho, law="arcsine", width=WIDTH) for rho in rhos]
     bench.say("certified blocks found")
     measured = [smallest_size(lambda t: flips(uniform_law(t), 0.5), rho, 4) for rho in rhos]
     measured_arcsine = [smallest_size(worst, rho, 4) for rho in rhos]
-    fitted = []
-    for rho in rhos[: len(rhos) - len(rhos) // 3]:
-        bench.say(f"fitted learners at rho = {rho}")
-        fitted.append(find_crossing(vote_flips(bench, fits), rho, max(2, round(0.3 / rho**2))))
     best = [(limit.lower, n) for n in programme if (limit := coin_limit(n)) is not None]
+    larger = rhos[: len(rhos) - len(rhos) // 3]
     lines = [
         line("uniform law, measured", rhos, measured, "expected -2"),
-        fitted_line("uniform law, fitted learners", rhos[: len(fitted)], fitted, "expected -2"),
+        fitted_line(bench, "uniform law, fitted learners", larger, crossing, "expected -2"),
         line("uniform law, certified", rhos, certified, "expected -2"),
         line("arcsine law, measured", rhos, measured_arcsine, "expected -2"),
         line("arcsine law, certified", rhos, arcsine, "expected -2"),
@@ -78,26 +78,16 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="scaling-rho",
-    labels=("thm:predict", "table:results", "thm:non-uniform-repl-lb"),
-    summary="blocks against rho: measured, certified, and the least that any rule needs",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {"rhos": [0.2, 0.1], "pairs": 300, "fits": 5, "programme": [5, 10]},
-        "small": {
-            "rhos": [0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025],
-            "pairs": 40_000,
-            "fits": 60,
-            "programme": [8, 16, 32, 64, 128],
-        },
-        "full": {
-            "rhos": [0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025],
-            "pairs": 40_000,
-            "fits": 150,
-            "programme": [8, 16, 32, 64, 128],
-        },
-    },
-)
+LABELS = ("thm:predict", "table:results", "thm:non-uniform-repl-lb")
+SUMMARY = "blocks against rho: measured, certified, and the least that any rule needs"
+_SMALL = {
+    "rhos": [0.2, 0.14, 0.1, 0.07, 0.05, 0.035, 0.025],
+    "pairs": 40_000,
+    "fits": 60,
+    "programme": [8, 16, 32, 64, 128],
+}
+SIZES = {
+    "tiny": {"rhos": [0.2, 0.1], "pairs": 300, "fits": 5, "programme": [5, 10]},
+    "small": _SMALL,
+    "full": {**_SMALL, "fits": 150},
+}

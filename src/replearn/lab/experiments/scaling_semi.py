@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -12,10 +13,9 @@ from replearn.bounds.selection import (
     selection_scale,
     smallest_sample_selection,
 )
-from replearn.lab.bisection import find_crossing
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import rule_flips
-from replearn.lab.measuring import smallest_size
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 BETA = 0.05
@@ -60,11 +60,12 @@ def measure(
 
 def _fits(bench: Bench, *, dimensions: list[int], alpha: float, rho: float, pairs: int) -> Numbers:
     """Bisect the rows of fitted semi-replicable learners for each d."""
-    found = []
-    for d in dimensions:
-        bench.say(f"fitted learners at d = {d}")
-        found.append(find_crossing(rule_flips(bench, d, rho, alpha, pairs), rho, 256))
-    return fitted_line("labelled rows, fitted", dimensions, found, "paper: 2 up to logarithms")
+
+    def crossing(d: int) -> Crossing:
+        return find_crossing(partial(rule_flips, bench, d, rho, alpha, pairs), rho, 256)
+
+    expected = "paper: 2 up to logarithms"
+    return fitted_line(bench, "labelled rows, fitted", dimensions, crossing, expected)
 
 
 def draw(data: Numbers, figure: Any) -> None:
@@ -96,39 +97,26 @@ def _place(slope: float) -> str:
     return "lies between 1 and 2" if 1.0 <= slope <= 2.0 else "does NOT lie between 1 and 2"
 
 
-EXPERIMENT = Experiment(
-    name="scaling-semi",
-    labels=(
-        "thm:semi-supervised-repl-ub",
-        "thm:semi-supervised-repl-lb",
-        "thm:sign-one-way-marginals-lb",
-        "table:results",
-    ),
-    summary="labelled rows of the semi-replicable learner against the dimension",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "dimensions": [2, 4],
-            "alpha": 0.3,
-            "rho": 0.3,
-            "pairs": 3,
-            "fitted": {"dimensions": [2, 3], "alpha": 0.8, "rho": 0.5, "pairs": 8},
-        },
-        "small": {
-            "dimensions": [2, 3, 4, 6, 8, 10],
-            "alpha": 0.1,
-            "rho": 0.1,
-            "pairs": 25,
-            "fitted": {"dimensions": [2, 3, 4, 6], "alpha": 0.4, "rho": 0.3, "pairs": 60},
-        },
-        "full": {
-            "dimensions": [2, 3, 4, 6, 8, 10],
-            "alpha": 0.1,
-            "rho": 0.1,
-            "pairs": 25,
-            "fitted": {"dimensions": [2, 3, 4, 6, 8], "alpha": 0.4, "rho": 0.3, "pairs": 150},
-        },
-    },
+LABELS = (
+    "thm:semi-supervised-repl-ub",
+    "thm:semi-supervised-repl-lb",
+    "thm:sign-one-way-marginals-lb",
+    "table:results",
 )
+SUMMARY = "labelled rows of the semi-replicable learner against the dimension"
+_COMPUTED = {"dimensions": [2, 3, 4, 6, 8, 10], "alpha": 0.1, "rho": 0.1, "pairs": 25}
+_FITTED = {"dimensions": [2, 3, 4, 6], "alpha": 0.4, "rho": 0.3, "pairs": 60}
+SIZES = {
+    "tiny": {
+        "dimensions": [2, 4],
+        "alpha": 0.3,
+        "rho": 0.3,
+        "pairs": 3,
+        "fitted": {"dimensions": [2, 3], "alpha": 0.8, "rho": 0.5, "pairs": 8},
+    },
+    "small": {**_COMPUTED, "fitted": _FITTED},
+    "full": {
+        **_COMPUTED,
+        "fitted": {**_FITTED, "dimensions": [2, 3, 4, 6, 8], "pairs": 150},
+    },
+}

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from replearn.bounds.selection import selection_agreement
 from replearn.bounds.thresholds import smallest_sample_threshold, threshold_scale
-from replearn.lab.bisection import find_crossing
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.bisection import Crossing, find_crossing, smallest_size
+from replearn.lab.experiment import Bench, Numbers
 from replearn.lab.fitted import cut_flips
-from replearn.lab.measuring import exponent, smallest_size
+from replearn.lab.measuring import exponent
 from replearn.lab.power_law import draw_lines, fitted_line, line, said
 
 CELLS, GAMMA, BETA = 256, 0.1, 0.05
@@ -47,6 +48,7 @@ def measure(
     flat = [needed(a, rho, FLAT_BETA) for a in alphas]
     by_alpha, by_rho = [needed(a, rho) for a in alphas], [needed(alpha, r) for r in rhos]
     logs, flat_logs = "expected -2 and logarithms", f"beta = {FLAT_BETA:g}: the logarithm is flat"
+    of_the_log = _slope_of_the_log(fitted["alphas"], BETA)
     return {
         "middle": middle,
         "pairs": pairs,
@@ -57,12 +59,12 @@ def measure(
             line("measured", alphas, by_alpha, logs),
             line("measured / (alpha t)^2", alphas, _without(alphas, by_alpha), "expected -2"),
             line("measured, tiny beta", alphas, flat, flat_logs),
-            _fits_by_alpha(bench, **fitted),
+            _fits(bench, fitted, "alpha", f"expected -2 and {of_the_log:.2f} from logarithms"),
             line("certified", alphas, _certified([rho], alphas), logs),
         ],
         "rho": [
             line("measured", rhos, by_rho, "expected -2"),
-            _fits_by_rho(bench, **fitted),
+            _fits(bench, fitted, "rho", "expected -2"),
             line("certified", rhos, _certified(rhos, [alpha]), "expected -2"),
         ],
     }
@@ -98,27 +100,15 @@ def _certified(rhos: list[float], alphas: list[float]) -> list[float]:
     return [smallest_sample_threshold(r, GAMMA, a, BETA)[0] for r in rhos for a in alphas]
 
 
-def _fits_by_alpha(
-    bench: Bench, *, alphas: list[float], rho: float, pairs: int, **other: Any
-) -> Numbers:
-    """Bisect the rows of fitted thresholds for each alpha."""
-    found = []
-    for alpha in alphas:
-        bench.say(f"fitted thresholds at alpha = {alpha}")
-        found.append(find_crossing(cut_flips(bench, rho, GAMMA, alpha, pairs), rho, 256))
-    expected = f"expected -2 and {_slope_of_the_log(alphas, BETA):.2f} from logarithms"
-    return fitted_line("fitted learners", alphas, found, expected)
+def _fits(bench: Bench, fitted: Numbers, name: str, expected: str) -> Numbers:
+    """Bisect the rows of fitted thresholds for each alpha, or for each rho."""
 
+    def crossing(value: float) -> Crossing:
+        alpha, rho = (value if item == name else fitted[item] for item in ("alpha", "rho"))
+        flips = partial(cut_flips, bench, rho, GAMMA, alpha, fitted["pairs"])
+        return find_crossing(flips, rho, 256)
 
-def _fits_by_rho(
-    bench: Bench, *, rhos: list[float], alpha: float, pairs: int, **other: Any
-) -> Numbers:
-    """Bisect the rows of fitted thresholds for each rho."""
-    found = []
-    for rho in rhos:
-        bench.say(f"fitted thresholds at rho = {rho}")
-        found.append(find_crossing(cut_flips(bench, rho, GAMMA, alpha, pairs), rho, 256))
-    return fitted_line("fitted learners", rhos, found, "expected -2")
+    return fitted_line(bench, "fitted learners", fitted[f"{name}s"], crossing, expected)
 
 
 def draw(data: Numbers, figure: Any) -> None:
@@ -150,53 +140,47 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="scaling-thresholds",
-    labels=("prop:thresholds-proper-informal", "prop:thresholds-proper-formal", "table:results"),
-    summary="rows of the proper threshold learner against alpha and against rho",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={
-        "tiny": {
-            "alphas": [0.4, 0.2],
-            "rhos": [0.4, 0.2],
-            "middle": [0.3, 0.3],
-            "pairs": 3,
-            "fitted": {
-                "alphas": [0.5, 0.4],
-                "rhos": [0.6, 0.5],
-                "rho": 0.5,
-                "alpha": 0.5,
-                "pairs": 8,
-            },
-        },
-        "small": {
-            "alphas": [0.32, 0.16, 0.08, 0.04],
-            "rhos": [0.2, 0.1, 0.05, 0.025],
-            "middle": [0.1, 0.1],
-            "pairs": 60,
-            "fitted": {
-                "alphas": [0.32, 0.226, 0.16, 0.113],
-                "rhos": [0.4, 0.283, 0.2, 0.141],
-                "rho": 0.2,
-                "alpha": 0.2,
-                "pairs": 50,
-            },
-        },
-        "full": {
-            "alphas": [0.32, 0.226, 0.16, 0.113, 0.08, 0.0566, 0.04],
-            "rhos": [0.2, 0.141, 0.1, 0.0707, 0.05, 0.0354, 0.025],
-            "middle": [0.1, 0.1],
-            "pairs": 200,
-            # Below rho = 0.2, where flips fall like a power of n.
-            "fitted": {
-                "alphas": [0.5, 0.4, 0.32, 0.226, 0.16],
-                "rhos": [0.2, 0.141, 0.1, 0.0707, 0.05],
-                "rho": 0.1,
-                "alpha": 0.4,
-                "pairs": 1000,
-            },
+LABELS = ("prop:thresholds-proper-informal", "prop:thresholds-proper-formal", "table:results")
+SUMMARY = "rows of the proper threshold learner against alpha and against rho"
+SIZES = {
+    "tiny": {
+        "alphas": [0.4, 0.2],
+        "rhos": [0.4, 0.2],
+        "middle": [0.3, 0.3],
+        "pairs": 3,
+        "fitted": {
+            "alphas": [0.5, 0.4],
+            "rhos": [0.6, 0.5],
+            "rho": 0.5,
+            "alpha": 0.5,
+            "pairs": 8,
         },
     },
-)
+    "small": {
+        "alphas": [0.32, 0.16, 0.08, 0.04],
+        "rhos": [0.2, 0.1, 0.05, 0.025],
+        "middle": [0.1, 0.1],
+        "pairs": 60,
+        "fitted": {
+            "alphas": [0.32, 0.226, 0.16, 0.113],
+            "rhos": [0.4, 0.283, 0.2, 0.141],
+            "rho": 0.2,
+            "alpha": 0.2,
+            "pairs": 50,
+        },
+    },
+    "full": {
+        "alphas": [0.32, 0.226, 0.16, 0.113, 0.08, 0.0566, 0.04],
+        "rhos": [0.2, 0.141, 0.1, 0.0707, 0.05, 0.0354, 0.025],
+        "middle": [0.1, 0.1],
+        "pairs": 200,
+        # Below rho = 0.2, where flips fall like a power of n.
+        "fitted": {
+            "alphas": [0.5, 0.4, 0.32, 0.226, 0.16],
+            "rhos": [0.2, 0.141, 0.1, 0.0707, 0.05],
+            "rho": 0.1,
+            "alpha": 0.4,
+            "pairs": 1000,
+        },
+    },
+}

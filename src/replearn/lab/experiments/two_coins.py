@@ -8,7 +8,7 @@ import numpy as np
 
 from replearn.lab.deterministic import LIKELY, OUTCOMES, RULES, rule_of_counts
 from replearn.lab.drawing import COLORS, panel
-from replearn.lab.experiment import Bench, Experiment, Numbers
+from replearn.lab.experiment import Bench, Numbers
 
 PLACES = 81
 
@@ -19,7 +19,7 @@ def measure(bench: Bench, *, n: int) -> Numbers:
     for rule in (rule_of_counts(function, n) for function in RULES):
         bench.say(rule.name)
         meeting, sides = rule.meeting(), rule.sides()
-        likely = rule.chances(grid, grid) >= float(LIKELY)
+        regions = (rule.chances(grid, grid) >= float(LIKELY)) @ (1 << np.arange(4))
         rows.append(
             {
                 "rule": rule.name,
@@ -39,14 +39,10 @@ def measure(bench: Bench, *, n: int) -> Numbers:
                 "both_likely": min(meeting.chances[place] for place in meeting.pair) >= LIKELY,
                 "opposite": float(meeting.opposite),
                 # one hexadecimal digit per pair of biases: which answers are likely there, as bits
-                "regions": _digits(likely @ (1 << np.arange(4))),
+                "regions": ["".join(f"{value:x}" for value in row) for row in regions.tolist()],
             }
         )
     return {"n": n, "rows": rows}
-
-
-def _digits(regions: Any) -> list[str]:
-    return ["".join(f"{value:x}" for value in row) for row in regions.tolist()]
 
 
 def draw(data: Numbers, figure: Any) -> None:
@@ -110,18 +106,12 @@ def read(data: Numbers) -> str:
     )
 
 
-EXPERIMENT = Experiment(
-    name="two-coins",
-    labels=(
-        "thm:shared-randomness-lb",
-        "thm:shared-randomness-apx-repl-lb",
-        "thm:poincare-miranda",
-        "fig:poincare-miranda",
-        "def:apx-repl-sign-one-way",
-    ),
-    summary="without shared randomness opposite answers for two coins are both likely somewhere",
-    measure=measure,
-    draw=draw,
-    read=read,
-    sizes={"tiny": {"n": 5}, "small": {"n": 25}, "full": {"n": 61}},
+LABELS = (
+    "thm:shared-randomness-lb",
+    "thm:shared-randomness-apx-repl-lb",
+    "thm:poincare-miranda",
+    "fig:poincare-miranda",
+    "def:apx-repl-sign-one-way",
 )
+SUMMARY = "without shared randomness opposite answers for two coins are both likely somewhere"
+SIZES = {"tiny": {"n": 5}, "small": {"n": 25}, "full": {"n": 61}}
