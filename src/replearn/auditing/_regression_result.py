@@ -17,7 +17,7 @@ from replearn.auditing._statistics import Estimate, mean_limits, percent
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.records.text import aligned, html_table
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 Floats = NDArray[np.float64]
 _HEAD = ("", "flips", "spread", "estimated", "certified", "RMSE")

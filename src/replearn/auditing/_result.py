@@ -17,7 +17,7 @@ from replearn.auditing._measurement import Measurement
 from replearn.records.checks import check_choice, check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 READERS = ("python", "command")
 

@@ -17,7 +17,7 @@ from replearn.auditing._usefulness import Answers, Usefulness, majority, usefuln
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
 from replearn.tables import n_rows, own_rows
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 
 @dataclass(frozen=True, eq=False, repr=False)

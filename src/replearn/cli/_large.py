@@ -13,8 +13,7 @@ from typing import Any
 import numpy as np
 
 from replearn.cli import say
-from replearn.cli._inputs import check_column, wanted_kinds
-from replearn.cli._labels import check_classes, clean_labels
+from replearn.cli._inputs import check_classes, check_column, clean_labels, wanted_kinds
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.sampling import draw_rows
 from replearn.outofcore.sources import open_rows

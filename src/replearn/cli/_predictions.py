@@ -1,4 +1,4 @@
-"""Predictions from files, or from a model and rows, matched by the ids of the rows."""
+"""Fitted models, the rows they predict, and predictions that are matched by ids of the rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli._inputs import load_model, read_points
-from replearn.tables.files import TEXT_SUFFIXES, TYPED_SUFFIXES, TableFileError, read_table
+from replearn.cli import add_options
+from replearn.cli._inputs import (
+    ENCODING_HELP,
+    as_labels,
+    clean_labels,
+    notes_of_model,
+    read_key,
+    wanted_columns,
+)
+from replearn.tables.files import (
+    TEXT_SUFFIXES,
+    TYPED_SUFFIXES,
+    Table,
+    TableFileError,
+    read_table,
+)
 from replearn.tables.kinds import ID, TEXT
+from replearn.tables.rows import to_pandas
 
 PREDICTION = "prediction"
 ROW = "row"
@@ -24,6 +39,83 @@ ROW = "row"
 NO_ANSWER = ""
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
+
+
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that load models and read a file for them."""
+    add_options(parser, "FILE", key_file="the shared key, if not in the model")
+    add_trust(parser)
+    add_options(parser, "NAME", encoding=ENCODING_HELP)
+    add_options(parser, bool, json="print JSON", quiet="no remarks")
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the option for types of other packages inside a model file."""
+    text = "type outside scikit-learn that may be loaded (may be repeated)"
+    parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
+
+
+def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
+    """Load a model that ``replearn fit`` has written, and its notes about the table."""
+    from replearn.persistence import describe, load
+
+    about = describe(path)
+    if key_file is None and not about.includes_key:
+        raise ValueError(
+            f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
+        )
+    notes = notes_of_model(path)
+    return load(path, read_key(key_file), trusted=trust), notes
+
+
+def read_carried(
+    path: str, notes: Mapping[str, Any], wanted: str | None, encoding: str | None
+) -> tuple[str, list[Any]] | None:
+    """Return the column that names the rows in the output: as asked, or as found in training."""
+    for name in notes.get("ids", ()) if wanted is None else [wanted]:
+        try:
+            return name, read_table(path, {name: ID}, encoding=encoding).frame[name].to_list()
+        except TableFileError:
+            if wanted is not None:
+                raise
+    return None
+
+
+def read_points(
+    path: str, notes: Mapping[str, Any], encoding: str | None
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Read the rows to predict, as a model's notes say: features, ids, remarks."""
+    return points_of(read_table(path, wanted_columns(notes), encoding=encoding), notes, path)
+
+
+def points_of(
+    table: Table, notes: Mapping[str, Any], path: str
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Return the rows to predict of a table that was read as a model's notes say."""
+    frame = table.frame.select(list(notes["columns"]))
+    X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
+    name = notes.get("id")
+    if name is None:
+        return X, None, table.remarks
+    ids = table.frame[name]
+    if ids.null_count():
+        row = int(ids.is_null().arg_true()[0]) + 1
+        raise TableFileError(
+            f"{path}: row {row} has no {name!r}, from which its threshold is derived."
+        )
+    return X, ids.to_list(), table.remarks
+
+
+def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
+    """Read the target of a file; None if it is missing, or missing in some row."""
+    target, kind = notes["target"], notes["target_kind"]
+    try:
+        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
+    except TableFileError:
+        return None
+    if column.null_count():
+        return None
+    return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-from collections.abc import Mapping
 from typing import Any
 
 from replearn.cli import DONE, GATE_FAILED, put, put_json, say
-from replearn.cli._inputs import Sample, imported_model
+from replearn.cli._inputs import Sample, base_model
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_positive
 
-REGRESSORS = {
-    "ridge": ("sklearn.linear_model", "Ridge", False),
-    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", True),
-    "forest": ("sklearn.ensemble", "RandomForestRegressor", True),
-    "tree": ("sklearn.tree", "DecisionTreeRegressor", True),
+REGRESSORS: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+    "ridge": ("sklearn.linear_model", "Ridge", {}, False),
+    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", {}, True),
+    "forest": ("sklearn.ensemble", "RandomForestRegressor", {}, True),
+    "tree": ("sklearn.tree", "DecisionTreeRegressor", {}, True),
 }
-"""Base learners by name: module, class, and whether it is made of trees."""
+"""As `NAMED` of the classifiers."""
 
 NOT_FOR_NUMBERS = (
     *("contenders", "subgroup", "budget", "resume", "time_budget", "group_by"),
@@ -49,7 +47,8 @@ def audit_numbers(
     """Audit a regressor, write the report, print a summary, and apply the gates."""
     from replearn.auditing import audit_regression, flip_gates
 
-    model = regressor(args.model, sample.columns)
+    name = "ridge" if args.model == "logreg" else args.model  # the command's default
+    model = base_model(name, sample.columns, known=REGRESSORS)
     regressors, judged = _contenders(args, model, key)
     result = audit_regression(
         regressors,
@@ -102,28 +101,3 @@ def _contenders(args: argparse.Namespace, model: Any, key: SharedKey | None) -> 
             f"--resolution {args.resolution:g} is not that of {args.model}, {model.resolution:g}."
         )
     return model, OURS
-
-
-def regressor(name: str, columns: Mapping[str, str]) -> Any:
-    """Return the regressor by name, with everything that learns from data inside.
-
-    Examples
-    --------
-    >>> [type(step).__name__ for _, step in regressor("tree", {"age": "number"}).steps]
-    ['TableEncoder', 'DecisionTreeRegressor']
-    """
-    from sklearn.pipeline import Pipeline, make_pipeline
-
-    from replearn.learners import PointwiseReplicableRegressor
-    from replearn.tables.encoder import TableEncoder
-
-    if name == "logreg":  # the command's default
-        name = "ridge"
-    if name in REGRESSORS:
-        module, kind, for_trees = REGRESSORS[name]
-        model = getattr(importlib.import_module(module), kind)()
-        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
-    model = imported_model(name, REGRESSORS)
-    if isinstance(model, Pipeline | PointwiseReplicableRegressor):
-        return model
-    return make_pipeline(TableEncoder(dict(columns)), model)

@@ -12,14 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import add_model_arguments, load_model, read_points, read_truth
 from replearn.cli._predictions import (
     PREDICTION,
     Predictions,
+    add_model_arguments,
     column_by_id,
     is_predictions,
+    load_model,
     predictions_of_model,
+    read_points,
     read_predictions,
+    read_truth,
     shared_ids,
 )
 from replearn.records.checks import check_fraction, if_given

@@ -10,13 +10,12 @@ from typing import Any
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
 from replearn.cli._inputs import (
     add_sample_arguments,
-    add_trust,
     base_model,
-    load_model,
     read_key,
     read_sample,
     takes_columns_itself,
 )
+from replearn.cli._predictions import add_trust, load_model
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.records.files import write_atomically

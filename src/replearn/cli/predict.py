@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import (
+from replearn.cli._inputs import wanted_columns
+from replearn.cli._predictions import (
     add_model_arguments,
     load_model,
     points_of,
     read_carried,
     read_points,
-    wanted_columns,
 )
 from replearn.records.files import write_atomically
 

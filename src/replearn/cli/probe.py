@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._frames import to_pandas
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
 from replearn.tables.files import read_table
 from replearn.tables.probe import ROWS, make_probe
+from replearn.tables.rows import to_pandas
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

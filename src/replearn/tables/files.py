@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replearn.records.text import aligned
 from replearn.tables._text_files import (
     TableFileError,
     check_names,
     clean_texts,
     first_line,
     iterate_texts,
-    read_lines,
     read_texts,
 )
 from replearn.tables.kinds import (
@@ -39,6 +39,7 @@ TYPED_SUFFIXES = {
     ".arrow": "read_ipc",
 }
 EXCEL = ".xlsx"
+MOST_COLUMNS = 30
 
 LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
 """Larger files are large; packed ones (.gz, Parquet) count for several times their size."""
@@ -62,6 +63,27 @@ class Table:
     frame: Any
     columns: dict[str, str]
     remarks: tuple[str, ...] = ()
+
+    def overview(self, used_as: Mapping[str, str]) -> str:
+        """Return a table of the columns; ``used_as`` says what some of them are there for.
+
+        >>> import polars as pl
+        >>> table = Table(pl.DataFrame({"age": [3.0, None, 3.0]}), {"age": "number"})
+        >>> print(table.overview({}))
+        3 rows, 1 columns:
+          column  kind    missing  distinct
+          ------  ------  -------  --------
+          age     number  1        1
+        """
+        rows: list[tuple[str, ...]] = [("column", "kind", "missing", "distinct")]
+        for name, kind in list(self.columns.items())[:MOST_COLUMNS]:
+            cells = self.frame[name]
+            counts = cells.null_count(), cells.drop_nulls().n_unique()
+            rows.append((name, used_as.get(name, kind), *(f"{count:,}" for count in counts)))
+        lines = [f"  {line}" for line in aligned(rows).splitlines()]
+        if len(self.columns) > MOST_COLUMNS:
+            lines.append(f"  ... and {len(self.columns) - MOST_COLUMNS} more columns")
+        return "\n".join([f"{self.frame.height:,} rows, {len(self.columns)} columns:", *lines])
 
 
 def read_table(
@@ -110,7 +132,7 @@ def read_table(
     [41.0, None]
     """
     source = Path(path)
-    return table_of(_read(source, encoding, thin), columns, source)
+    return table_of(read_frame(source, encoding, thin), columns, source)
 
 
 def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Table:
@@ -138,7 +160,7 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
 
 def read_chunks(path: Path, encoding: str | None) -> Iterator[Any]:
     """Read a text file that is larger than memory as frames of texts, one after another."""
-    return iterate_texts(path, separator=TEXT_SUFFIXES[_suffix_of_file(path)], encoding=encoding)
+    return iterate_texts(path, separator=TEXT_SUFFIXES[suffix_of_file(path)], encoding=encoding)
 
 
 def is_text_file(path: Path) -> bool:
@@ -163,8 +185,9 @@ def is_large_file(path: Path) -> bool:
     return path.stat().st_size * (PACKED_FACTOR if packed else 1) > LARGE_BYTES
 
 
-def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
-    last = _suffix_of_file(path)
+def read_frame(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
+    """Read a file as a frame: a text file as texts, others with their types."""
+    last = suffix_of_file(path)
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
@@ -182,7 +205,7 @@ def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = 
     return frame
 
 
-def _suffix_of_file(path: Path) -> str:
+def suffix_of_file(path: Path) -> str:
     """Return the suffix that tells how a file is read; refuse what is not known or not there."""
     packed = path.suffix.lower() == ".gz"
     last = Path(path.stem if packed else path.name).suffix.lower()
@@ -195,35 +218,6 @@ def _suffix_of_file(path: Path) -> str:
     if not path.is_file():
         raise TableFileError(f"{path} does not exist, or is not a file.")
     return last
-
-
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """A file as it stands there: texts as they are written, or a typed frame."""
-
-    names: list[str]
-    rows: list[list[str]]
-    separator: str = ","
-    frame: Any = None
-
-    def column(self, place: int) -> list[Any]:
-        """Return the cells of one column."""
-        if self.frame is not None:
-            return list(self.frame[self.names[place]].to_list())
-        return [row[place] if place < len(row) else "" for row in self.rows]
-
-
-def read_raw(path: Path, encoding: str | None) -> RawTable:
-    """Read a file without interpreting its cells."""
-    last = _suffix_of_file(path)
-    if last in TEXT_SUFFIXES:
-        raw = RawTable(*read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding))
-    else:
-        frame = _read(path, encoding)
-        raw = RawTable(frame.columns, frame.rows(), frame=frame)
-    if not raw.rows:
-        raise TableFileError(f"{path} has column names but no rows.")
-    return raw
 
 
 @contextmanager

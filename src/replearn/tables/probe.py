@@ -13,6 +13,7 @@ import io
 import math
 import os
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +21,42 @@ import numpy as np
 
 from replearn.randomness import SharedKey
 from replearn.records.files import write_atomically
-from replearn.tables._text_files import TableFileError
-from replearn.tables.files import read_raw
+from replearn.tables._text_files import TableFileError, read_lines
+from replearn.tables.files import TEXT_SUFFIXES, read_frame, suffix_of_file
 from replearn.tables.kinds import MISSING
 
 ROWS = 64
 _KEY = SharedKey("replearn probe rows")
 _MOSTLY_NAMES = 0.5
+
+
+@dataclass(frozen=True, eq=False)
+class RawTable:
+    """A file as it stands there: texts as they are written, or a typed frame."""
+
+    names: list[str]
+    rows: list[list[str]]
+    separator: str = ","
+    frame: Any = None
+
+    def column(self, place: int) -> list[Any]:
+        """Return the cells of one column."""
+        if self.frame is not None:
+            return list(self.frame[self.names[place]].to_list())
+        return [row[place] if place < len(row) else "" for row in self.rows]
+
+
+def read_raw(path: Path, encoding: str | None) -> RawTable:
+    """Read a file without interpreting its cells."""
+    last = suffix_of_file(path)
+    if last in TEXT_SUFFIXES:
+        raw = RawTable(*read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding))
+    else:
+        frame = read_frame(path, encoding)
+        raw = RawTable(frame.columns, frame.rows(), frame=frame)
+    if not raw.rows:
+        raise TableFileError(f"{path} has column names but no rows.")
+    return raw
 
 
 def make_probe(

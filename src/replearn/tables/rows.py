@@ -122,6 +122,32 @@ def is_nan(cell: Any) -> bool:
     return type(cell).__name__ == "NAType" or (isinstance(cell, Real) and bool(cell != cell))
 
 
+def import_pandas() -> Any:
+    """Return pandas for a result that is wanted as a DataFrame; without it, say how to get it."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "frame() gives a pandas DataFrame: pip install 'replicable-learn[frames]'. Reports, "
+            "to_dict() and print() work without pandas."
+        ) from None
+    return pandas
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a polars frame for a user's own pipeline: as pandas where it is installed."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return frame
+    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def _pandas_column(column: Any) -> Any:
+    is_text = str(column.dtype) == "String"
+    return np.array(column.to_list(), dtype=object) if is_text else column.to_numpy()
+
+
 def _rows_of(X: Any, rows: slice | NDArray[np.intp]) -> Any:
     if is_sparse(X):
         return X.tocsr()[rows]
