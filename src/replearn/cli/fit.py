@@ -25,6 +25,7 @@ MOST_CELLS = 320_000_000
 """Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
 rows of 40 columns, five minutes or so with a linear model."""
 
+NEW_KEY = "replearn key new --out key.txt makes one"
 MANY_MODELS = 500
 """From so many on, writing them takes seconds and is announced."""
 
@@ -32,7 +33,7 @@ MANY_MODELS = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
-    parser.add_argument("--key-file", required=True, metavar="FILE", help="the shared key")
+    add_options(parser, "FILE", key_file=f"the shared key, always needed: {NEW_KEY}")
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
     )
@@ -89,6 +90,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
+    if args.key_file is None:
+        raise ValueError(f"--key-file FILE is required, the key that all runs share; {NEW_KEY}.")
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
