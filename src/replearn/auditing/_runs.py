@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import io
 import json
@@ -20,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
+from replearn.binding.learner import describe_learner
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
@@ -41,6 +43,9 @@ ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predict
 LONGEST_NOTE, LONGEST_GROUP = 400, 60
 MANIFEST = "audit.json"
 FORMAT = "replearn-audit-folder 2"
+MANIFEST_VERSION = 3
+"""Raised when kept pairs are written in another way: folders of other versions are refused."""
+
 _HERE = "a pair"  # which one, a note says
 
 
@@ -77,6 +82,19 @@ class Task:
             classes=self.classes,
             deadline=deadline,
         )
+
+    def manifest(self, digest: str) -> dict[str, Any]:
+        """What two audits must share to have the same result; the number of pairs may grow."""
+        design = dataclasses.asdict(self.design)
+        if not self.design.independent_pairs:
+            del design["n_pairs"], design["n_drawn"]
+        return {
+            "version": MANIFEST_VERSION,
+            "contenders": [[c.name, *describe_learner(c.estimator)] for c in self.contenders],
+            "data": digest,
+            "classes": [str(label) for label in self.classes.tolist()],
+            "design": design,
+        }
 
 
 @dataclass(frozen=True, eq=False)
