@@ -11,7 +11,7 @@ from importlib import resources
 from typing import Any
 
 from replearn.auditing import _tables
-from replearn.auditing._statistics import percent
+from replearn.auditing._statistics import percent, points
 from replearn.auditing._summary import rare_class
 from replearn.records.text import aligned, html_table
 
@@ -19,17 +19,6 @@ SCREEN = 100
 LONGEST_CELL = 40
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
-
-
-def points(value: float) -> str:
-    """Write a difference of shares in percentage points.
-
-    Examples
-    --------
-    >>> points(-0.0113), points(0.002)
-    ('−1.13', '+0.20')
-    """
-    return f"{100 * value:+.2f}".replace("-", "−")
 
 
 def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:

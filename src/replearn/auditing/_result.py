@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Any
 
 from replearn.auditing import _report, _summary
-from replearn.auditing._checks import CHECKS
-from replearn.auditing._findings import Finding
+from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
 from replearn.auditing._measurement import Measurement
+from replearn.auditing._verdict import OF_USEFULNESS
 from replearn.records.checks import check_choice, check_fraction
 from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.tables.rows import import_pandas
+
+CHECKS = (*OF_RUNS_AND_FILE, *OF_USEFULNESS)
+"""All checks, in the order of their codes."""
 
 READERS = ("python", "command")
 

@@ -39,6 +39,15 @@ def percent(value: float | None, digits: int = 2) -> str:
     return "" if value is None else f"{100 * value:.{digits}f} %"
 
 
+def points(value: float, digits: int = 2) -> str:
+    """Write a difference of shares in percentage points.
+
+    >>> points(-0.0113), points(0.002, 1)
+    ('−1.13', '+0.2')
+    """
+    return f"{100 * value:+.{digits}f}".replace("-", "−")
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A measured number with its confidence limits.

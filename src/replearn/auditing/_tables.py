@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.auditing._statistics import percent
+from replearn.auditing._statistics import percent, points
 from replearn.auditing._summary import rare_class
 
 Lines = list[tuple[str, ...]]
@@ -174,7 +174,7 @@ def frontier(summary: dict[str, Any]) -> Lines:
         *(
             (
                 p["contender"],
-                f"{100 * p['points']:+.2f}".replace("-", "−"),
+                points(p["points"]),
                 percent(p["changed"]),
                 percent(p["tail"], 0),
                 _where_best(p),
