@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._report import markdown_table, markdown_text
 from replearn.auditing._statistics import Estimate, mean_limits, percent
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
+from replearn.records.json import pretty_json, write_atomically
 from replearn.records.text import aligned, html_table
 from replearn.tables.rows import import_pandas
 

@@ -15,8 +15,7 @@ from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
 from replearn.auditing._measurement import Measurement
 from replearn.auditing._verdict import OF_USEFULNESS
 from replearn.records.checks import check_choice, check_fraction
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
+from replearn.records.json import pretty_json, write_atomically
 from replearn.tables.rows import import_pandas
 
 CHECKS = (*OF_RUNS_AND_FILE, *OF_USEFULNESS)

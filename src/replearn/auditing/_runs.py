@@ -29,14 +29,14 @@ from replearn.execution.plugins import ask_labels, ask_probabilities
 from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
-from replearn.records.files import (
+from replearn.records.json import (
     claim_folder,
+    digest_of,
     read_manifest,
     seal,
     unseal,
     write_bytes_atomically,
 )
-from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")

@@ -18,7 +18,7 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.sampling import draw_rows
 from replearn.outofcore.sources import open_rows
 from replearn.randomness import SharedKey
-from replearn.records.files import differences, other_work
+from replearn.records.json import differences, other_work
 from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
 from replearn.tables.kinds import ID, is_number
 

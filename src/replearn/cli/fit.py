@@ -18,8 +18,7 @@ from replearn.cli._inputs import (
 from replearn.cli._predictions import add_trust, load_model
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
+from replearn.records.json import pretty_json, write_atomically
 
 MOST_CELLS = 320_000_000
 """Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million

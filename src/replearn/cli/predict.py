@@ -19,7 +19,7 @@ from replearn.cli._predictions import (
     read_carried,
     read_points,
 )
-from replearn.records.files import write_atomically
+from replearn.records.json import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -25,7 +25,7 @@ from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table, label_file
 from replearn.outofcore.training import Training, train_block
 from replearn.randomness import SharedKey
-from replearn.records.files import differences, other_work
+from replearn.records.json import differences, other_work
 
 
 @dataclass
