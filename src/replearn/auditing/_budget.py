@@ -142,8 +142,6 @@ def _measure(task: Task, place: int, deadline: float) -> Cost:
 def through(seen: list[tuple[int, float]]) -> Cost:
     """Draw a power law through the last two times; too dear if even the first was not finished.
 
-    Examples
-    --------
     >>> through([(100, 1.0), (400, 4.0)]).at(1600)
     16.0
     """

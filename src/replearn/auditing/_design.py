@@ -142,8 +142,6 @@ def draw_rows(
 ) -> Rows:
     """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups.
 
-    Examples
-    --------
     >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
     >>> len(rows.test), len(rows.pool_units)
     (20, 80)
@@ -168,8 +166,6 @@ def draw_rows(
 def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
     """Turn a number, a share or None into a number of test rows.
 
-    Examples
-    --------
     >>> n_test_rows(50_000, None), n_test_rows(1000, None), n_test_rows(1000, 0.1)
     (2000, 300, 100)
     """
@@ -197,8 +193,6 @@ def make_design(
 ) -> AuditDesign:
     """Check the sizes and fix the design.
 
-    Examples
-    --------
     >>> rows, key = draw_rows(100, 20, None, SharedKey("audit")), SharedKey(0)
     >>> make_design(100, rows, n_pairs=20, key=key, options=DEFAULTS).train_size
     40

@@ -133,13 +133,7 @@ class ContenderResult:
     @cached_property
     def right(self) -> Floats:
         """Probability that a run predicts the true label, shape (pairs, 2, rows)."""
-        if self.law is not None:
-            return np.where(self.truth == 1, self.law, 1.0 - self.law)
-        if self.votes is not None:
-            return np.take_along_axis(
-                self.votes, self.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
-            )[..., 0]
-        return (self.predictions == self.truth).astype(np.float64)
+        return self.answers(1 + int(max(self.truth.max(), self.predictions.max()))).right
 
     @cached_property
     def both_right(self) -> Floats:
@@ -191,8 +185,6 @@ class ContenderResult:
 def _counted(notes: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
     """Count in how many pairs a warning was raised; other numbers in it make no other warning.
 
-    Examples
-    --------
     >>> _counted([("10 % differ", "11 % differ"), ("12 % differ",), ()])
     (('10 % differ', 2),)
     """

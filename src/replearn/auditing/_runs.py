@@ -71,12 +71,8 @@ class Task:
             pair=pair,
             key=self.key,
             samples=[
-                Sample(
-                    take_rows(self.X, rows),
-                    self.labels[rows],
-                    None if groups is None else groups[rows],
-                )
-                for rows in samples
+                (take_rows(self.X, r), self.labels[r], None if groups is None else groups[r])
+                for r in samples
             ],
             points=take_rows(self.X, self.rows.test),
             classes=self.classes,
@@ -97,13 +93,8 @@ class Task:
         }
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What one run learns from."""
-
-    X: Any
-    labels: NDArray[Any]
-    groups: NDArray[Any] | None
+Sample = tuple[Any, NDArray[Any], NDArray[Any] | None]
+"""What one run learns from: features, labels, groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,7 +235,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     if job.contender.succeeds:
         model.set_params(incumbent=in_use)
     start = time.process_time()
-    labels = sample.labels
+    X, labels, groups = sample
     one_class = bool((labels == labels[0]).all())
     if one_class and job.contender.replicable_part is None:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
@@ -255,9 +246,9 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     if one_class:  # which a replicable learner refuses unless it is told the others
         _name_classes(model, job.classes)
     extra = {}
-    if sample.groups is not None and "groups" in inspect.signature(model.fit).parameters:
-        extra["groups"] = sample.groups
-    model.fit(sample.X, labels, **extra)
+    if groups is not None and "groups" in inspect.signature(model.fit).parameters:
+        extra["groups"] = groups
+    model.fit(X, labels, **extra)
     predict = _predict_replicable if job.contender.is_replicable else _predict
     outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start

@@ -82,16 +82,16 @@ def share(estimate: dict[str, float] | None) -> str:
     """Write a share with how far its limits reach."""
     if estimate is None:
         return ""
-    reach = max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
-    return f"{percent(estimate['estimate'], 1)} ± {100 * reach:.1f}"
+    return f"{percent(estimate['estimate'], 1)} ± {100 * _reach(estimate):.1f}"
 
 
 def number(estimate: dict[str, float] | None) -> str:
     """Write a number with how far its limits reach."""
-    if estimate is None:
-        return ""
-    reach = max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
-    return f"{estimate['estimate']:.3f} ± {reach:.3f}"
+    return "" if estimate is None else f"{estimate['estimate']:.3f} ± {_reach(estimate):.3f}"
+
+
+def _reach(estimate: dict[str, float]) -> float:
+    return max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
 
 
 def guarantee(contender: dict[str, Any]) -> str:

@@ -36,6 +36,12 @@ class Answers:
         """Classes that the test rows hold."""
         return np.unique(self.truth).tolist()
 
+    @property
+    def right(self) -> Floats:
+        """Probability that a run answers the true class."""
+        places = self.truth[np.newaxis, np.newaxis, :, np.newaxis]
+        return np.take_along_axis(self.shares, places, axis=3)[..., 0]
+
     def answer_shares(self) -> Floats:
         """Share of each class among all answers."""
         return self.shares.mean(axis=(0, 1, 2))
@@ -92,8 +98,6 @@ class Answers:
 def _auc(scores: Floats, positive: NDArray[np.bool_]) -> Floats:
     """Tables whose mean over rows is the AUC of each run: its value plus each row's part in it.
 
-    Examples
-    --------
     >>> scores = np.array([[[0.1, 0.4, 0.35, 0.8]]])
     >>> float(_auc(scores, np.array([False, False, True, True])).mean())
     0.75
@@ -196,8 +200,6 @@ CHANCE = 0.005
 def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefulness:
     """Measure everything, with limits by ``mean``.
 
-    Examples
-    --------
     >>> from functools import partial
     >>> from replearn.auditing._statistics import mean_limits
     >>> shares = np.zeros((2, 2, 40, 2))
@@ -212,12 +214,9 @@ def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefuln
     def told(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
         return None if values is None else mean(values, within=within)
 
-    right = np.take_along_axis(
-        answers.shares, answers.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
-    )[..., 0]
     said = answers.answer_shares()
     return Usefulness(
-        accuracy=mean(right.mean(axis=1)),
+        accuracy=mean(answers.right.mean(axis=1)),
         balanced_accuracy=mean(answers.balanced(), within=SHARES),
         auc=told(answers.aucs()),
         brier=told(answers.briers()),
@@ -248,8 +247,6 @@ def _constant(answers: Answers, labels: tuple[Any, ...]) -> Any:
 def majority(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> dict[str, Any]:
     """Tell what always answering the commonest class of the test rows would score.
 
-    Examples
-    --------
     >>> majority(np.array([0, 0, 0, 1]), ("good", "bad"))["accuracy"]
     0.75
     """

@@ -190,8 +190,7 @@ class Retrainings:
 
         Bins hold equal numbers of risks, but equal risks stay together.
         """
-        places = _risk_bins(self.original.ravel(), n_bins)
-        bins = [places == place for place in np.unique(places)]
+        bins = _risk_bins(self.original.ravel(), n_bins)
         after = [self.retrained.ravel()[here] for here in bins]
         lower, upper = np.transpose([np.percentile(values, INTERVAL) for values in after])
         return {
@@ -203,9 +202,8 @@ class Retrainings:
 
     def by_risk(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
         """Return MAPE and classification instability index, by bins of the rows' risk."""
-        places = _risk_bins(self.risk, n_bins)
         columns = {"risk": self.risk, "mape": self.mape(), "index": self.classification_index()}
-        bins = [places == place for place in np.unique(places)]
+        bins = _risk_bins(self.risk, n_bins)
         means = {k: np.array([v[here].mean() for here in bins]) for k, v in columns.items()}
         return {"rows": np.array([here.sum() for here in bins]), **means}
 
@@ -214,8 +212,7 @@ class Retrainings:
         truth = self._truth("calibration")
         curves = []
         for risk in self._runs():
-            places = _risk_bins(risk, n_bins)
-            bins = [places == place for place in np.unique(places)]
+            bins = _risk_bins(risk, n_bins)
             observed = np.array([truth[here].mean() for here in bins])
             curves.append((np.array([risk[here].mean() for here in bins]), observed))
         return curves
@@ -303,7 +300,8 @@ def _risk(model: Any, X: Any, label: Any) -> Floats:
     return np.asarray(model.predict_proba(X))[:, _place(label, model.classes_)]
 
 
-def _risk_bins(risk: Floats, n_bins: int) -> NDArray[np.intp]:
-    """Bins of about equal size; equal risks are in one bin."""
+def _risk_bins(risk: Floats, n_bins: int) -> list[NDArray[np.bool_]]:
+    """Which risks are in each of some bins of about equal size; equal risks are in one bin."""
     edges = np.unique(np.quantile(risk, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    return np.searchsorted(edges, risk, side="left")
+    places = np.searchsorted(edges, risk, side="left")
+    return [places == place for place in np.unique(places)]

@@ -23,19 +23,9 @@ into texts, which cannot be avoided."""
 class Thinning:
     """Draw rows of a file that has been cut into cells, as many as there is time for.
 
-    The rows are drawn by the key, all over the file: its first rows may be of another kind.
+    The rows are drawn by the key, all over the file: its first rows may be of another kind. The
+    command ``started`` at that time of ``time.monotonic``, and has ``budget`` seconds.
 
-    Parameters
-    ----------
-    started : float
-        When the command began, on the clock ``time.monotonic``.
-    budget : float
-        Its seconds.
-    key : SharedKey
-        Draws the rows.
-
-    Examples
-    --------
     >>> import polars as pl
     >>> late = Thinning(time.monotonic() - 100, 60.0, SharedKey(0))
     >>> late(pl.DataFrame({"x": np.arange(30_000)})).height

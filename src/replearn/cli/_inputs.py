@@ -23,13 +23,15 @@ from replearn.tables.files import Table, TableFileError, read_table
 from replearn.tables.kinds import ID, TEXT, is_date, is_number
 from replearn.tables.rows import to_pandas
 
-NAMED: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+Named = dict[str, tuple[str, str, dict[str, Any], bool]]
+"""Base learners by name: module, class, parameters, and whether it is made of trees."""
+
+NAMED: Named = {
     "logreg": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, False),
     "hgb": ("sklearn.ensemble", "HistGradientBoostingClassifier", {}, True),
     "forest": ("sklearn.ensemble", "RandomForestClassifier", {}, True),
     "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
 }
-"""Base learners by name: module, class, parameters, and whether it is made of trees."""
 
 MOST_CLASSES, MOST_CLASSES_SHOWN = 50, 12
 LEAF_ROWS, ROWS_PER_LEAF_ROW = 20, 8
@@ -102,28 +104,34 @@ def read_sample(
 ) -> Sample:
     """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
     table = drawn or read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
-    for option in (args.target, args.id, args.group_by, *args.drop):
-        check_column(option, table.columns, args.data)
+    columns, ids = split_columns(table, args)
     labels, kept, remarks = _read_target(table, args, numbers)
-    aside = {args.target, args.id, args.group_by, *args.drop}
-    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
-    if not columns:
-        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
     frame = table.frame.filter(kept)
-    groups = None if args.group_by is None else _groups(frame[args.group_by], args)
-    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in aside if n)]
     used_as = dict.fromkeys(args.drop, "dropped")
     used_as |= {args.id: "id", args.group_by: "group", args.target: "target"}
+    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in used_as if n)]
     return Sample(
         X=frame.select(list(columns)),
         y=labels,
         columns=columns,
         target_kind=table.columns[args.target],
-        groups=groups,
+        groups=None if args.group_by is None else _groups(frame[args.group_by], args),
         remarks=(*about, *remarks),
-        ids=tuple(n for n, k in table.columns.items() if n not in aside and k == ID),
+        ids=ids,
         overview=f"{table.overview(used_as)}\ntarget {args.target!r}: {_classes(labels)}",
     )
+
+
+def split_columns(table: Table, args: argparse.Namespace) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the features with their kinds, and the ids; others are named by options."""
+    aside = [n for n in (args.target, args.id, args.group_by, *args.drop) if n is not None]
+    for name in aside:
+        _check_column(name, table.columns, args.data)
+    others = {n: kind for n, kind in table.columns.items() if n not in aside}
+    ids = tuple(n for n, kind in others.items() if kind == ID)
+    if len(ids) == len(others):
+        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    return {n: kind for n, kind in others.items() if n not in ids}, ids
 
 
 def _read_target(
@@ -225,9 +233,8 @@ def wanted_kinds(args: argparse.Namespace) -> dict[str, str] | None:
     return {**named, **read_columns(args.columns)}
 
 
-def check_column(name: str | None, columns: Iterable[str], path: str) -> None:
-    """Refuse the name of a column that is not there."""
-    if name is None or name in columns:
+def _check_column(name: str, columns: Iterable[str], path: str) -> None:
+    if name in columns:
         return
     close = difflib.get_close_matches(name.lower(), [n.lower() for n in columns], n=1)
     meant = [f" Did you mean {n!r}?" for n in columns if close and n.lower() == close[0]]
@@ -286,11 +293,7 @@ def read_key(path: str | None) -> SharedKey | None:
 
 
 def base_model(
-    name: str,
-    columns: Mapping[str, str],
-    rows_per_block: int | None = None,
-    *,
-    known: Mapping[str, tuple[str, str, dict[str, Any], bool]] = NAMED,
+    name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
 ) -> Any:
     """Return the base learner by name, with everything that learns from data inside.
 

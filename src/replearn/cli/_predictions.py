@@ -208,8 +208,6 @@ def _checked_ids(path: str, column: str, cells: list[Any]) -> list[str]:
 def as_label(value: Any) -> str:
     """Write a label as text, alike whether it was a number or a text that looks like it.
 
-    Examples
-    --------
     >>> as_label(1.0), as_label("1.0"), as_label(1), as_label("01"), as_label(None)
     ('1', '1', '1', '01', '')
     """

@@ -6,17 +6,16 @@ import argparse
 from typing import Any
 
 from replearn.cli import DONE, GATE_FAILED, put, put_json, say
-from replearn.cli._inputs import Sample, base_model
+from replearn.cli._inputs import Named, Sample, base_model
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_positive
 
-REGRESSORS: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+REGRESSORS: Named = {
     "ridge": ("sklearn.linear_model", "Ridge", {}, False),
     "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", {}, True),
     "forest": ("sklearn.ensemble", "RandomForestRegressor", {}, True),
     "tree": ("sklearn.tree", "DecisionTreeRegressor", {}, True),
 }
-"""As `NAMED` of the classifiers."""
 
 NOT_FOR_NUMBERS = (
     *("contenders", "subgroup", "budget", "resume", "time_budget", "group_by"),

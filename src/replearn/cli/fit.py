@@ -94,16 +94,20 @@ def run(args: argparse.Namespace) -> int:
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
-    if args.folder is not None or args.scheduler is not None:
-        return _run_in_pieces(args, key, shared)
-    incumbent = _read_incumbent(args)
-    sample = read_sample(args)
+    in_pieces = args.folder is not None or args.scheduler is not None
+    incumbent = None if in_pieces else _read_incumbent(args)
+    if in_pieces:
+        from replearn.cli._large import read_in_pieces
+
+        sample: Any = read_in_pieces(args, by_scores=_by_scores(args, shared))
+    else:
+        sample = read_sample(args)
     sample.tell(quiet=args.quiet)
     say_all(_about_columns(args), quiet=args.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.learners import IncumbentClassifier
-    from replearn.persistence import check_savable, resumable
+    from replearn.persistence import check_savable
 
     rows_per_block, about_fits = _size_of_fit(args, shared, sample)
     say_all(about_fits, quiet=args.quiet)
@@ -116,42 +120,32 @@ def run(args: argparse.Namespace) -> int:
     if incumbent is not None:
         band = 0.1 if args.band is None else args.band
         learner = IncumbentClassifier(learner, incumbent, band=band)
+    _fit(args, learner, base, sample, in_pieces)
+    _write(args, learner, sample)
+    _print(args, learner, sample)
+    return DONE
+
+
+def _fit(args: argparse.Namespace, learner: Any, base: Any, sample: Any, in_pieces: bool) -> None:
+    if in_pieces:
+        from replearn.outofcore import fit_files
+
+        fit_files(
+            learner,
+            sample.cells,
+            args.target,
+            folder=sample.work,
+            features=list(sample.columns),
+            container="pandas" if takes_columns_itself(base) else "polars",
+            client=args.scheduler,
+            trusted=args.trust,
+        )
+        return
+    from replearn.persistence import resumable
+
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
-    _write(args, learner, sample)
-    _print(args, learner, sample)
-    return DONE
-
-
-def _run_in_pieces(args: argparse.Namespace, key: Any, shared: Plan | None) -> int:
-    """Fit on a file that is larger than memory; the steps are those of `run`."""
-    from replearn.cli._large import read_in_pieces, refuse_in_pieces
-    from replearn.outofcore import fit_files
-    from replearn.persistence import check_savable
-
-    refuse_in_pieces(args, by_scores=_by_scores(args, shared))
-    sample = read_in_pieces(args)
-    say_all((*sample.remarks, *_about_columns(args)), quiet=args.quiet)
-    rows_per_block, about_fits = _size_of_fit(args, shared, sample)
-    say_all(about_fits, quiet=args.quiet)
-    base = base_model(args.model, sample.columns, rows_per_block)
-    check_savable(base, f"model {args.model!r}")
-    learner = _learner(args, base, shared)
-    learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
-    fit_files(
-        learner,
-        sample.cells,
-        args.target,
-        folder=sample.work,
-        features=list(sample.columns),
-        container="pandas" if takes_columns_itself(base) else "polars",
-        client=args.scheduler,
-        trusted=args.trust,
-    )
-    _write(args, learner, sample)
-    _print(args, learner, sample)
-    return DONE
 
 
 def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:

@@ -114,8 +114,6 @@ def _task(option: str) -> str:
 def read_labels(text: str) -> list[str] | list[int]:
     """Read labels from one argument: whole numbers if all are, texts otherwise.
 
-    Examples
-    --------
     >>> read_labels("no, yes"), read_labels("0,1")
     (['no', 'yes'], [0, 1])
     """

@@ -68,8 +68,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     fitted_columns_ : list of dict
         What was learned about each column.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> from replearn.tables.encoder import TableEncoder
     >>> people = pd.DataFrame({"age": [30.0, 50.0, None], "town": ["Ulm", "Rom", "Ulm"]})

@@ -49,20 +49,13 @@ LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
 class Table:
     """What a file holds.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Numbers as float64, dates as instants, everything else as text; missing cells are null.
-    columns : dict of str to str
-        The kind of each column: "number" (with its mark, as in "number $"), "date" (with its
-        order, as in "date d.m.y"), "text" or "id".
-    remarks : tuple of str
-        What a reader should know: ids, money and percent, cells that could not be read.
+    The kind of a column is "number" (with its mark, as in "number $"), "date" (with its order, as
+    in "date d.m.y"), "text" or "id".
     """
 
-    frame: Any
-    columns: dict[str, str]
-    remarks: tuple[str, ...] = ()
+    frame: Any  # of polars: numbers as float64, dates as instants, others as text; missing: null
+    columns: dict[str, str]  # the kind of each column
+    remarks: tuple[str, ...] = ()  # ids, money and percent, cells that could not be read
 
     def overview(self, used_as: Mapping[str, str]) -> str:
         """Return a table of the columns; ``used_as`` says what some of them are there for.
@@ -95,31 +88,11 @@ def read_table(
 ) -> Table:
     r"""Read a table from a file.
 
-    Parameters
-    ----------
-    path : path
-        ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
-        ``.feather``, ``.arrow`` or ``.xlsx`` (the first sheet).
-    columns : mapping of str to str, default=None
-        The kinds of the columns that are wanted, as another table's ``columns``. None: all, and
-        their kinds are guessed from the whole file.
-    encoding : str, default=None
-        Of text files; None: UTF-8, or UTF-16 if the file says so.
-    thin : callable, default=None
-        Gets the frame before its cells are looked at, and returns the rows that are wanted.
+    ``columns`` are the kinds of the columns that are wanted, as another table's ``columns``; None:
+    all, and their kinds are guessed from the whole file. ``thin`` gets the frame before its cells
+    are looked at, and returns the rows that are wanted. A file that is no table, or lacks a column,
+    raises `TableFileError`, which says what to do.
 
-    Returns
-    -------
-    Table
-        The frame, the kinds, and remarks.
-
-    Raises
-    ------
-    TableFileError
-        If the file is not a table, or lacks a column; the message says what to do.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> from replearn.tables.files import read_table
     >>> with tempfile.TemporaryDirectory() as folder:

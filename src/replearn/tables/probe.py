@@ -67,21 +67,8 @@ def make_probe(
     drop: Collection[str] = (),
     encoding: str | None = None,
 ) -> tuple[str, ...]:
-    r"""Write probe rows of a raw table to a file; return remarks.
+    r"""Write probe rows of a raw table to a file of the same kind; return remarks.
 
-    Parameters
-    ----------
-    source, target : path
-        The raw table and the new file, of the same kind: both text, or both Parquet, ...
-    n_rows : int, default=64
-        Rows to write.
-    drop : collection of str
-        Columns to leave out.
-    encoding : str, default=None
-        Of text files.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     raw, probe = pathlib.Path(folder) / "raw.csv", pathlib.Path(folder) / "probe.csv"
