@@ -58,8 +58,6 @@ class Contender:
     @property
     def replicable_part(self) -> Any | None:
         """The replicable learner itself, also at the end of a pipeline; None if there is none."""
-        if self.is_replicable:
-            return self.estimator
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
         return last if hasattr(last, "shared_key") else None
@@ -86,11 +84,7 @@ def is_replicable(estimator: Any) -> bool:
 
 
 def kind_of(estimator: Any) -> str:
-    """Name the class of an estimator, of a pipeline those of its steps.
-
-    >>> kind_of(SmallBagging(None))
-    'SmallBagging'
-    """
+    """Name the class of an estimator, of a pipeline those of its steps."""
     steps = getattr(estimator, "steps", None) or [("", estimator)]
     return ", ".join(type(step).__name__ for _, step in steps)
 

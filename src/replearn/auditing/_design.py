@@ -140,14 +140,7 @@ def draw_rows(
     *,
     most: int | None = None,
 ) -> Rows:
-    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups.
-
-    >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
-    >>> len(rows.test), len(rows.pool_units)
-    (20, 80)
-    >>> len(draw_rows(100, 0.2, None, SharedKey("audit"), most=50).used)
-    50
-    """
+    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups."""
     n_used = n_rows if most is None else min(most, n_rows)
     wanted = n_test_rows(n_used, test_size)
     rng = np.random.default_rng(key.child("test rows").seed_for("permutation"))
@@ -191,12 +184,7 @@ def make_design(
     key: SharedKey,
     options: Mapping[str, Any],
 ) -> AuditDesign:
-    """Check the sizes and fix the design.
-
-    >>> rows, key = draw_rows(100, 20, None, SharedKey("audit")), SharedKey(0)
-    >>> make_design(100, rows, n_pairs=20, key=key, options=DEFAULTS).train_size
-    40
-    """
+    """Check the sizes and fix the design."""
     sample: str = options["sample"]
     train_size: Any = options["train_size"]
     pool = len(rows.pool_units)

@@ -174,9 +174,9 @@ class RegressionAudit:
         )
 
     def _lines(self) -> list[tuple[str, ...]]:
-        lines: list[tuple[str, ...]] = [_HEAD]
-        for one in self.regressors:
-            lines.append(
+        return [
+            _HEAD,
+            *(
                 (
                     one.name,
                     str(self.flip_rate(one.name)),
@@ -185,8 +185,9 @@ class RegressionAudit:
                     "" if one.certified is None else f"{one.certified:.3f} ({one.verdict})",
                     f"{self.rmse(one.name):.4g}",
                 )
-            )
-        return lines
+                for one in self.regressors
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.headline}\n\n{self._about()}\n\n{aligned(self._lines())}"

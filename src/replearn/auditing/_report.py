@@ -18,8 +18,7 @@ from replearn.auditing._summary import rare_class
 from replearn.records.json import write_atomically
 from replearn.records.text import aligned, html_table
 
-SCREEN = 100
-LONGEST_CELL = 40
+SCREEN, LONGEST_CELL, MARKDOWN_ROWS = 100, 40, 10
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
@@ -134,10 +133,10 @@ def _markdown_findings(summary: dict[str, Any]) -> list[str]:
     return [*parts, f"Passed: {passed}. Not applicable: {others}."]
 
 
-def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
+def _markdown_rows(summary: dict[str, Any]) -> str:
     names = [c["name"] for c in summary["contenders"]]
     lines = [["row", "label", *names]]
-    for row in summary["least_stable_rows"][:most]:
+    for row in summary["least_stable_rows"][:MARKDOWN_ROWS]:
         flips = [percent(row["flips"][name]["estimate"], 0) for name in names]
         lines.append([str(row["row"]), row["label"], *flips])
     return markdown_table(lines, "|---:|---|" + "---:|" * len(names))

@@ -46,8 +46,6 @@ FORMAT = "replearn-audit-folder 2"
 MANIFEST_VERSION = 3
 """Raised when kept pairs are written in another way: folders of other versions are refused."""
 
-_HERE = "a pair"  # which one, a note says
-
 
 @dataclass(frozen=True, eq=False)
 class Task:
@@ -255,17 +253,20 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     return {**outcome, "seconds": seconds, **_certificate_of(model)}, model
 
 
+def _last_step(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
     """Tell a replicable learner the classes of the whole file."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = _last_step(model)
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
 
 
 def _certificate_of(model: Any) -> dict[str, Any]:
     """Return a fitted vote's certificate as JSON; of other tasks only the promises."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    certificate = getattr(last, "certificate_", None)
+    certificate = getattr(_last_step(model), "certificate_", None)
     if isinstance(certificate, Certificate) and certificate.design is not None:
         return {"certificate": certificate.to_json(), "promises": ()}
     promises = tuple(map(str, getattr(certificate, "promises", ())))
@@ -273,15 +274,15 @@ def _certificate_of(model: Any) -> dict[str, Any]:
     return {"certificate": None, "promises": promises, "verdict": verdict}
 
 
-def _predict(model: Any, classes: NDArray[Any], points: Any, name: str = "a run") -> dict[str, Any]:
-    labels = ask_labels(model, points, name)
+def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
+    labels = ask_labels(model, points, "a run")
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         kind, answer = type(model).__name__, labels[unknown].tolist()[0]
         raise ValueError(f"{kind} answered {answer!r}, which is not one of the labels {classes!r}")
     outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):
-        values = ask_probabilities(model, points, len(model.classes_), _HERE)
+        values = ask_probabilities(model, points, len(model.classes_), "a pair")
         outcome["probabilities"] = np.zeros((len(values), len(classes)))
         outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
     return outcome

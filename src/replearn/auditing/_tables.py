@@ -136,18 +136,10 @@ def title(summary: dict[str, Any]) -> str:
 
 def head_items(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what the head of the page names: file, target, model, date, version."""
-    about = summary["about"]
-    items = [
-        (name, about[name.lower()])
-        for name in ("File", "Target", "Model")
-        if about.get(name.lower())
-    ]
-    finished = summary.get("timings", {}).get("finished", "")
-    return [
-        *items,
-        *([("Date", finished)] if finished else []),
-        ("Version", f"replearn {summary['replearn']}"),
-    ]
+    items = {name: summary["about"].get(name.lower()) for name in ("File", "Target", "Model")}
+    items["Date"] = summary.get("timings", {}).get("finished")
+    items["Version"] = f"replearn {summary['replearn']}"
+    return [(name, text) for name, text in items.items() if text]
 
 
 def needs_sentence(summary: dict[str, Any]) -> str:
