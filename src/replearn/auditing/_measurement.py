@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contenders import Contender, kind_of
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._runs import ARRAYS, PairOutcome
+from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 from replearn.auditing._usefulness import Answers, Usefulness, usefulness
 from replearn.binding.learner import describe_learner
@@ -91,10 +91,7 @@ class ContenderResult:
         cls, contender: Contender, truth: NDArray[np.intp], outcomes: list[PairOutcome]
     ) -> ContenderResult:
         """Put the pairs of one contender together."""
-        arrays: dict[str, Any] = {}
-        for name in ARRAYS:
-            parts = [getattr(outcome, name) for outcome in outcomes]
-            arrays[name] = None if any(part is None for part in parts) else np.stack(parts)
+        arrays = {name: stacked([getattr(o, name) for o in outcomes]) for name in ARRAYS}
         certificates = [o.certificates for o in outcomes if o.certificates is not None]
         return cls(
             name=contender.name,

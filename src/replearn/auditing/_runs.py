@@ -197,7 +197,7 @@ def run_pair(job: Job) -> PairOutcome:
             run, in_use = _run(job, sample, in_use)
             runs.append(run)
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
-    arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
+    arrays = {n: stacked([run.get(n) for run in runs]) for n in ARRAYS if n != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
     return PairOutcome(
         **arrays,
@@ -222,8 +222,8 @@ def _short_group(group: re.Match[str]) -> str:
     return group[0] if len(group[0]) <= LONGEST_GROUP else "(…)"
 
 
-def _stacked(runs: list[dict[str, Any]], name: str) -> Any:
-    parts: list[Any] = [run.get(name) for run in runs]
+def stacked(parts: list[Any]) -> Any:
+    """Put arrays together along a new first axis; None if any is missing."""
     return None if any(part is None for part in parts) else np.stack(parts)
 
 

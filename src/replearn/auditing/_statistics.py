@@ -74,6 +74,11 @@ class Estimate:
         return format(self, "")
 
 
+def as_json(estimate: Estimate | None) -> dict[str, float] | None:
+    """Return an estimate as JSON values, if there is one."""
+    return None if estimate is None else estimate.to_dict()
+
+
 def mean_limits(
     flips: Floats,
     delta: float,

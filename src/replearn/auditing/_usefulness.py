@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.auditing._statistics import Estimate
+from replearn.auditing._statistics import Estimate, as_json
 
 Floats = NDArray[np.float64]
 Mean = Callable[..., Estimate]
@@ -126,8 +126,7 @@ class ClassRecall:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        estimates = {"recall": self.recall, "precision": self.precision}
-        told = {name: None if e is None else e.to_dict() for name, e in estimates.items()}
+        told = {"recall": as_json(self.recall), "precision": as_json(self.precision)}
         return {"label": str(self.label), "rows": self.rows, **told, "answers": self.answers}
 
 
@@ -178,9 +177,8 @@ class Usefulness:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
         names = ("balanced_accuracy", "auc", "brier", "log_loss")
-        estimates = {name: getattr(self, name) for name in names}
         return {
-            **{name: None if e is None else e.to_dict() for name, e in estimates.items()},
+            **{name: as_json(getattr(self, name)) for name in names},
             "classes": [c.to_dict() for c in self.classes],
             "rarest_class": str(self.rarest.label),
             "worst_class": str(self.worst.label),

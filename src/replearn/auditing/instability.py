@@ -9,7 +9,7 @@ a pair stands for the model in use, the second for the one that replaces it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,8 +119,7 @@ class Retrainings:
             threshold=0.5 if threshold is None else threshold,
             event=str(result.classes[place]),
         )
-        changed = runs.key_flips > 0 if threshold is None else found.changed
-        return cls(found.original, found.retrained, changed, found.truth, found.event)
+        return found if threshold is not None else replace(found, changed=runs.key_flips > 0)
 
     @classmethod
     def from_models(
@@ -169,8 +168,7 @@ class Retrainings:
         if threshold is not None:
             return found
         answers = [np.asarray(model.predict(X)) == label for model in models]
-        changed = np.stack([answer != answers[0] for answer in answers[1:]])
-        return cls(found.original, found.retrained, changed, found.truth, found.event)
+        return replace(found, changed=np.stack(answers[1:]) != answers[0])
 
     @property
     def risk(self) -> Floats:

@@ -126,15 +126,6 @@ class Predictions:
     id_column: str
     labels: Mapping[str, str]  # of each id
 
-    def of(self, ids: Sequence[str]) -> NDArray[np.str_]:
-        """Return the labels of some rows, in their order."""
-        return np.array([self.labels[name] for name in ids])
-
-    @property
-    def without_answer(self) -> int:
-        """Number of rows whose prediction is missing."""
-        return sum(label == NO_ANSWER for label in self.labels.values())
-
 
 def is_predictions(path: str) -> bool:
     """Tell by its ending whether a file is a table of predictions (otherwise it is a model)."""
@@ -144,7 +135,7 @@ def is_predictions(path: str) -> bool:
 def read_predictions(args: argparse.Namespace, path: str) -> Predictions:
     """Read a file of predictions: a column that names the rows, and one of labels."""
     name = args.id or _first_column(path, args)
-    labels = read_columns_by_id(path, name, [args.prediction], args.encoding)[args.prediction]
+    labels = _texts_by_id(path, name, args.prediction, args.encoding)
     return Predictions(path, name, labels)
 
 
@@ -170,15 +161,11 @@ def _first_column(path: str, args: argparse.Namespace) -> str:
     return others[0]
 
 
-def read_columns_by_id(
-    path: str, id_column: str, wanted: Sequence[str], encoding: str | None
-) -> dict[str, dict[str, str]]:
-    """Read columns as text; each is a mapping from the ids of the rows."""
-    frame = read_table(path, dict.fromkeys(wanted, TEXT), encoding=encoding).frame
-    ids = _ids_of(path, id_column, frame.height, encoding)
-    return {
-        name: dict(zip(ids, map(as_label, frame[name].to_list()), strict=True)) for name in wanted
-    }
+def _texts_by_id(path: str, id_column: str, name: str, encoding: str | None) -> dict[str, str]:
+    """Read a column as text: a mapping from the ids of the rows."""
+    texts = read_table(path, {name: TEXT}, encoding=encoding).frame[name].to_list()
+    ids = _ids_of(path, id_column, len(texts), encoding)
+    return dict(zip(ids, map(as_label, texts), strict=True))
 
 
 def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> list[str]:
@@ -188,18 +175,14 @@ def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> lis
         if id_column != ROW:
             raise
         return [str(number) for number in range(1, n_rows + 1)]
-    return _checked_ids(path, id_column, column.to_list())
-
-
-def _checked_ids(path: str, column: str, cells: list[Any]) -> list[str]:
-    ids = [as_label(cell) for cell in cells]
+    ids = [as_label(cell) for cell in column.to_list()]
     if NO_ANSWER in ids:
         row = ids.index(NO_ANSWER) + 1
-        raise TableFileError(f"{path}: row {row} has no {column!r}; every row needs its own.")
+        raise TableFileError(f"{path}: row {row} has no {id_column!r}; every row needs its own.")
     ((commonest, count),) = Counter(ids).most_common(1)
     if count > 1:
         raise TableFileError(
-            f"{path}: {column!r} {commonest!r} occurs {count} times; ids must be different. "
+            f"{path}: {id_column!r} {commonest!r} occurs {count} times; ids must be different. "
             "Another column: --id COLUMN."
         )
     return ids
@@ -235,7 +218,7 @@ def column_by_id(
     """Find a column in the first of some files (path and its column of ids) that has it."""
     known = [path for path, _ in places if name in read_table(path, encoding=encoding).columns]
     path, id_column = next((p for p in places if p[0] in known), places[0])
-    cells = read_columns_by_id(path, id_column, [name], encoding)[name]
+    cells = _texts_by_id(path, id_column, name, encoding)
     missing = next((row for row in ids if row not in cells), None)
     if missing is not None:
         raise TableFileError(f"{path} lacks the row {missing!r}, which is compared.")

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
 from replearn.cli._predictions import (
+    NO_ANSWER,
     PREDICTION,
     Predictions,
     add_model_arguments,
@@ -124,7 +125,7 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
     def column(name: str | None) -> NDArray[np.str_] | None:
         return None if name is None else column_by_id(name, places, ids, args.encoding)
 
-    one, two = (side.of(ids) for side in sides)
+    one, two = (np.array([side.labels[row] for row in ids]) for side in sides)
     X = np.empty((len(ids), 0))
     return compare(one, two, X, column(args.target), subgroups=_groups(args, column(args.group_by)))
 
@@ -144,16 +145,16 @@ def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Prediction
     if all(tables):
         return read
     place = tables.index(False)
-    model = predictions_of_model(args, paths[place], keys[place], read[0].id_column)
-    return [model, *read] if place == 0 else [*read, model]
+    read.insert(place, predictions_of_model(args, paths[place], keys[place], read[0].id_column))
+    return read
 
 
 def _remarks(sides: list[Predictions]) -> list[str]:
+    missing = {side.path: list(side.labels.values()).count(NO_ANSWER) for side in sides}
     return [
-        f"{side.path}: {side.without_answer} rows have no prediction, which counts as an answer of "
-        "its own"
-        for side in sides
-        if side.without_answer
+        f"{path}: {n} rows have no prediction, which counts as an answer of its own"
+        for path, n in missing.items()
+        if n
     ]
 
 
