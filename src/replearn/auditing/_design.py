@@ -7,7 +7,7 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -119,11 +119,13 @@ class Rows:
         return np.concatenate([rows_of_unit[unit] for unit in units])
 
 
-def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
+def design_options(
+    design: Mapping[str, Any] | None, allowed: Sequence[str] = tuple(DEFAULTS)
+) -> dict[str, Any]:
     """Fill the ``design`` of an audit with its defaults."""
     given = {} if design is None else design
-    if not isinstance(given, Mapping) or not set(given) <= set(DEFAULTS):
-        raise ValueError(f"design={design!r} must be a dict with items among {list(DEFAULTS)}.")
+    if not isinstance(given, Mapping) or not set(given) <= set(allowed):
+        raise ValueError(f"design={design!r} must be a dict with items among {list(allowed)}.")
     options = {**DEFAULTS, **given}
     if_given(check_positive, "time_budget", options["time_budget"])
     check_choice("sample", options["sample"], SAMPLES)

@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing._contenders import fill_open_seeds
-from replearn.auditing._design import DEFAULTS, draw_pair, draw_rows, make_design
+from replearn.auditing._design import design_options, draw_pair, draw_rows, make_design
 from replearn.auditing._regression_result import Floats, RegressionAudit, RegressorResult
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Progress, one_thread
@@ -106,10 +106,7 @@ def audit_regression(
     >>> found.headline.split(":")[0], found.spread("replicable").value < 0.5
     ('Fewer flips', True)
     """
-    options = {**DEFAULTS, **(design or {})}
-    allowed = {"test_size", "train_size", "sample", "rows"}
-    if not set(design or {}) <= allowed:
-        raise ValueError(f"design={design!r} must be a dict with items among {sorted(allowed)}.")
+    options = design_options(design, ("rows", "sample", "test_size", "train_size"))
     values, key = check_numbers(X, y), SharedKey(shared_key).child("audit")
     regressors, grid = _regressors(estimator, resolution, y_range, shared_key)
     rows = draw_rows(n_rows(X), options["test_size"], None, key, most=options["rows"])

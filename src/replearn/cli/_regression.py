@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 from typing import Any
 
-from replearn.cli import DONE, GATE_FAILED, put, put_json, say
 from replearn.cli._inputs import Named, Sample, base_model
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_positive
@@ -42,9 +41,9 @@ def check_options(args: argparse.Namespace) -> None:
 
 def audit_numbers(
     args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
-) -> int:
-    """Audit a regressor, write the report, print a summary, and apply the gates."""
-    from replearn.auditing import audit_regression, flip_gates
+) -> tuple[Any, str]:
+    """Audit a regressor; return the result, and the name of the one that gates judge."""
+    from replearn.auditing import audit_regression
 
     name = "ridge" if args.model == "logreg" else args.model  # the command's default
     model = base_model(name, sample.columns, known=REGRESSORS)
@@ -62,23 +61,7 @@ def audit_numbers(
         n_jobs=args.jobs,
         verbose=-1 if args.quiet else 0,
     )
-    if args.out:
-        result.save(args.out)
-        if not args.quiet:
-            say(f"report written to {args.out}")
-    limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
-    gates = [
-        {"model": judged, **gate.to_dict()}
-        for gate in flip_gates(result.flip_rate(judged), **limits)
-    ]
-    put_json({**result.to_dict(), "gates": gates}) if args.json else put(str(result))
-    for gate in gates:
-        say(
-            f"gate {'passed' if gate['passed'] else 'FAILED'}: {gate['estimate']:.2%} of the "
-            f"rounded values of {judged!r} change ({gate['lower']:.2%} to {gate['upper']:.2%}), "
-            f"allowed {gate['allowed']:.2%} for the {gate['judged']}"
-        )
-    return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+    return result, judged
 
 
 def _contenders(args: argparse.Namespace, model: Any, key: SharedKey | None) -> tuple[Any, str]:

@@ -198,12 +198,9 @@ def _refused(why: str) -> Iterator[None]:
     """Turn whatever a reader says about a damaged file into one documented error."""
     try:
         yield
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise TableFileError(f"{why}: {first_line(error)}.") from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # compiled readers have one each
+        panic = type(error).__name__ == "PanicException"  # compiled readers have one each
+        if isinstance(error, MemoryError) or not (panic or isinstance(error, Exception)):
             raise
         raise TableFileError(f"{why}: {first_line(error)}.") from None
 
