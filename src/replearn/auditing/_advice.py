@@ -6,13 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from replearn.auditing._contenders import BAGGING, INCUMBENT
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import percent, points
 
-TAIL = 0.99
 ENOUGH = 1.1
 """Flips up to a tenth above the fewest are as good as the fewest."""
 
@@ -32,10 +29,6 @@ class Standing:
     undominated_in_the_tail: bool
 
 
-def _tail_of(c: ContenderResult) -> float:
-    return float(np.quantile(c.frequency, TAIL))
-
-
 def _changed(c: ContenderResult) -> float:
     return float(c.flips.mean())
 
@@ -44,9 +37,7 @@ def _frontier(result: Measurement) -> list[Standing]:
     """Place every contender that is no constant."""
     first = result.contenders[0]
     useful = [c for c in result.contenders if not result.usefulness(c.name).useless]
-    places = {
-        c.name: (float((c.right - first.right).mean()), _changed(c), _tail_of(c)) for c in useful
-    }
+    places = {c.name: (float((c.right - first.right).mean()), _changed(c), c.tail) for c in useful}
 
     def best(name: str, measure: int) -> bool:
         points, flips = places[name][0], places[name][measure]
@@ -163,7 +154,7 @@ def _needs(
     needs = [
         ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
         ("fewest changed predictions at a fair price", min(fair, key=_changed)),
-        ("no row that changes often", min(usable, key=_tail_of)),
+        ("no row that changes often", min(usable, key=lambda c: c.tail)),
         (f"most rows {str(rarest)!r} found", max(usable, key=found)),
     ]
     promised = [c for c in fair if _keeps_promise(c)]

@@ -160,6 +160,11 @@ class ContenderResult:
         """Mean flips of each test row over pairs."""
         return self.flips.mean(axis=0)
 
+    @property
+    def tail(self) -> float:
+        """How often the least stable row in a hundred changes."""
+        return float(np.quantile(self.frequency, 0.99))
+
     def promise(self, design: AuditDesign) -> float | None:
         """Largest flip probability of a row that the certificate allows for such pairs.
 
@@ -306,12 +311,9 @@ class Measurement:
         least = told[self.contenders[0].name].accuracy.value - points / 100.0
         useful = [c for c in self.contenders if not told[c.name].useless]
         enough = [c for c in useful if told[c.name].accuracy.value >= least]
-
-        def stability(contender: ContenderResult) -> tuple[float, float]:
-            rows = contender.frequency
-            return float(np.quantile(rows, 0.99)), float(rows.mean())
-
-        return min(enough, key=stability).name if enough else self.contenders[0].name
+        if not enough:
+            return self.contenders[0].name
+        return min(enough, key=lambda c: (c.tail, float(c.frequency.mean()))).name
 
     @cached_property
     def _usefulness(self) -> dict[str, Usefulness]:

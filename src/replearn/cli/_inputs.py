@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import add_options, say_all
+from replearn.cli import add_options, say
 from replearn.randomness import SharedKey
 from replearn.tables.files import Table, TableFileError, read_table
 from replearn.tables.kinds import ID, TEXT, is_date, is_number
@@ -73,7 +73,7 @@ class Sample:
 
     def tell(self, *, quiet: bool = False) -> None:
         """Say what was read, before anything long starts."""
-        say_all((self.overview, *self.remarks), quiet=quiet)
+        say(self.overview, *self.remarks, quiet=quiet)
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn.cli import say, say_all
+from replearn.cli import say
 from replearn.cli._inputs import (
     check_classes,
     clean_labels,
@@ -51,7 +51,7 @@ class LargeSample:
 
     def tell(self, *, quiet: bool = False) -> None:
         """Say what was noticed, before anything long starts."""
-        say_all(self.remarks, quiet=quiet)
+        say(*self.remarks, quiet=quiet)
 
 
 def _refuse_options(args: argparse.Namespace, *, by_scores: bool) -> None:
@@ -120,8 +120,8 @@ def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[s
     labels: list[Any] = []
     n = n_unlabelled = 0
     for number, chunk in enumerate(chunks_of(path, args.encoding)):
-        if number == 0 and not args.quiet:
-            say(f"reading {path} in pieces; work is kept in {args.folder}")
+        if number == 0:
+            say(f"reading {path} in pieces; work is kept in {args.folder}", quiet=args.quiet)
         table = table_of(chunk, kinds or None, path)
         if number == 0:
             columns, ids = split_columns(table, args)

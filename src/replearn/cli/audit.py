@@ -20,7 +20,6 @@ from replearn.cli import (
     put,
     put_json,
     say,
-    say_all,
 )
 from replearn.cli._inputs import (
     NAMED,
@@ -130,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
     train_size = _train_size(args, sample)
     about_thin = [] if thin is None else thin.told
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
-    say_all(about_rows, quiet=args.quiet)
+    say(*about_rows, quiet=args.quiet)
     if args.resolution is not None:
         result, judged = audit_numbers(args, sample, key, train_size)
     else:
@@ -138,8 +137,7 @@ def run(args: argparse.Namespace) -> int:
         result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
     if args.out:
         result.save(args.out, **({"values": False} if args.hide_values else {}))
-        if not args.quiet:
-            say(f"report written to {args.out}")
+        say(f"report written to {args.out}", quiet=args.quiet)
     gates = _gates(result, judged, args)
     told = {**result.to_dict(), "gates": gates}
     chosen = None if args.budget is None else result.most_stable(args.budget)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
 from replearn.cli._predictions import (
     NO_ANSWER,
     PREDICTION,
@@ -102,7 +102,7 @@ def _compare_models(args: argparse.Namespace) -> Any:
                 f"{args.old}, {others.get(item)!r} in {args.new}."
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say_all(remarks, quiet=args.quiet)
+    say(*remarks, quiet=args.quiet)
     truth = read_truth(args.data, notes, args.encoding)
     cells = None
     if args.group_by is not None:
@@ -118,7 +118,7 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
 
     sides = _both_sides(args, tables)
     ids = shared_ids(*sides)
-    say_all(_remarks(sides), quiet=args.quiet)
+    say(*_remarks(sides), quiet=args.quiet)
     places = [] if args.data is None else [(args.data, sides[0].id_column)]
     places += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
 

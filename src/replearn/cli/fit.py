@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, add_options, put, put_json, say, say_all
+from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.cli._inputs import (
     add_sample_arguments,
     base_model,
@@ -103,14 +103,14 @@ def run(args: argparse.Namespace) -> int:
     else:
         sample = read_sample(args)
     sample.tell(quiet=args.quiet)
-    say_all(_about_columns(args), quiet=args.quiet)
+    say(*_about_columns(args), quiet=args.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.learners import IncumbentClassifier
     from replearn.persistence import check_savable
 
     rows_per_block, about_fits = _size_of_fit(args, shared, sample)
-    say_all(about_fits, quiet=args.quiet)
+    say(*about_fits, quiet=args.quiet)
     base = base_model(args.model, sample.columns, rows_per_block)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
@@ -274,7 +274,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         "ids": list(sample.ids),
         "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
-    say_all(_about_saving(votes), quiet=args.quiet)
+    say(*_about_saving(votes), quiet=args.quiet)
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)
@@ -282,8 +282,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         kinds = {**sample.columns, args.target: sample.target_kind}
         aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
         write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
-    if not args.quiet:
-        say(f"model written to {args.out} ({_size(args.out)})")
+    say(f"model written to {args.out} ({_size(args.out)})", quiet=args.quiet)
 
 
 def _about_saving(learner: Any) -> list[str]:

@@ -105,21 +105,16 @@ class Reader:
 
     def take_or_none(self, name: str, kind: type[Kind]) -> Kind | None:
         """Take an item that must be there, but may be null."""
-        if name not in self._items:
-            raise CertificateError(f"{self._what}: {name} is missing")
-        value = self._items.pop(name)
+        value = self.take_any(name)
         if value is None:
             return None
         if type(value) is kind or (kind is float and type(value) is int):
-            self._refuse_unbounded(name, value)
+            if isinstance(value, float) and not math.isfinite(value):
+                raise CertificateError(f"{self._what}: {name} must be finite, got {value!r}")
             return cast(Kind, value)
         raise CertificateError(
             f"{self._what}: {name} must be {kind.__name__}, got {type(value).__name__} {value!r}"
         )
-
-    def _refuse_unbounded(self, name: str, value: Any) -> None:
-        if isinstance(value, float) and not math.isfinite(value):
-            raise CertificateError(f"{self._what}: {name} must be finite, got {value!r}")
 
     def take_any(self, name: str) -> Any:
         """Take an item of any type."""
