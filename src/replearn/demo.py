@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 from sklearn.compose import make_column_transformer
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OrdinalEncoder
@@ -41,45 +42,21 @@ PLAIN, OURS = "decision tree", "the same, replicable"
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """Two labs with a sample each, and flights that neither has seen.
+    """Two labs with a sample each, and flights that neither has seen."""
 
-    Parameters
-    ----------
-    samples : tuple of (frame, ndarray)
-        Features and labels of each lab.
-    new : frame
-        The flights that both labs predict.
-    truth : ndarray
-        Their true labels.
-    n_flights : int
-        Number of flights in the data set.
-    """
-
-    samples: tuple[tuple[Any, NDArray[Any]], ...]
-    new: Any
-    truth: NDArray[Any]
-    n_flights: int
+    samples: tuple[tuple[Any, NDArray[Any]], ...]  # features and labels of each lab
+    new: Any  # the flights that both labs predict
+    truth: NDArray[Any]  # their true labels
+    n_flights: int  # in the data set
 
 
 @dataclass(frozen=True, eq=False)
 class FittedLabs:
-    """Two fitted models, one per lab, and their predictions.
-
-    Parameters
-    ----------
-    name : str
-        What the models are.
-    labs : list of classifier
-        One for each lab.
-    predictions : ndarray, shape (2, flights)
-        Their predictions for the new flights.
-    truth : ndarray
-        True labels.
-    """
+    """Two fitted models, one per lab, and their predictions."""
 
     name: str
     labs: list[Any]
-    predictions: NDArray[Any]
+    predictions: NDArray[Any]  # shape (2, flights): of the new flights
     truth: NDArray[Any]
 
     @property
@@ -157,8 +134,6 @@ def replicable_model() -> PointwiseReplicableClassifier:
 
 def fit_labs(name: str, model: Any, scene: Scene) -> FittedLabs:
     """Fit the model on each lab's sample and predict the new flights."""
-    from sklearn.base import clone
-
     labs = [clone(model).fit(X, y) for X, y in scene.samples]
     predictions = np.array([lab.predict(scene.new) for lab in labs])
     return FittedLabs(name, labs, predictions, scene.truth)

@@ -9,8 +9,8 @@ from sklearn.naive_bayes import GaussianNB
 
 from replearn import PointwiseReplicableClassifier
 from replearn.auditing import _runs, audit
+from replearn.auditing._budget import Cost, through
 from replearn.auditing._contenders import KINDS, Setting, SmallBagging, make_contenders
-from replearn.auditing._pairs import Cost, through
 from replearn.execution import runtime
 
 

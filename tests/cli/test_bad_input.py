@@ -89,6 +89,11 @@ USAGE = {
         "ask for less",
     ),
     "no action": (("key",), "required: ACTION"),
+    "no key": (
+        ("fit", "x.csv", "--target", "y", "--out", "m.replearn"),
+        "--key-file FILE is required, the key that all runs share; replearn key new --out key.txt "
+        "makes one",
+    ),
     "no folder": (("key", "new", "--out", "/no/such/k"), "No such file or directory"),
     "no certificate": (("certify", "/no/such.json"), "No such file or directory"),
     "no model": (("predict", "/no/such.replearn", "x.csv"), "No such file or directory"),

@@ -24,7 +24,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier, ReplicableSearchCV, audit, load, save
 from replearn.persistence import describe, resumable
-from replearn.records.files import unseal
+from replearn.records.json import unseal
 
 X, Y = make_classification(900, n_informative=4, random_state=0)
 NEW = make_classification(300, n_informative=4, random_state=1)[0]

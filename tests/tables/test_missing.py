@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from replearn.tables.columns import is_nan
+from replearn.tables.rows import is_nan
 
 NAN = [float("nan"), np.float16("nan"), np.float32("nan"), np.float64("nan"), np.longdouble("nan")]
 

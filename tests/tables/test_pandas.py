@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from replearn.auditing import compare
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 
 def test_the_extra_is_named(monkeypatch):

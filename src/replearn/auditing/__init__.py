@@ -6,13 +6,12 @@ from replearn.records.lazy import names_on_demand
 
 if TYPE_CHECKING:
     from replearn.auditing._audit import audit
-    from replearn.auditing._checks import CHECKS
+    from replearn.auditing._checks import Check, Finding
     from replearn.auditing._contenders import KINDS, is_replicable
     from replearn.auditing._design import AuditDesign
-    from replearn.auditing._findings import Check, Finding
     from replearn.auditing._measurement import ContenderResult, Measurement
     from replearn.auditing._regression_result import RegressionAudit, RegressorResult
-    from replearn.auditing._result import AuditResult
+    from replearn.auditing._result import CHECKS, AuditResult
     from replearn.auditing._statistics import Estimate
     from replearn.auditing.comparison import ModelComparison, compare
     from replearn.auditing.displays import (
@@ -77,13 +76,12 @@ __getattr__, __dir__ = names_on_demand(
     __name__,
     {
         "replearn.auditing._audit": ["audit"],
-        "replearn.auditing._checks": ["CHECKS"],
+        "replearn.auditing._checks": ["Check", "Finding"],
         "replearn.auditing._contenders": ["KINDS", "is_replicable"],
         "replearn.auditing._design": ["AuditDesign"],
-        "replearn.auditing._findings": ["Check", "Finding"],
         "replearn.auditing._measurement": ["ContenderResult", "Measurement"],
         "replearn.auditing._regression_result": ["RegressionAudit", "RegressorResult"],
-        "replearn.auditing._result": ["AuditResult"],
+        "replearn.auditing._result": ["CHECKS", "AuditResult"],
         "replearn.auditing._statistics": ["Estimate"],
         "replearn.auditing.comparison": ["ModelComparison", "compare"],
         "replearn.auditing.displays": [

@@ -6,13 +6,10 @@ from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-import numpy as np
-
 from replearn.auditing._contenders import BAGGING, INCUMBENT
 from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import percent
+from replearn.auditing._statistics import percent, points
 
-TAIL = 0.99
 ENOUGH = 1.1
 """Flips up to a tenth above the fewest are as good as the fewest."""
 
@@ -22,43 +19,25 @@ TAIL_FACTOR = 1.5
 
 @dataclass(frozen=True)
 class Standing:
-    """One contender on the frontier of accuracy and flips.
-
-    Parameters
-    ----------
-    contender : str
-        Its name.
-    points : float
-        Accuracy minus that of the baseline, as a share.
-    changed : float
-        Mean flips.
-    tail : float
-        Flips of the least stable row in a hundred.
-    undominated_on_average, undominated_in_the_tail : bool
-        Whether no other useful contender is as accurate and flips less.
-    """
+    """One contender on the frontier of accuracy and flips."""
 
     contender: str
-    points: float
-    changed: float
-    tail: float
-    undominated_on_average: bool
+    points: float  # accuracy minus that of the baseline, as a share
+    changed: float  # mean flips
+    tail: float  # flips of the least stable row in a hundred
+    undominated_on_average: bool  # no other useful contender is as accurate and flips less
     undominated_in_the_tail: bool
 
 
-def often(c: ContenderResult) -> float:
-    """How often the least stable row in a hundred changes."""
-    return float(np.quantile(c.frequency, TAIL))
+def _changed(c: ContenderResult) -> float:
+    return float(c.flips.mean())
 
 
-def frontier(result: Measurement) -> list[Standing]:
+def _frontier(result: Measurement) -> list[Standing]:
     """Place every contender that is no constant."""
     first = result.contenders[0]
     useful = [c for c in result.contenders if not result.usefulness(c.name).useless]
-    places = {
-        c.name: (float((c.right - first.right).mean()), float(c.flips.mean()), often(c))
-        for c in useful
-    }
+    places = {c.name: (float((c.right - first.right).mean()), _changed(c), c.tail) for c in useful}
 
     def best(name: str, measure: int) -> bool:
         points, flips = places[name][0], places[name][measure]
@@ -68,21 +47,33 @@ def frontier(result: Measurement) -> list[Standing]:
     return [Standing(name, *place, best(name, 1), best(name, 2)) for name, place in places.items()]
 
 
-def advice(result: Measurement, too_dear: Collection[str]) -> list[str]:
-    """Say in words which contender to take for which need, with the price.
+def advise(result: Measurement, useless: Collection[str], dear: Collection[str]) -> dict[str, Any]:
+    """Return needs, frontier and advice as JSON values.
 
-    ``too_dear`` are the contenders that cost more than they bring on average.
+    ``useless`` contenders answer a constant and serve no need; ``dear`` ones cost more than they
+    bring on average.
     """
-    placed = frontier(result)
+    placed = _frontier(result)
+    return {
+        "needs": _needs(result, useless, dear) if len(result.contenders) > 1 else [],
+        "frontier": [asdict(place) for place in placed],
+        "advice": [sentence for sentence in _advice(placed, result, dear) if sentence],
+    }
+
+
+def _advice(placed: Sequence[Standing], result: Measurement, dear: Collection[str]) -> list[str]:
+    """Say in words which contender to take for which need, with the price."""
     first = result.contenders[0].name
     if len(placed) < 2 or first not in {p.contender for p in placed}:
         return []
     alone = [p for p in placed if p.contender != INCUMBENT]
-    fair = [p for p in alone if p.contender not in too_dear]
-    told = [_on_average(fair, first), _in_the_tail(alone, first, result.rho)]
+    fair = [p for p in alone if p.contender not in dear]
     kept = [p for p in placed if p.contender == INCUMBENT]
-    told += [_with_the_old_model(kept[0], placed[0])] if kept else []
-    return [sentence for sentence in told if sentence]
+    return [
+        _on_average(fair, first),
+        _in_the_tail(alone, first, result.rho),
+        *(_with_the_old_model(p, placed[0]) for p in kept),
+    ]
 
 
 def _on_average(fair: Sequence[Standing], first: str) -> str:
@@ -135,8 +126,7 @@ def _with_the_old_model(kept: Standing, before: Standing) -> str:
 
 
 def _price(place: Standing) -> str:
-    points = f"{100 * place.points:+.1f}".replace("-", "−")
-    return f"{points} points of accuracy"
+    return f"{points(place.points, 1)} points of accuracy"
 
 
 def _average(place: Standing) -> str:
@@ -147,7 +137,32 @@ def _tail(place: Standing) -> str:
     return f"one row in a hundred changes in {percent(place.tail, 0)} of the pairs, {_price(place)}"
 
 
-def as_json(result: Measurement, too_dear: Collection[str]) -> dict[str, Any]:
-    """Return frontier and advice as JSON values."""
-    places = [asdict(place) for place in frontier(result)]
-    return {"frontier": places, "advice": advice(result, too_dear)}
+def _needs(
+    result: Measurement, useless: Collection[str], dear: Collection[str]
+) -> list[dict[str, str]]:
+    """Say which contender serves which need."""
+    usable = [c for c in result.contenders if c.name not in useless]
+    fair = [c for c in usable if c.name not in dear]
+    if not fair:
+        return []
+    rarest = result.usefulness(result.contenders[0].name).rarest.label
+
+    def found(c: ContenderResult) -> float:
+        classes = result.usefulness(c.name).classes
+        return next(one.recall.value for one in classes if one.label == rarest)
+
+    needs = [
+        ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
+        ("fewest changed predictions at a fair price", min(fair, key=_changed)),
+        ("no row that changes often", min(usable, key=lambda c: c.tail)),
+        (f"most rows {str(rarest)!r} found", max(usable, key=found)),
+    ]
+    promised = [c for c in fair if _keeps_promise(c)]
+    if promised:
+        needs.append(("a guarantee", min(promised, key=_changed)))
+    return [{"need": need, "contender": c.name} for need, c in needs]
+
+
+def _keeps_promise(c: ContenderResult) -> bool:
+    broken = c.incomparable or c.in_front
+    return c.certificate is not None and bool(c.certificate.certified) and not broken

@@ -1,36 +1,41 @@
-"""The function ``audit(estimator, X, y)`` and the result it returns."""
+"""The function ``audit(estimator, X, y)``: pairs of all contenders, as far as the time lasts."""
 
 from __future__ import annotations
 
 import dataclasses
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.parallel import Parallel, delayed
 
+from replearn.auditing import _runs
+from replearn.auditing._budget import START_SECONDS, within
 from replearn.auditing._columns import cells, data_facts, make_subgroups
 from replearn.auditing._contenders import Setting, make_contenders
-from replearn.auditing._design import AuditDesign, Rows, design_options, draw_rows, make_design
+from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._measurement import ContenderResult
-from replearn.auditing._pairs import INTERRUPTED, Affordable, Finished, afford, run_pairs
 from replearn.auditing._result import AuditResult
-from replearn.auditing._runs import Store, Task, earlier_manifest
-from replearn.binding.learner import describe_learner
-from replearn.execution import runtime
+from replearn.auditing._runs import Job, PairOutcome, Store, Task
+from replearn.execution import Progress, runtime
+from replearn.execution.runtime import TimeIsUp
 from replearn.learners.inputs import check_groups, check_labels
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction
 from replearn.tables import data_digest, n_rows
 
-MANIFEST_VERSION = 3
-"""Raised when kept pairs are written in another way: folders of other versions are refused."""
-
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
+
+LEAST_PAIRS = 2
+"""Limits need two pairs: a contender with fewer is left out."""
+
+TIME, INTERRUPTED = "the time budget ended", "it was interrupted"
 
 
 def audit(  # noqa: PLR0913
@@ -129,21 +134,23 @@ def audit(  # noqa: PLR0913
     key = SharedKey(shared_key).child("audit")
     rows = draw_rows(n_rows(X), options["test_size"], group_of_row, key, most=options["rows"])
     sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
-    in_blocks = options["for_blocks"]
-    setting = Setting(rho, shared_key, sizes.train_size, len(classes), in_blocks)
+    setting = Setting(rho, shared_key, sizes.train_size, len(classes), options["for_blocks"])
     contenders = make_contenders(estimator, setting, options["contenders"])
     levels = make_subgroups(X, subgroups, rows.test)
     facts = data_facts(X, codes, rows.test, rows.used)
-    task = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
-    deadline = None if options["time_budget"] is None else start + options["time_budget"]
-    if deadline is not None:
-        wanted = _within(task, deadline, options, resume, effective_n_jobs(n_jobs))
-        task = _shrunk(task, wanted, estimator, setting, options)
-        n_jobs = 1 if wanted.alone else n_jobs
+    wanted = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
+    task, deadline = wanted, None
+    if options["time_budget"] is not None:
+        deadline = start + options["time_budget"]
+        fitting = within(wanted, deadline, options, resume, effective_n_jobs(n_jobs))
+        smaller = dataclasses.replace(setting, n=fitting.train_size)  # plans follow the rows
+        contenders = make_contenders(estimator, smaller, options["contenders"])
+        task = fitting.shrink(wanted, contenders)
+        n_jobs = 1 if fitting.alone else n_jobs
     digest = "" if resume is None else data_digest(X, codes, group_of_row)
-    finished = run_pairs(
+    finished = _run_pairs(
         task,
-        Store(resume, _manifest(task, digest)),
+        Store(resume, task.manifest(digest)),
         deadline=deadline,
         n_jobs=n_jobs,
         verbose=verbose,
@@ -168,83 +175,167 @@ def audit(  # noqa: PLR0913
         cells=tuple(map(tuple, values)),
         rho=rho,
         pairs_wanted=n_pairs,
-        cut_short=tuple(_cut_short(finished, task, sizes, rows, contenders, n_pairs)),
+        cut_short=tuple(_cut_short(finished, task, wanted)),
         interrupted=finished.stopped == INTERRUPTED,
         wall_seconds=runtime.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),
     )
 
 
-def _within(
-    task: Task, deadline: float, options: Mapping[str, Any], resume: Any, n_jobs: int
-) -> Affordable:
-    """Choose what fits into the time; a folder of an earlier call has chosen already."""
-    places = tuple(range(len(task.contenders)))
-    earlier = earlier_manifest(resume)
-    if earlier is not None:
-        names = [name for name, *_ in earlier["contenders"]]
-        kept = tuple(p for p in places if task.contenders[p].name in names)
-        return Affordable(earlier["design"]["train_size"], kept or places)
-    if options["train_size"] is not None:
-        return Affordable(task.design.train_size, places)
-    return afford(task, deadline, n_jobs)
-
-
-def _shrunk(
-    task: Task, wanted: Affordable, estimator: Any, setting: Setting, options: Mapping[str, Any]
-) -> Task:
-    """Return the task with fewer rows and contenders; plans follow the number of rows."""
-    setting = dataclasses.replace(setting, n=wanted.train_size)
-    contenders = make_contenders(estimator, setting, options["contenders"])
-    return dataclasses.replace(
-        task,
-        contenders=[contenders[place] for place in wanted.contenders],
-        design=dataclasses.replace(task.design, train_size=wanted.train_size),
-    )
-
-
-def _cut_short(
-    finished: Finished,
-    task: Task,
-    full: AuditDesign,
-    rows: Rows,
-    contenders: list[Any],
-    n_pairs: int,
-) -> list[str]:
+def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
     """Say how far the audit got, where it is not as far as asked."""
-    told = []
-    n_done, unit = len(finished.outcomes[0]), full.unit
-    if n_done < n_pairs:
-        told.append(f"{n_done} of {n_pairs} pairs were run: {finished.stopped}")
-    if task.design.train_size < full.train_size:
-        told.append(
-            f"to keep the time budget each training saw {task.design.train_size:,} of "
-            f"{full.train_size:,} {unit}; with more of them fewer predictions change"
+    n_done, full, size = len(finished.outcomes[0]), wanted.design, task.design.train_size
+    if n_done < full.n_pairs:
+        yield f"{n_done} of {full.n_pairs} pairs were run: {finished.stopped}"
+    if size < full.train_size:
+        yield (
+            f"to keep the time budget each training saw {size:,} of {full.train_size:,} "
+            f"{full.unit}; with more of them fewer predictions change"
         )
     kept = {task.contenders[place].name for place in finished.kept}
-    missing = [c.name for c in contenders if c.name not in kept]
+    missing = [c.name for c in wanted.contenders if c.name not in kept]
     if missing:
-        told.append(f"left out for lack of time: {', '.join(missing)}")
-    if len(rows.used) < full.n_rows:
-        told.append(f"{len(rows.used):,} of {full.n_rows:,} rows of the file were used, as asked")
-    return told
-
-
-def _manifest(task: Task, digest: str) -> dict[str, Any]:
-    """What two audits must share to have the same result; the number of pairs may grow."""
-    design = dataclasses.asdict(task.design)
-    if not task.design.independent_pairs:
-        del design["n_pairs"], design["n_drawn"]
-    return {
-        "version": MANIFEST_VERSION,
-        "contenders": [[c.name, *describe_learner(c.estimator)] for c in task.contenders],
-        "data": digest,
-        "classes": [str(label) for label in task.classes.tolist()],
-        "design": design,
-    }
+        yield f"left out for lack of time: {', '.join(missing)}"
+    n_used = len(wanted.rows.used)
+    if n_used < full.n_rows:
+        yield f"{n_used:,} of {full.n_rows:,} rows of the file were used, as asked"
 
 
 def _least_stable(results: tuple[ContenderResult, ...]) -> NDArray[np.intp]:
     """Rows by the flips of the first contender, ties by the others together."""
     others = np.sum([result.frequency for result in results], axis=0)
     return np.lexsort((-others, -results[0].frequency))[:SHOWN_ROWS]
+
+
+# -- all pairs of all contenders, as far as time and patience last ---------------------------------
+@dataclass(frozen=True, eq=False)
+class Finished:
+    """What was run: the same pairs of all contenders that are kept."""
+
+    kept: list[int]  # places of the contenders
+    outcomes: list[list[PairOutcome]]  # of each kept contender
+    stopped: str  # why not all pairs were run; empty if they were
+
+
+@dataclass(eq=False)
+class _Clock:
+    """When to stop, and how long a pair of all contenders takes."""
+
+    deadline: float | None
+    stopped: str = ""
+    started: list[float] = field(default_factory=list)
+
+    def allows(self) -> bool:
+        """Tell whether another pair is likely to be finished in time."""
+        now = runtime.now()
+        self.started.append(now)
+        if self.deadline is None:
+            return True
+        first, pairs = self.started[0], len(self.started) - 1
+        each = (now - first) / pairs if pairs else 0.0
+        if now + each > self.deadline:
+            self.stopped = TIME
+        return not self.stopped
+
+
+def _run_pairs(
+    task: Task,
+    store: Store,
+    *,
+    deadline: float | None,
+    n_jobs: int | None,
+    verbose: int,
+    keep_interrupted: bool,
+) -> Finished:
+    """Run what the store does not hold yet.
+
+    Each new pair is stored as soon as it is done. After the deadline nothing is started, and fits
+    end at their next block. With ``keep_interrupted``, Ctrl-C ends the run in the same way.
+    """
+    total = len(task.contenders) * task.design.n_pairs
+    progress = Progress(total, "pairs", verbose=verbose)
+    clock = _Clock(deadline)
+    jobs = (
+        delayed(_run_one)(contender, task.job(contender, pair, deadline))
+        for contender, pair in _missing(task, store, clock, progress)
+    )
+    if deadline is not None and deadline - runtime.now() < 2 * START_SECONDS:
+        n_jobs = 1  # the time would go into starting workers
+    parallel = Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
+    try:
+        for contender, pair, outcome in parallel(jobs):
+            if outcome is None:
+                clock.stopped = TIME
+            else:
+                store.put(contender, pair, outcome)
+                progress.advance()
+    except KeyboardInterrupt:
+        if not keep_interrupted:
+            raise
+        clock.stopped = INTERRUPTED
+    finally:
+        progress.close()
+    return _finished(task, store, clock.stopped)
+
+
+def _missing(
+    task: Task, store: Store, clock: _Clock, progress: Progress
+) -> Iterator[tuple[int, int]]:
+    """Yield what is to be run, pair by pair, so that all contenders have the same pairs.
+
+    Under a deadline each contender gets its first pairs at once, the baseline before the others:
+    there is something to report as early as possible.
+    """
+    n_pairs, places = task.design.n_pairs, range(len(task.contenders))
+    early = min(LEAST_PAIRS, n_pairs) if clock.deadline is not None else 0
+    rounds = [[(c, p) for p in range(early)] for c in places] if early else []
+    rounds += [[(c, p) for c in places] for p in range(early, n_pairs)]
+    for number, work in enumerate(rounds):
+        missing = [item for item in work if not store.has(*item)]
+        if len(missing) < len(work):
+            progress.advance(len(work) - len(missing))
+        # The first pairs are begun in any case: their deadline ends them.
+        if missing and number >= len(places) * bool(early) and not clock.allows():
+            return
+        for item in missing:
+            if clock.stopped:
+                return
+            yield item
+
+
+def _run_one(contender: int, job: Job) -> tuple[int, int, PairOutcome | None]:
+    try:
+        return contender, job.pair, _runs.run_pair(job)
+    except TimeIsUp:
+        return contender, job.pair, None
+    except Exception as error:
+        error.add_note(f"contender {job.contender.name!r}, pair {job.pair}")
+        raise
+
+
+def _finished(task: Task, store: Store, stopped: str) -> Finished:
+    """Keep the contenders with enough finished pairs, and the pairs that all of them have."""
+    wanted = range(task.design.n_pairs)
+    done = [{p for p in wanted if store.has(c, p)} for c in range(len(task.contenders))]
+    pairs = set(wanted)
+    kept: list[int] = []
+    for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
+        shared = pairs & done[contender]
+        if len(shared) >= LEAST_PAIRS:
+            pairs, kept = shared, [*kept, contender]
+        elif contender == 0:
+            _refuse(task, stopped, len(shared))
+    kept = sorted(kept)
+    outcomes = [[store.finished[c, p] for p in sorted(pairs)] for c in kept]
+    return Finished(kept, outcomes, stopped)
+
+
+def _refuse(task: Task, stopped: str, n_done: int) -> None:
+    """Say that too little was run for any report."""
+    if stopped == INTERRUPTED:
+        raise KeyboardInterrupt
+    raise ValueError(
+        f"{stopped} with {n_done} finished pairs of {task.contenders[0].name!r}, and limits need "
+        f"{LEAST_PAIRS}. Give a larger time_budget, fewer rows (design={{'rows': ...}}; command "
+        "line: --rows), or a faster model."
+    )

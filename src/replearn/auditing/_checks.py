@@ -1,37 +1,127 @@
-"""The checks of an audit: stability, certificates, the file (RPL001 on), usefulness (RPL011 on)."""
+"""What a check and a finding are, and the checks of stability, certificates and the file.
+
+Every check is a pure function of the measured numbers. Those of usefulness are in ``_verdict``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from replearn.auditing._findings import Check, NotApplicable, certified, check
-from replearn.auditing._measurement import Measurement
+from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import LEAST_GROUP_ROWS, percent, row_limits
-from replearn.auditing._verdict import (
-    COSTLY,
-    STABLE_ENOUGH,
-    Judgement,
-    judge,
-    lost_words,
-    price_words,
-    useless_words,
-)
 from replearn.guarantees import Certificate, plan
+
+DOCS = "docs/guide/findings.md"
+Look = Callable[[Measurement], Iterable[str]]
 
 HIGH_FLIP_RATE = 0.02
 """From here on, two people in a hundred get another prediction for no reason of their own."""
 
-GROUP_RATIO = 1.5
-GROUP_EXCESS = 0.01
+GROUP_RATIO, GROUP_EXCESS = 1.5, 0.01
 """A subgroup that flips more: half as much again as the others, and a point more."""
 
-REPEATED_SHARE = 0.1
-HEAVY_SHARE = 0.01
+REPEATED_SHARE, HEAVY_SHARE = 0.1, 0.01
 
 
-# -- stability, certificates, the file -------------------------------------------------------------
+class NotApplicable(Exception):
+    """A check cannot say anything about this audit; the message says why."""
+
+
+@dataclass(frozen=True)
+class Check:
+    """One thing to look for.
+
+    Parameters
+    ----------
+    code : str
+        ``RPL001`` and so on; never reused.
+    title : str
+        What it is about.
+    severity : {"issue", "tip"}
+        An issue puts predictions or guarantees at risk; a tip is worth knowing.
+    remedy, command : str
+        What to do, for readers who write Python, and for those who use the command line.
+    not_proved : str
+        What a pass does not prove.
+    look : callable of Measurement to iterable of str
+        One explanation for each occurrence; raises `NotApplicable` if it cannot say.
+    """
+
+    code: str
+    title: str
+    severity: str
+    remedy: str
+    command: str
+    not_proved: str
+    look: Look
+
+    def run(self, result: Measurement) -> Finding:
+        """Look, unless ``result.ignore`` names the check."""
+        ignored = self.code in result.ignore
+        try:
+            explanations = () if ignored else tuple(self.look(result))
+            status = "ignored" if ignored else "found" if explanations else "passed"
+        except NotApplicable as reason:
+            status, explanations = "not applicable", (str(reason),)
+        remedy = self.command if result.reader == "command" else self.remedy
+        outcome = status, explanations, remedy, self.not_proved, f"{DOCS}#{self.code.lower()}"
+        return Finding(self.code, self.title, self.severity, *outcome)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """The outcome of one check.
+
+    Parameters
+    ----------
+    code, title, severity, remedy, not_proved : str
+        As in the check.
+    status : {"found", "passed", "not applicable", "ignored"}
+        The outcome.
+    explanations : tuple of str
+        What was found, or why the check does not apply.
+    docs : str
+        Section of the guide.
+    """
+
+    code: str
+    title: str
+    severity: str
+    status: str
+    explanations: tuple[str, ...]
+    remedy: str
+    not_proved: str
+    docs: str
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the finding as JSON values."""
+        return {**asdict(self), "explanations": list(self.explanations)}
+
+    def __str__(self) -> str:
+        outcome = f"passed. {self.not_proved}" if self.status == "passed" else self.status
+        return f"{self.code} {self.title}: {' '.join(self.explanations) or outcome}"
+
+
+def check(
+    code: str, title: str, severity: str, *, remedy: str, not_proved: str, command: str = ""
+) -> Callable[[Look], Check]:
+    """Turn a function into a check."""
+    return partial(Check, code, title, severity, remedy, command or remedy, not_proved)
+
+
+def _certified(result: Measurement) -> list[ContenderResult]:
+    """Return the contenders with a certificate; without any, a check does not apply."""
+    found = [c for c in result.contenders if c.certificate is not None]
+    if not found:
+        raise NotApplicable("No contender has a certificate.")
+    return found
+
+
 @check(
     "RPL001",
     "high flip rate",
@@ -59,7 +149,7 @@ def _high_flip_rate(result: Measurement) -> Iterable[str]:
     not_proved="Pairs resolve a row only roughly; a small excess stays unseen.",
 )
 def _tail_above_promise(result: Measurement) -> Iterable[str]:
-    limits = [(c, c.promise(result.design)) for c in certified(result)]
+    limits = [(c, c.promise(result.design)) for c in _certified(result)]
     judged = [(c, limit) for c, limit in limits if limit is not None and limit < 1]
     if not judged:
         raise NotApplicable("No certificate promises anything about single rows.")
@@ -117,7 +207,7 @@ def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
     not_proved="The audit learns from part of the file; another n has another certificate.",
 )
 def _not_certified(result: Measurement) -> Iterable[str]:
-    for c in certified(result):
+    for c in _certified(result):
         if c.certificate is not None and not c.certificate.certified:
             yield f"{c.name}: {_shortfall(c.certificate)}."
 
@@ -143,7 +233,7 @@ def _shortfall(certificate: Certificate) -> str:
     not_proved="Transformers that were applied before the audit leave no trace.",
 )
 def _transformer_in_front(result: Measurement) -> Iterable[str]:
-    for c in certified(result):
+    for c in _certified(result):
         warned = [text for text, _ in c.notes if text.startswith("PreprocessingWarning")]
         if c.in_front:
             yield f"{c.name}: {', '.join(c.in_front)} learns in front of the learner."
@@ -160,7 +250,7 @@ def _transformer_in_front(result: Measurement) -> Iterable[str]:
     not_proved="Only runs inside this audit were compared, not those of another lab.",
 )
 def _different_plans(result: Measurement) -> Iterable[str]:
-    for c in certified(result):
+    for c in _certified(result):
         if c.incomparable:
             reasons = "; ".join(c.incomparable)
             yield f"{c.name}: the two runs of a pair are not comparable ({reasons})."
@@ -251,99 +341,10 @@ def _worst(items: tuple[tuple[str, float], ...], most: int = 5) -> str:
     "can see that.",
 )
 def _default_key(result: Measurement) -> Iterable[str]:
-    certified(result)
+    _certified(result)
     for c in result.contenders:
         if c.default_key:
             yield f"{c.name} uses the default key 0, which everybody has."
 
 
-# -- usefulness beside stability -------------------------------------------------------------------
-
-
-def _judged(result: Measurement) -> list[Judgement]:
-    """Contenders whose answers depend on the row, each against the baseline."""
-    if len(result.contenders) < 2:
-        raise NotApplicable("There is one contender only: nothing to compare it with.")
-    return [judged for judged in judge(result) if not judged.useless]
-
-
-@check(
-    "RPL011",
-    "answers a constant",
-    "issue",
-    remedy="Do not use it. Fewer, larger blocks (rho=, max_fits=), class weights in the base "
-    "learner, or more rows of the rarer class may help; otherwise stay with the baseline.",
-    command="Do not use it. A larger --rho (fewer, larger blocks), a --model with class weights, "
-    "or more rows of the rarer class may help; otherwise stay with the baseline.",
-    not_proved="A model that answers more than one class may still be useless: look at recall.",
-)
-def _constant(result: Measurement) -> Iterable[str]:
-    for c in result.contenders:
-        if result.usefulness(c.name).useless:
-            yield f"{c.name} {useless_words(result, c.name)}."
-
-
-@check(
-    "RPL012",
-    "recall of a class collapses",
-    "issue",
-    remedy="If that class matters, do not use this contender as it is: class weights in the base "
-    "learner, fewer and larger blocks (rho=), or the baseline.",
-    command="If that class matters, do not use this contender as it is: a --model with class "
-    "weights, a larger --rho (fewer, larger blocks), or the baseline.",
-    not_proved="Classes with fewer than ten test rows are not looked at.",
-)
-def _collapse(result: Measurement) -> Iterable[str]:
-    for judgement in _judged(result):
-        for lost in judgement.collapsed:
-            yield f"{judgement.name} finds {lost_words(lost)} ({lost.rows} test rows)."
-
-
-@check(
-    "RPL013",
-    "stability is paid with accuracy",
-    "issue",
-    remedy="Decide whether the stability is worth the points. More rows, a larger rho (fewer, "
-    "larger blocks) or another base learner lower the price.",
-    command="Decide whether the stability is worth the points. More rows, a larger --rho (fewer, "
-    "larger blocks) or another --model lower the price.",
-    not_proved="A price below one point, or one that few pairs cannot show, stays unseen.",
-)
-def _price(result: Measurement) -> Iterable[str]:
-    for judgement in _judged(result):
-        for change in (judgement.accuracy, judgement.balanced_accuracy):
-            if change.value < -COSTLY and change.upper < 0:
-                yield f"{judgement.name}: {price_words(result, judgement)}."
-                break
-
-
-@check(
-    "RPL014",
-    "not more stable than the baseline",
-    "issue",
-    remedy="Keep the baseline here, unless you need the guarantee itself; more pairs (n_pairs=) "
-    "tell small differences.",
-    command="Keep the baseline here, unless you need the guarantee itself; more --pairs tell "
-    "small differences.",
-    not_proved="The mean is compared; single rows may still change more often.",
-)
-def _not_more_stable(result: Measurement) -> Iterable[str]:
-    first = result.contenders[0].name
-    theirs = result.flip_rate(first).value
-    for judgement in _judged(result):
-        if judgement.flips.upper < 0:
-            continue
-        ours = result.flip_rate(judgement.name).value
-        why = f"{result.design.n_pairs} pairs cannot tell the difference"
-        if judgement.flips.lower > 0:
-            why = "that is more"
-        elif theirs < STABLE_ENOUGH:
-            why = "there is hardly anything to gain"
-        yield (
-            f"{judgement.name} changes {percent(ours)} of the predictions, {first} "
-            f"{percent(theirs)}: {why}."
-        )
-
-
-CHECKS = tuple(item for item in list(vars().values()) if isinstance(item, Check))
-"""All checks of this module, in the order of their codes."""
+OF_RUNS_AND_FILE = tuple(item for item in list(vars().values()) if isinstance(item, Check))

@@ -68,8 +68,6 @@ def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
 def as_text(value: Any) -> str:
     """Write one cell: short numbers, shortened texts.
 
-    Examples
-    --------
     >>> as_text(0.123456789), as_text("x" * 300)[-3:]
     ('0.123457', 'xx…')
     """
@@ -98,8 +96,6 @@ Subgroups = dict[str, tuple[list[str], NDArray[np.intp]]]
 def make_subgroups(X: Any, wanted: Any, test: NDArray[np.intp]) -> Subgroups:
     """Find the subgroups of the test rows: name to (levels, level of each test row).
 
-    Examples
-    --------
     >>> named = make_subgroups(np.zeros((3, 1)), {"town": ["a", "b", "a"]}, np.array([0, 1]))
     >>> named["town"][0]
     ['a', 'b']
@@ -163,8 +159,6 @@ def data_facts(
     Of a long file, pieces that are spread evenly over it are enough for its order, and the rows
     ``used`` (or some of them) for repeats.
 
-    Examples
-    --------
     >>> facts = data_facts(np.ones((100, 1)), np.arange(100) % 2, np.arange(10))
     >>> facts.repeated_test_share, facts.largest_point_share
     (1.0, 1.0)

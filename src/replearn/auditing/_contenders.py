@@ -58,8 +58,6 @@ class Contender:
     @property
     def replicable_part(self) -> Any | None:
         """The replicable learner itself, also at the end of a pipeline; None if there is none."""
-        if self.is_replicable:
-            return self.estimator
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
         return last if hasattr(last, "shared_key") else None
@@ -86,13 +84,7 @@ def is_replicable(estimator: Any) -> bool:
 
 
 def kind_of(estimator: Any) -> str:
-    """Name the class of an estimator, of a pipeline those of its steps.
-
-    Examples
-    --------
-    >>> kind_of(SmallBagging(None))
-    'SmallBagging'
-    """
+    """Name the class of an estimator, of a pipeline those of its steps."""
     steps = getattr(estimator, "steps", None) or [("", estimator)]
     return ", ".join(type(step).__name__ for _, step in steps)
 
@@ -121,8 +113,6 @@ def make_contenders(
     replicable learner: its base learner takes the place of the classifier, and it is the contender
     "replicable" itself.
 
-    Examples
-    --------
     >>> from sklearn.naive_bayes import GaussianNB
     >>> setting = Setting(rho=0.1, shared_key="k", n=999)
     >>> [c.name for c in make_contenders(GaussianNB(), setting)]
@@ -169,16 +159,6 @@ def _checked_names(names: Sequence[str], known: list[str]) -> list[str]:
     if isinstance(names, str) or not names or not set(names) <= set(known):
         raise ValueError(f"contenders={names!r} must be a list of names among {known}.")
     return [name for name in known if name in names]
-
-
-def _baseline(base: Any, setting: Setting) -> Contender:
-    del setting
-    return Contender(BASELINE, base)
-
-
-def _bagging(base: Any, setting: Setting) -> Contender:
-    del setting
-    return Contender(BAGGING, SmallBagging(base))
 
 
 def _affordable(base: Any, setting: Setting) -> Contender:
@@ -228,9 +208,8 @@ def _score_loose(base: Any, setting: Setting) -> Contender:
     return Contender(f"{SCORE}, rho {rho:g}", loose, tight.remark)
 
 
-def _incumbent(base: Any, setting: Setting) -> Contender:
+def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
-    del setting
     ours = IncumbentClassifier(base)
     remark = (
         "Its second training keeps the answers of the first where the new probability is within "
@@ -240,8 +219,8 @@ def _incumbent(base: Any, setting: Setting) -> Contender:
 
 
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
-    "baseline": _baseline,
-    "bagging": _bagging,
+    "baseline": lambda base, _: Contender(BASELINE, base),
+    "bagging": lambda base, _: Contender(BAGGING, SmallBagging(base)),
     "replicable": _affordable,
     "replicable-full": _full,
     "score": _score,

@@ -7,7 +7,7 @@ that was interrupted continues with the same rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -119,11 +119,13 @@ class Rows:
         return np.concatenate([rows_of_unit[unit] for unit in units])
 
 
-def design_options(design: Mapping[str, Any] | None) -> dict[str, Any]:
+def design_options(
+    design: Mapping[str, Any] | None, allowed: Sequence[str] = tuple(DEFAULTS)
+) -> dict[str, Any]:
     """Fill the ``design`` of an audit with its defaults."""
     given = {} if design is None else design
-    if not isinstance(given, Mapping) or not set(given) <= set(DEFAULTS):
-        raise ValueError(f"design={design!r} must be a dict with items among {list(DEFAULTS)}.")
+    if not isinstance(given, Mapping) or not set(given) <= set(allowed):
+        raise ValueError(f"design={design!r} must be a dict with items among {list(allowed)}.")
     options = {**DEFAULTS, **given}
     if_given(check_positive, "time_budget", options["time_budget"])
     check_choice("sample", options["sample"], SAMPLES)
@@ -140,16 +142,7 @@ def draw_rows(
     *,
     most: int | None = None,
 ) -> Rows:
-    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups.
-
-    Examples
-    --------
-    >>> rows = draw_rows(100, 0.2, None, SharedKey("audit"))
-    >>> len(rows.test), len(rows.pool_units)
-    (20, 80)
-    >>> len(draw_rows(100, 0.2, None, SharedKey("audit"), most=50).used)
-    50
-    """
+    """Draw the test rows once, and the others up to ``most`` rows; with groups, whole groups."""
     n_used = n_rows if most is None else min(most, n_rows)
     wanted = n_test_rows(n_used, test_size)
     rng = np.random.default_rng(key.child("test rows").seed_for("permutation"))
@@ -168,8 +161,6 @@ def draw_rows(
 def n_test_rows(n_rows: int, test_size: int | float | None) -> int:
     """Turn a number, a share or None into a number of test rows.
 
-    Examples
-    --------
     >>> n_test_rows(50_000, None), n_test_rows(1000, None), n_test_rows(1000, 0.1)
     (2000, 300, 100)
     """
@@ -195,14 +186,7 @@ def make_design(
     key: SharedKey,
     options: Mapping[str, Any],
 ) -> AuditDesign:
-    """Check the sizes and fix the design.
-
-    Examples
-    --------
-    >>> rows, key = draw_rows(100, 20, None, SharedKey("audit")), SharedKey(0)
-    >>> make_design(100, rows, n_pairs=20, key=key, options=DEFAULTS).train_size
-    40
-    """
+    """Check the sizes and fix the design."""
     sample: str = options["sample"]
     train_size: Any = options["train_size"]
     pool = len(rows.pool_units)

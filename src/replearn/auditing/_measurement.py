@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contenders import Contender, kind_of
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._runs import ARRAYS, PairOutcome
+from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 from replearn.auditing._usefulness import Answers, Usefulness, usefulness
 from replearn.binding.learner import describe_learner
@@ -91,10 +91,7 @@ class ContenderResult:
         cls, contender: Contender, truth: NDArray[np.intp], outcomes: list[PairOutcome]
     ) -> ContenderResult:
         """Put the pairs of one contender together."""
-        arrays: dict[str, Any] = {}
-        for name in ARRAYS:
-            parts = [getattr(outcome, name) for outcome in outcomes]
-            arrays[name] = None if any(part is None for part in parts) else np.stack(parts)
+        arrays = {name: stacked([getattr(o, name) for o in outcomes]) for name in ARRAYS}
         certificates = [o.certificates for o in outcomes if o.certificates is not None]
         return cls(
             name=contender.name,
@@ -133,13 +130,7 @@ class ContenderResult:
     @cached_property
     def right(self) -> Floats:
         """Probability that a run predicts the true label, shape (pairs, 2, rows)."""
-        if self.law is not None:
-            return np.where(self.truth == 1, self.law, 1.0 - self.law)
-        if self.votes is not None:
-            return np.take_along_axis(
-                self.votes, self.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
-            )[..., 0]
-        return (self.predictions == self.truth).astype(np.float64)
+        return self.answers(1 + int(max(self.truth.max(), self.predictions.max()))).right
 
     @cached_property
     def both_right(self) -> Floats:
@@ -169,6 +160,11 @@ class ContenderResult:
         """Mean flips of each test row over pairs."""
         return self.flips.mean(axis=0)
 
+    @property
+    def tail(self) -> float:
+        """How often the least stable row in a hundred changes."""
+        return float(np.quantile(self.frequency, 0.99))
+
     def promise(self, design: AuditDesign) -> float | None:
         """Largest flip probability of a row that the certificate allows for such pairs.
 
@@ -191,8 +187,6 @@ class ContenderResult:
 def _counted(notes: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:
     """Count in how many pairs a warning was raised; other numbers in it make no other warning.
 
-    Examples
-    --------
     >>> _counted([("10 % differ", "11 % differ"), ("12 % differ",), ()])
     (('10 % differ', 2),)
     """
@@ -317,12 +311,9 @@ class Measurement:
         least = told[self.contenders[0].name].accuracy.value - points / 100.0
         useful = [c for c in self.contenders if not told[c.name].useless]
         enough = [c for c in useful if told[c.name].accuracy.value >= least]
-
-        def stability(contender: ContenderResult) -> tuple[float, float]:
-            rows = contender.frequency
-            return float(np.quantile(rows, 0.99)), float(rows.mean())
-
-        return min(enough, key=stability).name if enough else self.contenders[0].name
+        if not enough:
+            return self.contenders[0].name
+        return min(enough, key=lambda c: (c.tail, float(c.frequency.mean()))).name
 
     @cached_property
     def _usefulness(self) -> dict[str, Usefulness]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import html
 import os
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.auditing._design import AuditDesign
-from replearn.auditing._report import markdown_table, markdown_text
+from replearn.auditing._report import markdown_table, markdown_text, save_report
 from replearn.auditing._statistics import Estimate, mean_limits, percent
-from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
 from replearn.records.text import aligned, html_table
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 Floats = NDArray[np.float64]
 _HEAD = ("", "flips", "spread", "estimated", "certified", "RMSE")
@@ -160,15 +158,12 @@ class RegressionAudit:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the report; the ending .html, .json or .md says how."""
-        writers = {
-            ".html": self.to_html,
-            ".json": lambda: pretty_json(self.to_dict()),
-            ".md": self.to_markdown,
-        }
-        ending = Path(path).suffix.lower()
-        if ending not in writers:
-            raise ValueError(f"path={str(path)!r} must end in {', '.join(writers)}.")
-        write_atomically(path, writers[ending]().rstrip("\n") + "\n")
+        save_report(
+            path,
+            html=self.to_html,
+            json=lambda: pretty_json(self.to_dict()),
+            md=self.to_markdown,
+        )
 
     def _about(self) -> str:
         return (
@@ -179,20 +174,20 @@ class RegressionAudit:
         )
 
     def _lines(self) -> list[tuple[str, ...]]:
-        lines: list[tuple[str, ...]] = [_HEAD]
-        for one in self.regressors:
-            apart = self.spread(one.name)
-            lines.append(
+        return [
+            _HEAD,
+            *(
                 (
                     one.name,
                     str(self.flip_rate(one.name)),
-                    f"{apart.value:.4g} ({apart.lower:.4g} to {apart.upper:.4g})",
+                    f"{self.spread(one.name):.4g}",
                     percent(one.estimated),
                     "" if one.certified is None else f"{one.certified:.3f} ({one.verdict})",
                     f"{self.rmse(one.name):.4g}",
                 )
-            )
-        return lines
+                for one in self.regressors
+            ),
+        ]
 
     def __str__(self) -> str:
         return f"{self.headline}\n\n{self._about()}\n\n{aligned(self._lines())}"

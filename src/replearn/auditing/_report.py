@@ -4,32 +4,32 @@ from __future__ import annotations
 
 import html
 import json
+import os
 import re
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from importlib import resources
+from pathlib import Path
 from typing import Any
 
 from replearn.auditing import _tables
-from replearn.auditing._statistics import percent
+from replearn.auditing._statistics import percent, points
 from replearn.auditing._summary import rare_class
+from replearn.records.json import write_atomically
 from replearn.records.text import aligned, html_table
 
-SCREEN = 100
-LONGEST_CELL = 40
+SCREEN, LONGEST_CELL, MARKDOWN_ROWS = 100, 40, 10
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
 
-def points(value: float) -> str:
-    """Write a difference of shares in percentage points.
-
-    Examples
-    --------
-    >>> points(-0.0113), points(0.002)
-    ('−1.13', '+0.20')
-    """
-    return f"{100 * value:+.2f}".replace("-", "−")
+def save_report(path: str | os.PathLike[str], **writers: Callable[[], str]) -> None:
+    """Write what the writer of the path's ending gives."""
+    ending = Path(path).suffix.lower().removeprefix(".")
+    if ending not in writers:
+        known = ", ".join(f".{name}" for name in writers)
+        raise ValueError(f"path={str(path)!r} must end in {known}.")
+    write_atomically(path, writers[ending]().rstrip("\n") + "\n")
 
 
 def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str, Any]]:
@@ -133,10 +133,10 @@ def _markdown_findings(summary: dict[str, Any]) -> list[str]:
     return [*parts, f"Passed: {passed}. Not applicable: {others}."]
 
 
-def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
+def _markdown_rows(summary: dict[str, Any]) -> str:
     names = [c["name"] for c in summary["contenders"]]
     lines = [["row", "label", *names]]
-    for row in summary["least_stable_rows"][:most]:
+    for row in summary["least_stable_rows"][:MARKDOWN_ROWS]:
         flips = [percent(row["flips"][name]["estimate"], 0) for name in names]
         lines.append([str(row["row"]), row["label"], *flips])
     return markdown_table(lines, "|---:|---|" + "---:|" * len(names))
@@ -145,8 +145,6 @@ def _markdown_rows(summary: dict[str, Any], most: int = 10) -> str:
 def markdown_table(lines: Iterable[Iterable[str]], alignment: str) -> str:
     r"""Write a table whose first line is its head; texts are escaped.
 
-    Examples
-    --------
     >>> markdown_table([("a", "b"), ("1", "2|3")], "|---|---|")
     '| a | b |\n|---|---|\n| 1 | 2\\|3 |'
     """
@@ -157,8 +155,6 @@ def markdown_table(lines: Iterable[Iterable[str]], alignment: str) -> str:
 def markdown_text(text: str) -> str:
     r"""Escape what Markdown or HTML would interpret.
 
-    Examples
-    --------
     >>> markdown_text("a|b <script>")
     'a\\|b &lt;script&gt;'
     """
@@ -169,8 +165,6 @@ def markdown_text(text: str) -> str:
 def script_json(value: Any) -> str:
     r"""Write JSON that can stand inside a script element, whatever the data hold.
 
-    Examples
-    --------
     >>> script_json("</script>")
     '"\\u003c/script\\u003e"'
     """

@@ -7,17 +7,18 @@ import dataclasses
 import os
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from replearn.auditing import _report, _summary
-from replearn.auditing._checks import CHECKS
-from replearn.auditing._findings import Finding
+from replearn.auditing._checks import OF_RUNS_AND_FILE, Finding
 from replearn.auditing._measurement import Measurement
+from replearn.auditing._verdict import OF_USEFULNESS
 from replearn.records.checks import check_choice, check_fraction
-from replearn.records.files import write_atomically
 from replearn.records.json import pretty_json
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
+
+CHECKS = (*OF_RUNS_AND_FILE, *OF_USEFULNESS)
+"""All checks, in the order of their codes."""
 
 READERS = ("python", "command")
 
@@ -130,15 +131,12 @@ class AuditResult(Measurement):
         values : bool, default=True
             Whether to include the features of the least stable rows (Markdown never does).
         """
-        writers = {
-            ".html": lambda: self.to_html(values=values),
-            ".json": lambda: self.to_json(values=values),
-            ".md": self.to_markdown,
-        }
-        ending = Path(path).suffix.lower()
-        if ending not in writers:
-            raise ValueError(f"path={str(path)!r} must end in {', '.join(writers)}.")
-        write_atomically(path, writers[ending]() + "\n")
+        _report.save_report(
+            path,
+            html=lambda: self.to_html(values=values),
+            json=lambda: self.to_json(values=values),
+            md=self.to_markdown,
+        )
 
     def frame(self) -> Any:
         """Return a pandas DataFrame with one line per contender."""

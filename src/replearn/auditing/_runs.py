@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 import io
 import json
@@ -20,6 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
+from replearn.binding.learner import describe_learner
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import one_thread
@@ -27,21 +29,22 @@ from replearn.execution.plugins import ask_labels, ask_probabilities
 from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
-from replearn.records.files import (
+from replearn.records.json import (
     claim_folder,
+    digest_of,
     read_manifest,
     seal,
     unseal,
     write_bytes_atomically,
 )
-from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
 LONGEST_NOTE, LONGEST_GROUP = 400, 60
 MANIFEST = "audit.json"
 FORMAT = "replearn-audit-folder 2"
-_HERE = "a pair"  # which one, a note says
+MANIFEST_VERSION = 3
+"""Raised when kept pairs are written in another way: folders of other versions are refused."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,26 +69,30 @@ class Task:
             pair=pair,
             key=self.key,
             samples=[
-                Sample(
-                    take_rows(self.X, rows),
-                    self.labels[rows],
-                    None if groups is None else groups[rows],
-                )
-                for rows in samples
+                (take_rows(self.X, r), self.labels[r], None if groups is None else groups[r])
+                for r in samples
             ],
             points=take_rows(self.X, self.rows.test),
             classes=self.classes,
             deadline=deadline,
         )
 
+    def manifest(self, digest: str) -> dict[str, Any]:
+        """What two audits must share to have the same result; the number of pairs may grow."""
+        design = dataclasses.asdict(self.design)
+        if not self.design.independent_pairs:
+            del design["n_pairs"], design["n_drawn"]
+        return {
+            "version": MANIFEST_VERSION,
+            "contenders": [[c.name, *describe_learner(c.estimator)] for c in self.contenders],
+            "data": digest,
+            "classes": [str(label) for label in self.classes.tolist()],
+            "design": design,
+        }
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What one run learns from."""
 
-    X: Any
-    labels: NDArray[Any]
-    groups: NDArray[Any] | None
+Sample = tuple[Any, NDArray[Any], NDArray[Any] | None]
+"""What one run learns from: features, labels, groups."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -190,7 +197,7 @@ def run_pair(job: Job) -> PairOutcome:
             run, in_use = _run(job, sample, in_use)
             runs.append(run)
     notes = {_shortened(f"{w.category.__name__}: {w.message}") for w in raised}
-    arrays = {name: _stacked(runs, name) for name in ARRAYS if name != "thresholds"}
+    arrays = {n: stacked([run.get(n) for run in runs]) for n in ARRAYS if n != "thresholds"}
     certificates = tuple(run["certificate"] for run in runs)
     return PairOutcome(
         **arrays,
@@ -215,8 +222,8 @@ def _short_group(group: re.Match[str]) -> str:
     return group[0] if len(group[0]) <= LONGEST_GROUP else "(…)"
 
 
-def _stacked(runs: list[dict[str, Any]], name: str) -> Any:
-    parts: list[Any] = [run.get(name) for run in runs]
+def stacked(parts: list[Any]) -> Any:
+    """Put arrays together along a new first axis; None if any is missing."""
     return None if any(part is None for part in parts) else np.stack(parts)
 
 
@@ -226,7 +233,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     if job.contender.succeeds:
         model.set_params(incumbent=in_use)
     start = time.process_time()
-    labels = sample.labels
+    X, labels, groups = sample
     one_class = bool((labels == labels[0]).all())
     if one_class and job.contender.replicable_part is None:
         # A sample without a second class: most classifiers refuse it; the prediction is plain.
@@ -237,26 +244,29 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     if one_class:  # which a replicable learner refuses unless it is told the others
         _name_classes(model, job.classes)
     extra = {}
-    if sample.groups is not None and "groups" in inspect.signature(model.fit).parameters:
-        extra["groups"] = sample.groups
-    model.fit(sample.X, labels, **extra)
+    if groups is not None and "groups" in inspect.signature(model.fit).parameters:
+        extra["groups"] = groups
+    model.fit(X, labels, **extra)
     predict = _predict_replicable if job.contender.is_replicable else _predict
     outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start
     return {**outcome, "seconds": seconds, **_certificate_of(model)}, model
 
 
+def _last_step(model: Any) -> Any:
+    return model.steps[-1][1] if isinstance(model, Pipeline) else model
+
+
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
     """Tell a replicable learner the classes of the whole file."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    last = _last_step(model)
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
 
 
 def _certificate_of(model: Any) -> dict[str, Any]:
     """Return a fitted vote's certificate as JSON; of other tasks only the promises."""
-    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
-    certificate = getattr(last, "certificate_", None)
+    certificate = getattr(_last_step(model), "certificate_", None)
     if isinstance(certificate, Certificate) and certificate.design is not None:
         return {"certificate": certificate.to_json(), "promises": ()}
     promises = tuple(map(str, getattr(certificate, "promises", ())))
@@ -264,15 +274,15 @@ def _certificate_of(model: Any) -> dict[str, Any]:
     return {"certificate": None, "promises": promises, "verdict": verdict}
 
 
-def _predict(model: Any, classes: NDArray[Any], points: Any, name: str = "a run") -> dict[str, Any]:
-    labels = ask_labels(model, points, name)
+def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
+    labels = ask_labels(model, points, "a run")
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         kind, answer = type(model).__name__, labels[unknown].tolist()[0]
         raise ValueError(f"{kind} answered {answer!r}, which is not one of the labels {classes!r}")
     outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):
-        values = ask_probabilities(model, points, len(model.classes_), _HERE)
+        values = ask_probabilities(model, points, len(model.classes_), "a pair")
         outcome["probabilities"] = np.zeros((len(values), len(classes)))
         outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
     return outcome

@@ -31,12 +31,19 @@ LEAST_GROUP_ROWS = 10
 def percent(value: float | None, digits: int = 2) -> str:
     """Write a share in percent.
 
-    Examples
-    --------
     >>> percent(0.0191), percent(None)
     ('1.91 %', '')
     """
     return "" if value is None else f"{100 * value:.{digits}f} %"
+
+
+def points(value: float, digits: int = 2) -> str:
+    """Write a difference of shares in percentage points.
+
+    >>> points(-0.0113), points(0.002, 1)
+    ('−1.13', '+0.2')
+    """
+    return f"{100 * value:+.{digits}f}".replace("-", "−")
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,17 @@ class Estimate:
         """Return the three numbers as JSON values."""
         return {"estimate": self.value, "lower": self.lower, "upper": self.upper}
 
+    def __format__(self, digits: str) -> str:
+        digits = digits or ".2%"
+        return f"{self.value:{digits}} ({self.lower:{digits}} to {self.upper:{digits}})"
+
     def __str__(self) -> str:
-        return f"{self.value:.2%} ({self.lower:.2%} to {self.upper:.2%})"
+        return format(self, "")
+
+
+def as_json(estimate: Estimate | None) -> dict[str, float] | None:
+    """Return an estimate as JSON values, if there is one."""
+    return None if estimate is None else estimate.to_dict()
 
 
 def mean_limits(
@@ -77,8 +93,6 @@ def mean_limits(
     and rows are both samples. Approximate: they need means that are nearly normal. Numbers are
     shares in [0, 1]; otherwise ``within`` says between which numbers their mean lies.
 
-    Examples
-    --------
     >>> str(mean_limits(np.tile([0.0, 0.1, 0.0, 0.1], (20, 25)), 0.05))
     '5.00% (4.00% to 6.00%)'
     """
@@ -121,8 +135,6 @@ def strict_limits(flips: Floats, delta: float) -> Estimate:
     Chernoff's inequality for as many independent numbers in [0, 1] as there are pairs
     (theorem: binomial-limits): wide, because a rare pair might flip every row.
 
-    Examples
-    --------
     >>> str(strict_limits(np.full((20, 100), 0.02), 0.05))
     '2.00% (0.00% to 22.74%)'
     """
@@ -137,8 +149,6 @@ def row_limits(flips: Floats, delta: float) -> tuple[Floats, Floats, Floats]:
 
     Clopper-Pearson limits for flips that are 0 or 1, otherwise Chernoff's.
 
-    Examples
-    --------
     >>> frequency, lower, upper = row_limits(np.zeros((20, 1)), 0.05)
     >>> float(lower[0]), round(float(upper[0]), 3)
     (0.0, 0.168)
@@ -162,8 +172,6 @@ def quantile_limits(flips: Floats, q: float, delta: float) -> Estimate:
     delta (Markov), so that the true q-quantile lies between the (q - a)-quantile of the lower and
     the (q + a)-quantile of the upper limits. For the maximum: a union bound over rows.
 
-    Examples
-    --------
     >>> p90 = quantile_limits(np.zeros((20, 1000)), 0.9, 0.05)
     >>> p90.value, p90.lower, round(p90.upper, 2)
     (0.0, 0.0, 0.28)
@@ -192,8 +200,6 @@ def tail_mean(flips: Floats, share: float) -> Estimate:
     small on average, because it may pick the wrong rows. The estimate lies in the middle. The
     expectations bracket the truth; these are no confidence limits.
 
-    Examples
-    --------
     >>> tail = tail_mean(np.tile([0.0, 0.0, 0.5, 0.0], (4, 1)), 0.25)
     >>> tail.lower, tail.upper
     (0.5, 0.5)
@@ -214,8 +220,6 @@ def _mean_of_top(pick: Floats, judge: Floats, count: int) -> float:
 def reliability(predicted: Floats, observed: Floats, edges: tuple[float, ...]) -> list[dict]:
     """Compare predicted with observed flip probabilities, bin by bin; empty bins are left out.
 
-    Examples
-    --------
     >>> bins = reliability(np.array([[0.0, 0.4]]), np.array([[0.0, 1.0]]), (0.1,))
     >>> [b["observed"] for b in bins]
     [0.0, 1.0]

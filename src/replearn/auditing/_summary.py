@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.auditing._findings import Finding
+from replearn.auditing._checks import Finding
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import (
     LEAST_GROUP_ROWS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.auditing._statistics import percent
+from replearn.auditing._statistics import percent, points
 from replearn.auditing._summary import rare_class
 
 Lines = list[tuple[str, ...]]
@@ -82,16 +82,16 @@ def share(estimate: dict[str, float] | None) -> str:
     """Write a share with how far its limits reach."""
     if estimate is None:
         return ""
-    reach = max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
-    return f"{percent(estimate['estimate'], 1)} ± {100 * reach:.1f}"
+    return f"{percent(estimate['estimate'], 1)} ± {100 * _reach(estimate):.1f}"
 
 
 def number(estimate: dict[str, float] | None) -> str:
     """Write a number with how far its limits reach."""
-    if estimate is None:
-        return ""
-    reach = max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
-    return f"{estimate['estimate']:.3f} ± {reach:.3f}"
+    return "" if estimate is None else f"{estimate['estimate']:.3f} ± {_reach(estimate):.3f}"
+
+
+def _reach(estimate: dict[str, float]) -> float:
+    return max(estimate["upper"] - estimate["estimate"], estimate["estimate"] - estimate["lower"])
 
 
 def guarantee(contender: dict[str, Any]) -> str:
@@ -136,18 +136,10 @@ def title(summary: dict[str, Any]) -> str:
 
 def head_items(summary: dict[str, Any]) -> list[tuple[str, str]]:
     """Return what the head of the page names: file, target, model, date, version."""
-    about = summary["about"]
-    items = [
-        (name, about[name.lower()])
-        for name in ("File", "Target", "Model")
-        if about.get(name.lower())
-    ]
-    finished = summary.get("timings", {}).get("finished", "")
-    return [
-        *items,
-        *([("Date", finished)] if finished else []),
-        ("Version", f"replearn {summary['replearn']}"),
-    ]
+    items = {name: summary["about"].get(name.lower()) for name in ("File", "Target", "Model")}
+    items["Date"] = summary.get("timings", {}).get("finished")
+    items["Version"] = f"replearn {summary['replearn']}"
+    return [(name, text) for name, text in items.items() if text]
 
 
 def needs_sentence(summary: dict[str, Any]) -> str:
@@ -174,7 +166,7 @@ def frontier(summary: dict[str, Any]) -> Lines:
         *(
             (
                 p["contender"],
-                f"{100 * p['points']:+.2f}".replace("-", "−"),
+                points(p["points"]),
                 percent(p["changed"]),
                 percent(p["tail"], 0),
                 _where_best(p),

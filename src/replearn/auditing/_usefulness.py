@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from replearn.auditing._statistics import Estimate
+from replearn.auditing._statistics import Estimate, as_json
 
 Floats = NDArray[np.float64]
 Mean = Callable[..., Estimate]
@@ -35,6 +35,12 @@ class Answers:
     def present(self) -> list[int]:
         """Classes that the test rows hold."""
         return np.unique(self.truth).tolist()
+
+    @property
+    def right(self) -> Floats:
+        """Probability that a run answers the true class."""
+        places = self.truth[np.newaxis, np.newaxis, :, np.newaxis]
+        return np.take_along_axis(self.shares, places, axis=3)[..., 0]
 
     def answer_shares(self) -> Floats:
         """Share of each class among all answers."""
@@ -92,8 +98,6 @@ class Answers:
 def _auc(scores: Floats, positive: NDArray[np.bool_]) -> Floats:
     """Tables whose mean over rows is the AUC of each run: its value plus each row's part in it.
 
-    Examples
-    --------
     >>> scores = np.array([[[0.1, 0.4, 0.35, 0.8]]])
     >>> float(_auc(scores, np.array([False, False, True, True])).mean())
     0.75
@@ -122,8 +126,7 @@ class ClassRecall:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        estimates = {"recall": self.recall, "precision": self.precision}
-        told = {name: None if e is None else e.to_dict() for name, e in estimates.items()}
+        told = {"recall": as_json(self.recall), "precision": as_json(self.precision)}
         return {"label": str(self.label), "rows": self.rows, **told, "answers": self.answers}
 
 
@@ -174,9 +177,8 @@ class Usefulness:
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
         names = ("balanced_accuracy", "auc", "brier", "log_loss")
-        estimates = {name: getattr(self, name) for name in names}
         return {
-            **{name: None if e is None else e.to_dict() for name, e in estimates.items()},
+            **{name: as_json(getattr(self, name)) for name in names},
             "classes": [c.to_dict() for c in self.classes],
             "rarest_class": str(self.rarest.label),
             "worst_class": str(self.worst.label),
@@ -196,8 +198,6 @@ CHANCE = 0.005
 def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefulness:
     """Measure everything, with limits by ``mean``.
 
-    Examples
-    --------
     >>> from functools import partial
     >>> from replearn.auditing._statistics import mean_limits
     >>> shares = np.zeros((2, 2, 40, 2))
@@ -212,12 +212,9 @@ def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefuln
     def told(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
         return None if values is None else mean(values, within=within)
 
-    right = np.take_along_axis(
-        answers.shares, answers.truth[np.newaxis, np.newaxis, :, np.newaxis], axis=3
-    )[..., 0]
     said = answers.answer_shares()
     return Usefulness(
-        accuracy=mean(right.mean(axis=1)),
+        accuracy=mean(answers.right.mean(axis=1)),
         balanced_accuracy=mean(answers.balanced(), within=SHARES),
         auc=told(answers.aucs()),
         brier=told(answers.briers()),
@@ -248,8 +245,6 @@ def _constant(answers: Answers, labels: tuple[Any, ...]) -> Any:
 def majority(truth: NDArray[np.intp], labels: tuple[Any, ...]) -> dict[str, Any]:
     """Tell what always answering the commonest class of the test rows would score.
 
-    Examples
-    --------
     >>> majority(np.array([0, 0, 0, 1]), ("good", "bad"))["accuracy"]
     0.75
     """

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from replearn.auditing._advice import as_json, often
+from replearn.auditing._advice import advise
+from replearn.auditing._checks import Check, NotApplicable, check
 from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent
-from replearn.auditing._usefulness import majority
+from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent, points
+from replearn.auditing._usefulness import Answers, majority
 
 SIGNED = (-1.0, 1.0)
 COLLAPSED_RATIO, COLLAPSED_POINTS = 0.5, 0.1
@@ -37,37 +36,25 @@ class Lost:
     after: float
     rows: int
 
+    def __str__(self) -> str:
+        return (
+            f"{percent(self.after, 0)} of the rows {str(self.label)!r} where the baseline finds "
+            f"{percent(self.before, 0)}"
+        )
+
 
 @dataclass(frozen=True)
 class Judgement:
-    """One contender against the baseline.
-
-    Parameters
-    ----------
-    name : str
-        The contender.
-    outcome : str
-        One of ``OUTCOMES``.
-    reason : str
-        One sentence with the numbers.
-    useless : bool
-        Whether it answers a constant, or by chance.
-    flips : Estimate
-        Flip rate minus that of the baseline.
-    accuracy, balanced_accuracy : Estimate
-        The same of accuracy and of balanced accuracy.
-    collapsed : tuple of Lost
-        Classes that it finds far more rarely than the baseline.
-    """
+    """One contender against the baseline: the estimates are differences from it."""
 
     name: str
-    outcome: str
-    reason: str
-    useless: bool
+    useless: bool  # it answers a constant, or by chance
     flips: Estimate
     accuracy: Estimate
     balanced_accuracy: Estimate
-    collapsed: tuple[Lost, ...]
+    collapsed: tuple[Lost, ...]  # classes that it finds far more rarely than the baseline
+    outcome: str = ""  # one of OUTCOMES
+    reason: str = ""  # one sentence with the numbers
 
     @property
     def price(self) -> float:
@@ -83,23 +70,20 @@ def judge(result: Measurement) -> list[Judgement]:
 def _judge(result: Measurement, c: ContenderResult) -> Judgement:
     first = result.contenders[0]
     ours, theirs = (x.answers(len(result.classes)) for x in (c, first))
-    numbers: dict[str, Any] = {
-        "useless": result.usefulness(c.name).useless,
-        "flips": result.mean(c.flips - first.flips, within=SIGNED),
-        "accuracy": result.mean((c.right - first.right).mean(axis=1), within=SIGNED),
-        "balanced_accuracy": result.mean(ours.balanced() - theirs.balanced(), within=SIGNED),
-        "collapsed": tuple(_collapsed(result, c)),
-    }
-    found = Judgement(c.name, "", "", **numbers)
+    found = Judgement(
+        name=c.name,
+        useless=result.usefulness(c.name).useless,
+        flips=result.mean(c.flips - first.flips, within=SIGNED),
+        accuracy=result.mean((c.right - first.right).mean(axis=1), within=SIGNED),
+        balanced_accuracy=result.mean(ours.balanced() - theirs.balanced(), within=SIGNED),
+        collapsed=tuple(_collapsed(result, ours, theirs)),
+    )
     outcome = _outcome(found, result.flip_rate(first.name).value)
-    return Judgement(c.name, outcome, _reason(result, found, outcome), **numbers)
+    return replace(found, outcome=outcome, reason=_reason(result, found, outcome))
 
 
-def _collapsed(result: Measurement, c: ContenderResult) -> list[Lost]:
+def _collapsed(result: Measurement, ours: Answers, theirs: Answers) -> Iterable[Lost]:
     """Classes with a recall far below the baseline's, beyond what the limits allow."""
-    first = result.contenders[0]
-    ours, theirs = (x.answers(len(result.classes)) for x in (c, first))
-    found = []
     for place in ours.present:
         here = ours.truth == place
         if here.sum() < LEAST_GROUP_ROWS:
@@ -109,19 +93,18 @@ def _collapsed(result: Measurement, c: ContenderResult) -> list[Lost]:
         after = before + gap.value
         far = after < COLLAPSED_RATIO * before and after < before - COLLAPSED_POINTS
         if far and gap.upper < 0:
-            found.append(Lost(result.classes[place], before, after, int(here.sum())))
-    return found
+            yield Lost(result.classes[place], before, after, int(here.sum()))
 
 
 def _outcome(found: Judgement, baseline_flips: float) -> str:
     if found.useless:
         return "useless"
     if found.flips.lower > 0:
-        return "not worth it"
+        return DEAR
     if baseline_flips < STABLE_ENOUGH:
-        return "nothing to gain" if found.price <= COSTLY else "not worth it"
+        return "nothing to gain" if found.price <= COSTLY else DEAR
     if found.collapsed or found.price > max(COSTLY, -found.flips.value):
-        return "not worth it"
+        return DEAR
     if found.flips.upper >= 0:
         return "unclear"
     return "worth it" if found.price <= COSTLY else "a trade"
@@ -129,12 +112,12 @@ def _outcome(found: Judgement, baseline_flips: float) -> str:
 
 def _reason(result: Measurement, found: Judgement, outcome: str) -> str:
     if outcome == "useless":
-        return f"{found.name} {useless_words(result, found.name)}"
+        return f"{found.name} {_useless_words(result, found.name)}"
     parts = [_flip_words(result, found)]
     if outcome == "unclear":
         parts.append(f"{result.design.n_pairs} pairs cannot tell the difference")
-    parts += [f"it finds {lost_words(lost)}" for lost in found.collapsed]
-    return f"{found.name}: {'; '.join([*parts, price_words(result, found)])}"
+    parts += [f"it finds {lost}" for lost in found.collapsed]
+    return f"{found.name}: {'; '.join([*parts, _price_words(result, found.name)])}"
 
 
 def _flip_words(result: Measurement, found: Judgement) -> str:
@@ -149,30 +132,20 @@ def _flip_words(result: Measurement, found: Judgement) -> str:
     )
 
 
-def lost_words(lost: Lost) -> str:
-    """Say how much of a class is still found."""
-    return (
-        f"{percent(lost.after, 0)} of the rows {str(lost.label)!r} where the baseline finds "
-        f"{percent(lost.before, 0)}"
+def _price_words(result: Measurement, name: str) -> str:
+    """Say what it costs in points of accuracy and of balanced accuracy."""
+    first, ours = (result.usefulness(n) for n in (result.contenders[0].name, name))
+    pairs = {
+        "accuracy": (first.accuracy.value, ours.accuracy.value),
+        "balanced accuracy": (first.balanced_accuracy.value, ours.balanced_accuracy.value),
+    }
+    return ", ".join(
+        f"{what} {points(after - before, 1)} points ({percent(before, 1)} to {percent(after, 1)})"
+        for what, (before, after) in pairs.items()
     )
 
 
-def price_words(result: Measurement, found: Judgement) -> str:
-    """Say what it costs in points of accuracy and of balanced accuracy."""
-    first = result.usefulness(result.contenders[0].name)
-    ours = result.usefulness(found.name)
-    parts = []
-    for name, before, after in (
-        ("accuracy", first.accuracy.value, ours.accuracy.value),
-        ("balanced accuracy", first.balanced_accuracy.value, ours.balanced_accuracy.value),
-    ):
-        points = 100 * (after - before)
-        change = f"{points:+.1f}".replace("-", "−")
-        parts.append(f"{name} {change} points ({percent(before, 1)} to {percent(after, 1)})")
-    return ", ".join(parts)
-
-
-def useless_words(result: Measurement, name: str) -> str:
+def _useless_words(result: Measurement, name: str) -> str:
     """Say what answers are worth that are constant, or do not depend on the row."""
     useful = result.usefulness(name)
     changed = percent(result.flip_rate(name).value)
@@ -199,7 +172,7 @@ def verdict(result: Measurement) -> dict[str, Any]:
     named = first.name
     if result.usefulness(first.name).useless:
         outcome = "useless"
-        headline = f"{first.name} {useless_words(result, first.name)}. Find a better model first"
+        headline = f"{first.name} {_useless_words(result, first.name)}. Find a better model first"
     elif not judged:
         rate = percent(result.flip_rate(first.name).value)
         outcome, headline = "alone", f"{rate} of the predictions of {first.name} change"
@@ -216,8 +189,11 @@ def verdict(result: Measurement) -> dict[str, Any]:
             {"name": j.name, "outcome": j.outcome, "sentence": f"{j.reason}.", "price": j.price}
             for j in judged
         ],
-        "needs": _needs(result, judged) if judged else [],
-        **as_json(result, {j.name for j in judged if j.outcome == DEAR}),
+        **advise(
+            result,
+            useless={j.name for j in judged if j.outcome == "useless"},
+            dear={j.name for j in judged if j.outcome == DEAR},
+        ),
     }
 
 
@@ -251,40 +227,92 @@ def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
     return best.outcome, f"{opening}: {best.reason}", best.name
 
 
-def _needs(result: Measurement, judged: Sequence[Judgement]) -> list[dict[str, str]]:
-    """Which contender for which need; a constant answer serves none."""
-    lost = {j.name for j in judged if j.outcome == "useless"}
-    spoiled = lost | {j.name for j in judged if j.outcome == DEAR}
-    usable = [c for c in result.contenders if c.name not in lost]
-    unspoiled = [c for c in usable if c.name not in spoiled]
-    if not unspoiled:
-        return []
-    rarest = result.usefulness(result.contenders[0].name).rarest
-    recalls = [_recall(result, c.name, rarest.label) for c in usable]
-    needs = [
-        ("highest accuracy", max(usable, key=lambda c: float(c.right.mean()))),
-        (
-            "fewest changed predictions at a fair price",
-            min(unspoiled, key=lambda c: float(c.flips.mean())),
-        ),
-        ("no row that changes often", min(usable, key=often)),
-        (f"most rows {str(rarest.label)!r} found", usable[int(np.argmax(recalls))]),
-    ]
-    promised = [c for c in unspoiled if _keeps_promise(c)]
-    if promised:
-        needs.append(("a guarantee", min(promised, key=_changed)))
-    return [{"need": need, "contender": c.name} for need, c in needs]
+# -- checks of usefulness -------------------------------------------------------------------------
 
 
-def _changed(c: ContenderResult) -> float:
-    return float(c.flips.mean())
+def _judged(result: Measurement) -> list[Judgement]:
+    """Contenders whose answers depend on the row, each against the baseline."""
+    if len(result.contenders) < 2:
+        raise NotApplicable("There is one contender only: nothing to compare it with.")
+    return [judged for judged in judge(result) if not judged.useless]
 
 
-def _recall(result: Measurement, name: str, label: Any) -> float:
-    useful = result.usefulness(name)
-    return next(c.recall.value for c in useful.classes if c.label == label)
+@check(
+    "RPL011",
+    "answers a constant",
+    "issue",
+    remedy="Do not use it. Fewer, larger blocks (rho=, max_fits=), class weights in the base "
+    "learner, or more rows of the rarer class may help; otherwise stay with the baseline.",
+    command="Do not use it. A larger --rho (fewer, larger blocks), a --model with class weights, "
+    "or more rows of the rarer class may help; otherwise stay with the baseline.",
+    not_proved="A model that answers more than one class may still be useless: look at recall.",
+)
+def _constant(result: Measurement) -> Iterable[str]:
+    for c in result.contenders:
+        if result.usefulness(c.name).useless:
+            yield f"{c.name} {_useless_words(result, c.name)}."
 
 
-def _keeps_promise(c: ContenderResult) -> bool:
-    broken = c.incomparable or c.in_front
-    return c.certificate is not None and bool(c.certificate.certified) and not broken
+@check(
+    "RPL012",
+    "recall of a class collapses",
+    "issue",
+    remedy="If that class matters, do not use this contender as it is: class weights in the base "
+    "learner, fewer and larger blocks (rho=), or the baseline.",
+    command="If that class matters, do not use this contender as it is: a --model with class "
+    "weights, a larger --rho (fewer, larger blocks), or the baseline.",
+    not_proved="Classes with fewer than ten test rows are not looked at.",
+)
+def _collapse(result: Measurement) -> Iterable[str]:
+    for judgement in _judged(result):
+        for lost in judgement.collapsed:
+            yield f"{judgement.name} finds {lost} ({lost.rows} test rows)."
+
+
+@check(
+    "RPL013",
+    "stability is paid with accuracy",
+    "issue",
+    remedy="Decide whether the stability is worth the points. More rows, a larger rho (fewer, "
+    "larger blocks) or another base learner lower the price.",
+    command="Decide whether the stability is worth the points. More rows, a larger --rho (fewer, "
+    "larger blocks) or another --model lower the price.",
+    not_proved="A price below one point, or one that few pairs cannot show, stays unseen.",
+)
+def _price(result: Measurement) -> Iterable[str]:
+    for judgement in _judged(result):
+        for change in (judgement.accuracy, judgement.balanced_accuracy):
+            if change.value < -COSTLY and change.upper < 0:
+                yield f"{judgement.name}: {_price_words(result, judgement.name)}."
+                break
+
+
+@check(
+    "RPL014",
+    "not more stable than the baseline",
+    "issue",
+    remedy="Keep the baseline here, unless you need the guarantee itself; more pairs (n_pairs=) "
+    "tell small differences.",
+    command="Keep the baseline here, unless you need the guarantee itself; more --pairs tell "
+    "small differences.",
+    not_proved="The mean is compared; single rows may still change more often.",
+)
+def _not_more_stable(result: Measurement) -> Iterable[str]:
+    first = result.contenders[0].name
+    theirs = result.flip_rate(first).value
+    for judgement in _judged(result):
+        if judgement.flips.upper < 0:
+            continue
+        ours = result.flip_rate(judgement.name).value
+        why = f"{result.design.n_pairs} pairs cannot tell the difference"
+        if judgement.flips.lower > 0:
+            why = "that is more"
+        elif theirs < STABLE_ENOUGH:
+            why = "there is hardly anything to gain"
+        yield (
+            f"{judgement.name} changes {percent(ours)} of the predictions, {first} "
+            f"{percent(theirs)}: {why}."
+        )
+
+
+OF_USEFULNESS = tuple(item for item in list(vars().values()) if isinstance(item, Check))

@@ -17,7 +17,12 @@ from replearn.auditing._usefulness import Answers, Usefulness, majority, usefuln
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
 from replearn.tables import n_rows, own_rows
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
+
+_OF_TRUTH = (
+    *("right_to_wrong", "wrong_to_right", "wrong_to_wrong", "accuracy_a", "accuracy_b"),
+    *("usefulness_a", "usefulness_b", "majority", "p_value"),
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -169,9 +174,7 @@ def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, 
 def _told(name: str, estimate: Estimate | None) -> str:
     if estimate is None:
         return "none"
-    if name in ("AUC", "Brier score", "log-loss"):
-        return f"{estimate.value:.3f} ({estimate.lower:.3f} to {estimate.upper:.3f})"
-    return str(estimate)
+    return f"{estimate:.3f}" if name in ("AUC", "Brier score", "log-loss") else str(estimate)
 
 
 def compare(
@@ -215,18 +218,14 @@ def compare(
     >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
-    model_a, model_b = _as_model("model_a", model_a, X), _as_model("model_b", model_b, X)
-    predictions_a, predictions_b = (
-        np.asarray(model.predict(own_rows(X))) for model in (model_a, model_b)
-    )
-    differ = predictions_a != predictions_b
+    said_a, said_b = _predictions("model_a", model_a, X), _predictions("model_b", model_b, X)
+    differ = said_a != said_b
     verdict, same = _comparability(model_a, model_b)
     return ModelComparison(
-        predictions_a=predictions_a,
-        predictions_b=predictions_b,
+        predictions_a=said_a,
+        predictions_b=said_b,
         flips=_share(differ, delta),
-        **_against_truth(predictions_a, predictions_b, y, delta),
-        **_usefulness((model_a, predictions_a), (model_b, predictions_b), X, y, delta),
+        **_against_truth((model_a, said_a), (model_b, said_b), X, y, delta),
         by_subgroup=tuple(_by_subgroup(X, subgroups, differ, delta)),
         comparable=verdict,
         expected_flips=_over_keys(model_a, model_b, X) if same else None,
@@ -234,26 +233,17 @@ def compare(
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Recorded:
-    """Predictions that were made before, as a model of these rows."""
-
-    labels: NDArray[Any]
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return self.labels
-
-
-def _as_model(name: str, given: Any, X: Any) -> Any:
-    if hasattr(given, "predict"):
-        return given
-    labels = np.asarray(given)
+def _predictions(name: str, model: Any, X: Any) -> NDArray[Any]:
+    """Return what a model predicts, or the predictions that were given in its place."""
+    if hasattr(model, "predict"):
+        return np.asarray(model.predict(own_rows(X)))
+    labels = np.asarray(model)
     if labels.shape != (n_rows(X),):
         raise ValueError(
             f"{name} has no predict, and is not one prediction for each of the {n_rows(X)} rows of "
             f"X: its shape is {labels.shape}."
         )
-    return _Recorded(labels)
+    return labels
 
 
 def _comparability(model_a: Any, model_b: Any) -> tuple[str, bool]:
@@ -270,44 +260,37 @@ def _share(which: NDArray[np.bool_], delta: float) -> Estimate:
 
 
 def _against_truth(
-    predictions_a: NDArray[Any], predictions_b: NDArray[Any], y: ArrayLike | None, delta: float
-) -> dict[str, Any]:
-    names = ("right_to_wrong", "wrong_to_right", "wrong_to_wrong")
-    if y is None:
-        return dict.fromkeys((*names, "accuracy_a", "accuracy_b", "p_value"))
-    truth = np.asarray(y)
-    if truth.shape != predictions_a.shape:
-        raise ValueError(f"y has shape {truth.shape}, but X has {len(predictions_a)} rows.")
-    right_a, right_b = predictions_a == truth, predictions_b == truth
-    worse, better = right_a & ~right_b, ~right_a & right_b
-    changed = int(worse.sum() + better.sum())
-    return {
-        "right_to_wrong": _share(worse, delta),
-        "wrong_to_right": _share(better, delta),
-        "wrong_to_wrong": float((~right_a & ~right_b & (predictions_a != predictions_b)).mean()),
-        "accuracy_a": float(right_a.mean()),
-        "accuracy_b": float(right_b.mean()),
-        "p_value": float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
-    }
-
-
-def _usefulness(
     one: tuple[Any, NDArray[Any]],
     two: tuple[Any, NDArray[Any]],
     X: Any,
     y: ArrayLike | None,
     delta: float,
 ) -> dict[str, Any]:
-    names = ("usefulness_a", "usefulness_b", "majority")
+    """Return the items of a comparison that need the truth; None each without it."""
     if y is None:
-        return dict.fromkeys(names)
-    classes = np.unique(np.concatenate([np.asarray(y), one[1], two[1]]))
-    truth, labels = np.searchsorted(classes, np.asarray(y)), tuple(classes.tolist())
-    found = [
-        usefulness(_answers(*model, X, truth, classes), labels, partial(mean_limits, delta=delta))
-        for model in (one, two)
-    ]
-    return dict(zip(names, (*found, majority(truth, labels)), strict=True))
+        return dict.fromkeys(_OF_TRUTH)
+    labels = np.asarray(y)
+    if labels.shape != one[1].shape:
+        raise ValueError(f"y has shape {labels.shape}, but X has {len(one[1])} rows.")
+    right_a, right_b = one[1] == labels, two[1] == labels
+    worse, better = right_a & ~right_b, ~right_a & right_b
+    changed = int(worse.sum() + better.sum())
+    classes = np.unique(np.concatenate([labels, one[1], two[1]]))
+    truth, named = np.searchsorted(classes, labels), tuple(classes.tolist())
+    found = (
+        _share(worse, delta),
+        _share(better, delta),
+        float((~right_a & ~right_b & (one[1] != two[1])).mean()),
+        float(right_a.mean()),
+        float(right_b.mean()),
+        *(
+            usefulness(_answers(*side, X, truth, classes), named, partial(mean_limits, delta=delta))
+            for side in (one, two)
+        ),
+        majority(truth, named),
+        float(stats.binomtest(int(worse.sum()), changed).pvalue) if changed else 1.0,
+    )
+    return dict(zip(_OF_TRUTH, found, strict=True))
 
 
 def _answers(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from replearn.auditing._measurement import Measurement
-from replearn.auditing._statistics import Estimate
+from replearn.auditing._statistics import Estimate, as_json
 
 
 @dataclass(frozen=True)
@@ -52,10 +52,9 @@ class Extrapolation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
-        rate = None if self.rate is None else self.rate.to_dict()
         lists = {"sizes": list(self.sizes), "measured": list(self.measured)}
         first = {"contender": self.contender, "extrapolation": True}
-        return {**first, **vars(self), **lists, "rate": rate}
+        return {**first, **vars(self), **lists, "rate": as_json(self.rate)}
 
 
 def extrapolate(

@@ -9,7 +9,7 @@ a pair stands for the model in use, the second for the one that replaces it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -119,8 +119,7 @@ class Retrainings:
             threshold=0.5 if threshold is None else threshold,
             event=str(result.classes[place]),
         )
-        changed = runs.key_flips > 0 if threshold is None else found.changed
-        return cls(found.original, found.retrained, changed, found.truth, found.event)
+        return found if threshold is not None else replace(found, changed=runs.key_flips > 0)
 
     @classmethod
     def from_models(
@@ -169,8 +168,7 @@ class Retrainings:
         if threshold is not None:
             return found
         answers = [np.asarray(model.predict(X)) == label for model in models]
-        changed = np.stack([answer != answers[0] for answer in answers[1:]])
-        return cls(found.original, found.retrained, changed, found.truth, found.event)
+        return replace(found, changed=np.stack(answers[1:]) != answers[0])
 
     @property
     def risk(self) -> Floats:
@@ -190,8 +188,7 @@ class Retrainings:
 
         Bins hold equal numbers of risks, but equal risks stay together.
         """
-        places = _risk_bins(self.original.ravel(), n_bins)
-        bins = [places == place for place in np.unique(places)]
+        bins = _risk_bins(self.original.ravel(), n_bins)
         after = [self.retrained.ravel()[here] for here in bins]
         lower, upper = np.transpose([np.percentile(values, INTERVAL) for values in after])
         return {
@@ -203,9 +200,8 @@ class Retrainings:
 
     def by_risk(self, n_bins: int = RISK_BINS) -> dict[str, Floats]:
         """Return MAPE and classification instability index, by bins of the rows' risk."""
-        places = _risk_bins(self.risk, n_bins)
         columns = {"risk": self.risk, "mape": self.mape(), "index": self.classification_index()}
-        bins = [places == place for place in np.unique(places)]
+        bins = _risk_bins(self.risk, n_bins)
         means = {k: np.array([v[here].mean() for here in bins]) for k, v in columns.items()}
         return {"rows": np.array([here.sum() for here in bins]), **means}
 
@@ -214,8 +210,7 @@ class Retrainings:
         truth = self._truth("calibration")
         curves = []
         for risk in self._runs():
-            places = _risk_bins(risk, n_bins)
-            bins = [places == place for place in np.unique(places)]
+            bins = _risk_bins(risk, n_bins)
             observed = np.array([truth[here].mean() for here in bins])
             curves.append((np.array([risk[here].mean() for here in bins]), observed))
         return curves
@@ -303,7 +298,8 @@ def _risk(model: Any, X: Any, label: Any) -> Floats:
     return np.asarray(model.predict_proba(X))[:, _place(label, model.classes_)]
 
 
-def _risk_bins(risk: Floats, n_bins: int) -> NDArray[np.intp]:
-    """Bins of about equal size; equal risks are in one bin."""
+def _risk_bins(risk: Floats, n_bins: int) -> list[NDArray[np.bool_]]:
+    """Which risks are in each of some bins of about equal size; equal risks are in one bin."""
     edges = np.unique(np.quantile(risk, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    return np.searchsorted(edges, risk, side="left")
+    places = np.searchsorted(edges, risk, side="left")
+    return [places == place for place in np.unique(places)]

@@ -44,6 +44,14 @@ class InstabilityDisplay(Display):
     def _rows(self, **values: Any) -> dict[str, Any]:
         return {"row": np.arange(len(self.runs.risk)), "risk": self.runs.risk, **values}
 
+    def _draw_rows(self, ax: Any, values: Any, name: str, mean: str) -> None:
+        """Draw one number per row against its risk, and the mean by risk."""
+        label, by_risk = f"rows (mean {mean})", self.runs.by_risk()
+        ax.plot(self.runs.risk, values, ".", color=GREY, alpha=0.5, label=label, rasterized=True)
+        ax.plot(by_risk["risk"], by_risk[name], color="C1", label="mean by risk")
+        ax.set_xlabel(self._risk_label())
+        ax.set_ylim(bottom=0)
+
     def _risk_label(self) -> str:
         return f"estimated risk of {self.runs.event!r}"
 
@@ -107,12 +115,8 @@ class ClassificationInstabilityDisplay(InstabilityDisplay):
 
     def _draw(self, ax: Any) -> None:
         index = self.runs.classification_index()
-        mean = f"rows (mean {index.mean():.1%})"
-        ax.plot(self.runs.risk, index, ".", color=GREY, alpha=0.5, label=mean, rasterized=True)
-        by_risk = self.runs.by_risk()
-        ax.plot(by_risk["risk"], by_risk["index"], color="C1", label="mean by risk")
-        ax.set(xlabel=self._risk_label(), ylabel="classification instability index")
-        ax.set_ylim(bottom=0)
+        self._draw_rows(ax, index, "index", f"{index.mean():.1%}")
+        ax.set_ylabel("classification instability index")
 
 
 class MAPEInstabilityDisplay(InstabilityDisplay):
@@ -129,12 +133,8 @@ class MAPEInstabilityDisplay(InstabilityDisplay):
 
     def _draw(self, ax: Any) -> None:
         mape = self.runs.mape()
-        mean = f"rows (mean {mape.mean():.3f})"
-        ax.plot(self.runs.risk, mape, ".", color=GREY, alpha=0.5, label=mean, rasterized=True)
-        by_risk = self.runs.by_risk()
-        ax.plot(by_risk["risk"], by_risk["mape"], color="C1", label="mean by risk")
-        ax.set(xlabel=self._risk_label(), ylabel="mean absolute prediction error")
-        ax.set_ylim(bottom=0)
+        self._draw_rows(ax, mape, "mape", f"{mape.mean():.3f}")
+        ax.set_ylabel("mean absolute prediction error")
 
 
 class _CurvesDisplay(InstabilityDisplay):

@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing._contenders import fill_open_seeds
-from replearn.auditing._design import DEFAULTS, draw_pair, draw_rows, make_design
+from replearn.auditing._design import design_options, draw_pair, draw_rows, make_design
 from replearn.auditing._regression_result import Floats, RegressionAudit, RegressorResult
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Progress, one_thread
@@ -32,12 +32,8 @@ from replearn.tables import n_rows, take_rows
 BASELINE, OURS = "single fit", "replicable"
 
 
-@dataclass(frozen=True)
-class Grid:
-    """Where predictions without a grid of their own are rounded."""
-
-    resolution: float
-    y_range: tuple[float, float] | None
+Grid = tuple[float, tuple[float, float] | None]
+"""Where predictions without a grid of their own are rounded: spacing and range."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,9 +45,6 @@ class Run:
     resolution: float | None = None  # of a shared grid with an offset for each point
     estimated: float | None = None
     certificate: Certificate | None = None
-
-
-Outcome = tuple[Run, ...]
 
 
 def audit_regression(
@@ -113,10 +106,7 @@ def audit_regression(
     >>> found.headline.split(":")[0], found.spread("replicable").value < 0.5
     ('Fewer flips', True)
     """
-    options = {**DEFAULTS, **(design or {})}
-    allowed = {"test_size", "train_size", "sample", "rows"}
-    if not set(design or {}) <= allowed:
-        raise ValueError(f"design={design!r} must be a dict with items among {sorted(allowed)}.")
+    options = design_options(design, ("rows", "sample", "test_size", "train_size"))
     values, key = check_numbers(X, y), SharedKey(shared_key).child("audit")
     regressors, grid = _regressors(estimator, resolution, y_range, shared_key)
     rows = draw_rows(n_rows(X), options["test_size"], None, key, most=options["rows"])
@@ -132,13 +122,13 @@ def audit_regression(
         for name, model in regressors.items()
         for pair in range(n_pairs)
     )
-    found: dict[str, list[Outcome]] = {name: [] for name in regressors}
+    found: dict[str, list[list[Run]]] = {name: [] for name in regressors}
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
     for name, outcome in parallel(jobs):
         found[name].append(outcome)
         progress.advance()
     results = tuple(_together(name, pairs, truth) for name, pairs in found.items())
-    return RegressionAudit(sizes, grid.resolution, results, rows.test)
+    return RegressionAudit(sizes, grid[0], results, rows.test)
 
 
 def _regressors(
@@ -162,29 +152,25 @@ def _regressors(
         resolution = next(iter(grids))[0]
     if y_range is None and len(grids) == 1:
         y_range = next(iter(grids))[1]
-    grid = Grid(check_positive("resolution", resolution), y_range)
+    grid = check_positive("resolution", resolution), y_range
     if isinstance(estimator, Mapping):
         return given, grid
-    if not grids:
-        settings = {"resolution": resolution, "y_range": y_range, "shared_key": shared_key}
-        return {
-            BASELINE: estimator,
-            OURS: PointwiseReplicableRegressor(estimator, **settings),
-        }, grid
-    return {
-        BASELINE: Ridge() if estimator.estimator is None else estimator.estimator,
-        **given,
-    }, grid
+    if grids:
+        base = Ridge() if estimator.estimator is None else estimator.estimator
+        return {BASELINE: base, OURS: estimator}, grid
+    settings = {"resolution": resolution, "y_range": y_range, "shared_key": shared_key}
+    ours = PointwiseReplicableRegressor(estimator, **settings)
+    return {BASELINE: estimator, OURS: ours}, grid
 
 
 def _run_pair(
     name: str, model: Any, samples: Any, points: Any, key: SharedKey, grid: Grid
-) -> tuple[str, Outcome]:
+) -> tuple[str, list[Run]]:
     """Fit one regressor on both samples and predict the test rows."""
     with one_thread(), warnings.catch_warnings():
         # Told by the certificate, which the report shows.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        return name, tuple(_run(clone(model), X, y, points, key, grid) for X, y in samples)
+        return name, [_run(clone(model), X, y, points, key, grid) for X, y in samples]
 
 
 def _run(model: Any, X: Any, y: Floats, points: Any, key: SharedKey, grid: Grid) -> Run:
@@ -199,12 +185,12 @@ def _run(model: Any, X: Any, y: Floats, points: Any, key: SharedKey, grid: Grid)
         )
     fill_open_seeds(model, key)
     values = np.asarray(model.fit(X, y).predict(points), dtype=np.float64)
-    if grid.y_range is not None:
-        values = np.clip(values, *grid.y_range)
-    return Run(values, np.round(values / grid.resolution) * grid.resolution)
+    resolution, y_range = grid
+    values = values if y_range is None else np.clip(values, *y_range)
+    return Run(values, np.round(values / resolution) * resolution)
 
 
-def _together(name: str, pairs: list[Outcome], truth: Floats) -> RegressorResult:
+def _together(name: str, pairs: list[list[Run]], truth: Floats) -> RegressorResult:
     """Put the pairs of one regressor together."""
     means = np.array([[run.value for run in pair] for pair in pairs])
     rounded = np.array([[run.rounded for run in pair] for pair in pairs])
@@ -213,15 +199,14 @@ def _together(name: str, pairs: list[Outcome], truth: Floats) -> RegressorResult
     if first.resolution is not None:
         # theorem: rounded-regression (a line of the shared grid falls between the means)
         flips = np.minimum(1.0, apart / first.resolution)
+    estimates = [run.estimated for pair in pairs for run in pair if run.estimated is not None]
     certificate = first.certificate
     return RegressorResult(
         name=name,
         flips=flips,
         apart=apart,
         squared_errors=(rounded - truth) ** 2,
-        estimated=None
-        if first.estimated is None
-        else float(np.mean([run.estimated for pair in pairs for run in pair])),
+        estimated=float(np.mean(estimates)) if estimates else None,
         certified=None if certificate is None else certificate.rho,
         verdict="" if certificate is None else certificate.verdict,
     )

@@ -18,7 +18,7 @@ import sys
 import time
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from replearn._version import __version__
@@ -110,16 +110,11 @@ def _in_one_line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def say(text: str) -> None:
-    """Write one line to standard error."""
-    sys.stderr.write(f"replearn: {text}\n")
-    sys.stderr.flush()
-
-
-def say_all(remarks: Iterable[str], *, quiet: bool = False) -> None:
-    """Write several lines to standard error, unless quiet."""
-    for remark in () if quiet else remarks:
-        say(remark)
+def say(*texts: str, quiet: bool = False) -> None:
+    """Write lines to standard error, unless quiet."""
+    for text in () if quiet else texts:
+        sys.stderr.write(f"replearn: {text}\n")
+        sys.stderr.flush()
 
 
 def put(text: str) -> None:

@@ -8,6 +8,7 @@ import importlib
 import json
 import sys
 import zipfile
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,25 +17,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import add_options, say, say_all
-from replearn.cli._frames import to_pandas
-from replearn.cli._labels import as_labels, clean_labels, overview, read_labels_of
+from replearn.cli import add_options, say
 from replearn.randomness import SharedKey
 from replearn.tables.files import Table, TableFileError, read_table
-from replearn.tables.kinds import ID
+from replearn.tables.kinds import ID, TEXT, is_date, is_number
+from replearn.tables.rows import to_pandas
 
-NAMED: dict[str, tuple[str, str, dict[str, Any], bool]] = {
+Named = dict[str, tuple[str, str, dict[str, Any], bool]]
+"""Base learners by name: module, class, parameters, and whether it is made of trees."""
+
+NAMED: Named = {
     "logreg": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, False),
     "hgb": ("sklearn.ensemble", "HistGradientBoostingClassifier", {}, True),
     "forest": ("sklearn.ensemble", "RandomForestClassifier", {}, True),
     "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
 }
-"""Base learners by name: module, class, parameters, and whether it is made of trees."""
 
-ROWS_PER_LEAF_ROW = 8
-"""Blocks are at least so many times as large as a leaf of boosted trees."""
+MOST_CLASSES, MOST_CLASSES_SHOWN = 50, 12
+LEAF_ROWS, ROWS_PER_LEAF_ROW = 20, 8
+"""Rows of a leaf of boosted trees, and of a block for each; small blocks get smaller leaves."""
 
-_ENCODING = "of text files, such as latin-1 (default: utf-8)"
+ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
     "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
     "file as they are, any other classifier gets them encoded (default: logreg)"
@@ -70,9 +73,7 @@ class Sample:
 
     def tell(self, *, quiet: bool = False) -> None:
         """Say what was read, before anything long starts."""
-        if not quiet:
-            say(self.overview)
-        say_all(self.remarks, quiet=quiet)
+        say(self.overview, *self.remarks, quiet=quiet)
 
 
 def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
@@ -94,52 +95,134 @@ def add_sample_arguments(parser: argparse.ArgumentParser) -> None:
     add_options(parser, "FILE", columns=columns)
     clean = "make labels that differ in case or blanks only one class, in small letters"
     add_options(parser, bool, clean_labels=clean)
-    add_options(parser, "NAME", encoding=_ENCODING, model=MODEL_HELP)
+    add_options(parser, "NAME", encoding=ENCODING_HELP, model=MODEL_HELP)
     parser.set_defaults(model="logreg")
-
-
-def add_model_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that load models and read a file for them."""
-    add_options(parser, "FILE", key_file="the shared key, if not in the model")
-    add_trust(parser)
-    add_options(parser, "NAME", encoding=_ENCODING)
-    add_options(parser, bool, json="print JSON", quiet="no remarks")
-
-
-def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Add the option for types of other packages inside a model file."""
-    text = "type outside scikit-learn that may be loaded (may be repeated)"
-    parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
 
 
 def read_sample(
     args: argparse.Namespace, thin: Any = None, *, drawn: Table | None = None, numbers: bool = False
 ) -> Sample:
     """Read the file, or wanted rows of it; features, labels (or numbers) and groups apart."""
-    kinds = wanted_kinds(args)
-    table = drawn or read_table(args.data, kinds, encoding=args.encoding, thin=thin)
-    for option in (args.target, args.id, args.group_by, *args.drop):
-        if option is not None:
-            check_column(option, table.columns, args.data)
-    how = {"clean": args.clean_labels, "numbers": numbers}
-    labels, kept, remarks = read_labels_of(table, args.target, args.data, **how)
-    aside = {args.target, args.id, args.group_by, *args.drop}
-    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
-    if not columns:
-        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    table = drawn or read_table(args.data, wanted_kinds(args), encoding=args.encoding, thin=thin)
+    columns, ids = split_columns(table, args)
+    labels, kept, remarks = _read_target(table, args, numbers)
     frame = table.frame.filter(kept)
-    groups = None if args.group_by is None else _groups(frame[args.group_by], args)
-    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in aside if n)]
+    used_as = dict.fromkeys(args.drop, "dropped")
+    used_as |= {args.id: "id", args.group_by: "group", args.target: "target"}
+    about = [r for r in table.remarks if not any(f"column {n!r}" in r for n in used_as if n)]
     return Sample(
         X=frame.select(list(columns)),
         y=labels,
         columns=columns,
         target_kind=table.columns[args.target],
-        groups=groups,
+        groups=None if args.group_by is None else _groups(frame[args.group_by], args),
         remarks=(*about, *remarks),
-        ids=tuple(n for n, k in table.columns.items() if n not in aside and k == ID),
-        overview=overview(table, labels, args.target, _used_as(args)),
+        ids=ids,
+        overview=f"{table.overview(used_as)}\ntarget {args.target!r}: {_classes(labels)}",
     )
+
+
+def split_columns(table: Table, args: argparse.Namespace) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Return the features with their kinds, and the ids; others are named by options."""
+    aside = [n for n in (args.target, args.id, args.group_by, *args.drop) if n is not None]
+    for name in aside:
+        _check_column(name, table.columns, args.data)
+    others = {n: kind for n, kind in table.columns.items() if n not in aside}
+    ids = tuple(n for n, kind in others.items() if kind == ID)
+    if len(ids) == len(others):
+        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
+    return {n: kind for n, kind in others.items() if n not in ids}, ids
+
+
+def _read_target(
+    table: Table, args: argparse.Namespace, numbers: bool
+) -> tuple[NDArray[Any], Any, list[str]]:
+    """Return the labels or the numbers of the target, which rows have one, and remarks."""
+    target, path, clean = args.target, args.data, args.clean_labels
+    column = table.frame[target]
+    known = ~column.is_null()
+    column, kind = column.filter(known), table.columns[target]
+    remarks = []
+    if len(column) < len(known):
+        remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")
+    if numbers:
+        if not is_number(kind) or column.n_unique() < 2:
+            raise TableFileError(
+                f"{path}: target {target!r} is no quantity ({kind}); leave --resolution out."
+            )
+        return column.to_numpy().astype(np.float64), known, remarks
+    if kind == TEXT:
+        remarks += _about_spellings(column.to_list(), target, clean)
+        column = clean_labels(column) if clean else column
+    check_classes(column, kind, target, path)
+    return as_labels(column, kind), known, remarks
+
+
+def as_labels(column: Any, kind: str) -> NDArray[Any]:
+    """Return a column without missing cells as an array of labels."""
+    values = column.to_numpy()
+    return values.astype(np.int64) if is_number(kind) else np.array(values.tolist())
+
+
+def clean_labels(column: Any) -> Any:
+    """Write labels in small letters with single blanks, each by itself: all labs get the same.
+
+    The most frequent spelling would look nicer, but is another one in another sample.
+    """
+    return column.str.strip_chars().str.replace_all(r"\s+", " ").str.to_lowercase()
+
+
+def _about_spellings(labels: list[str], target: str, clean: bool) -> list[str]:
+    """Tell which labels differ in case or blanks only, with counts."""
+    spellings: dict[str, Counter[str]] = {}
+    for label, count in Counter(labels).items():
+        spellings.setdefault(" ".join(label.split()).lower(), Counter())[label] = count
+    remarks = []
+    for cleaned, found in spellings.items():
+        if len(found) > 1:
+            counted = ", ".join(f"{label!r} ({count})" for label, count in found.most_common())
+            what = f"differ in case or blanks only and are {len(found)} classes; --clean-labels"
+            what = "are one class now" if clean else f"{what} makes them one"
+            remarks.append(f"{target!r}: {counted} {what}, {cleaned!r}")
+    return remarks
+
+
+def check_classes(column: Any, kind: str, target: str, path: str) -> None:
+    """Refuse a target whose values are no classes."""
+    n_values = column.n_unique()
+    if n_values == 0:
+        problem = "has no known value"
+    elif is_date(kind):
+        problem = "holds dates, which are no classes"
+    elif n_values == 1:
+        problem = f"has one class only ({column[0]!r}); there is nothing to predict"
+    elif is_number(kind) and not bool((column == column.floor()).all()):
+        problem = (
+            "holds numbers that are not whole: a quantity, not classes; cut it into classes "
+            "(replearn audit --resolution takes it as it is)"
+        )
+    elif n_values > MOST_CLASSES:
+        problem = (
+            f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
+            "Is it a quantity, or an id?"
+        )
+    else:
+        return
+    raise TableFileError(f"{path}: target {target!r} {problem}.")
+
+
+def _classes(labels: NDArray[Any]) -> str:
+    """Count the classes, the most frequent first; of numbers say where they lie."""
+    if labels.dtype.kind == "f":
+        low, middle, high = np.quantile(labels, (0.0, 0.5, 1.0))
+        return f"{low:g} to {high:g}, median {middle:g}"
+    ranked = Counter(np.asarray(labels).tolist()).most_common()
+    shown = [
+        f"{label!r} {count:,} ({count / len(labels):.1%})".replace("%", " %")
+        for label, count in ranked[:MOST_CLASSES_SHOWN]
+    ]
+    left = len(ranked) - len(shown)
+    return ", ".join(shown) + (f" and {left} more classes" if left else "")
 
 
 def wanted_kinds(args: argparse.Namespace) -> dict[str, str] | None:
@@ -150,15 +233,7 @@ def wanted_kinds(args: argparse.Namespace) -> dict[str, str] | None:
     return {**named, **read_columns(args.columns)}
 
 
-def _used_as(args: argparse.Namespace) -> dict[str, str]:
-    """Return what columns are there for that are not features."""
-    named = dict.fromkeys(args.drop, "dropped")
-    named |= {args.id: "id", args.group_by: "group", args.target: "target"}
-    return named
-
-
-def check_column(name: str, columns: Iterable[str], path: str) -> None:
-    """Refuse the name of a column that is not there."""
+def _check_column(name: str, columns: Iterable[str], path: str) -> None:
     if name in columns:
         return
     close = difflib.get_close_matches(name.lower(), [n.lower() for n in columns], n=1)
@@ -176,7 +251,8 @@ def _groups(column: Any, args: argparse.Namespace) -> NDArray[Any]:
 def read_columns(path: str) -> dict[str, str]:
     """Read the kinds of columns that ``fit --save-columns`` has written, or a model's."""
     if zipfile.is_zipfile(path):
-        return _columns_of_model(path)
+        notes = notes_of_model(path)
+        return {**wanted_columns(notes), notes["target"]: notes["target_kind"]}
     try:
         kinds = json.loads(Path(path).read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
@@ -187,37 +263,20 @@ def read_columns(path: str) -> dict[str, str]:
     return kinds
 
 
-def _columns_of_model(path: str) -> dict[str, str]:
-    notes = _notes_of_model(path)
-    return {**wanted_columns(notes), notes["target"]: notes["target_kind"]}
-
-
 def wanted_columns(notes: Mapping[str, Any]) -> dict[str, str]:
     """Return the kinds of the columns that a model needs for predicting."""
     named = {} if notes.get("id") is None else {notes["id"]: ID}
     return {**notes["columns"], **named}
 
 
-def _notes_of_model(path: str) -> Mapping[str, Any]:
+def notes_of_model(path: str) -> Mapping[str, Any]:
+    """Return what ``replearn fit`` wrote into a model file about the table."""
     from replearn.persistence import describe
 
     notes = describe(path).notes
     if "columns" not in notes:
         raise TableFileError(f"{path} was not written by replearn fit: it knows no columns.")
     return notes
-
-
-def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
-    """Load a model that ``replearn fit`` has written, and its notes about the table."""
-    from replearn.persistence import describe, load
-
-    about = describe(path)
-    if key_file is None and not about.includes_key:
-        raise ValueError(
-            f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
-        )
-    notes = _notes_of_model(path)
-    return load(path, read_key(key_file), trusted=trust), notes
 
 
 def read_key(path: str | None) -> SharedKey | None:
@@ -233,90 +292,33 @@ def read_key(path: str | None) -> SharedKey | None:
     return SharedKey(text)
 
 
-def read_carried(
-    path: str, notes: Mapping[str, Any], wanted: str | None, encoding: str | None
-) -> tuple[str, list[Any]] | None:
-    """Return the column that names the rows in the output: as asked, or as found in training."""
-    for name in notes.get("ids", ()) if wanted is None else [wanted]:
-        try:
-            return name, read_table(path, {name: ID}, encoding=encoding).frame[name].to_list()
-        except TableFileError:
-            if wanted is not None:
-                raise
-    return None
-
-
-def read_points(
-    path: str, notes: Mapping[str, Any], encoding: str | None
-) -> tuple[Any, list[str] | None, tuple[str, ...]]:
-    """Read the rows to predict, as a model's notes say: features, ids, remarks."""
-    return points_of(read_table(path, wanted_columns(notes), encoding=encoding), notes, path)
-
-
-def points_of(
-    table: Table, notes: Mapping[str, Any], path: str
-) -> tuple[Any, list[str] | None, tuple[str, ...]]:
-    """Return the rows to predict of a table that was read as a model's notes say."""
-    frame = table.frame.select(list(notes["columns"]))
-    X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
-    name = notes.get("id")
-    if name is None:
-        return X, None, table.remarks
-    ids = table.frame[name]
-    if ids.null_count():
-        row = int(ids.is_null().arg_true()[0]) + 1
-        raise TableFileError(
-            f"{path}: row {row} has no {name!r}, from which its threshold is derived."
-        )
-    return X, ids.to_list(), table.remarks
-
-
-def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
-    """Read the target of a file; None if it is missing, or missing in some row."""
-    target, kind = notes["target"], notes["target_kind"]
-    try:
-        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
-    except TableFileError:
-        return None
-    if column.null_count():
-        return None
-    return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
-
-
-def base_model(name: str, columns: Mapping[str, str], rows_per_block: int | None = None) -> Any:
+def base_model(
+    name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
+) -> Any:
     """Return the base learner by name, with everything that learns from data inside.
 
     Boosting in blocks gets leaves that suit their size, a parameter that all labs of a plan share.
 
-    Examples
-    --------
     >>> [type(step).__name__ for _, step in base_model("tree", {"age": "number"}).steps]
     ['TableEncoder', 'DecisionTreeClassifier']
     """
     from sklearn.pipeline import Pipeline, make_pipeline
 
     from replearn.auditing import is_replicable
+    from replearn.learners import PointwiseReplicableRegressor
     from replearn.tables.encoder import TableEncoder
 
-    if name in NAMED:
-        module, kind, params, for_trees = NAMED[name]
+    if name in known:
+        module, kind, params, for_trees = known[name]
         if name == "hgb" and rows_per_block is not None:
-            params = {"min_samples_leaf": leaf_for(rows_per_block)}
+            leaf = max(2, min(LEAF_ROWS, rows_per_block // ROWS_PER_LEAF_ROW))
+            params = {"min_samples_leaf": leaf}
         model = getattr(importlib.import_module(module), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
-    model = imported_model(name, NAMED)
-    if isinstance(model, Pipeline) or is_replicable(model):
+    model = _imported_model(name, known)
+    if isinstance(model, Pipeline | PointwiseReplicableRegressor) or is_replicable(model):
         return model
     return make_pipeline(TableEncoder(dict(columns)), model)
-
-
-def leaf_for(rows_per_block: int) -> int:
-    """Rows of a leaf for boosting in small blocks: scikit-learn's 20 from 160 rows on.
-
-    >>> leaf_for(25), leaf_for(80), leaf_for(1000)
-    (3, 10, 20)
-    """
-    return max(2, min(20, rows_per_block // ROWS_PER_LEAF_ROW))
 
 
 def takes_columns_itself(model: Any) -> bool:
@@ -327,8 +329,7 @@ def takes_columns_itself(model: Any) -> bool:
     return steps is None or not isinstance(steps[0][1], TableEncoder)
 
 
-def imported_model(name: str, known: Iterable[str]) -> Any:
-    """Import a model that is named module:object; ``known`` are the names it might have been."""
+def _imported_model(name: str, known: Iterable[str]) -> Any:
     module_name, colon, path = name.partition(":")
     if not colon or not module_name or not path:
         raise ValueError(f"model {name!r} is not one of {', '.join(known)}, nor module:object.")

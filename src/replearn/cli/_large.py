@@ -13,15 +13,19 @@ from typing import Any
 import numpy as np
 
 from replearn.cli import say
-from replearn.cli._inputs import check_column, wanted_kinds
-from replearn.cli._labels import check_classes, clean_labels
+from replearn.cli._inputs import (
+    check_classes,
+    clean_labels,
+    split_columns,
+    wanted_kinds,
+)
 from replearn.outofcore.folders import Folder
 from replearn.outofcore.sampling import draw_rows
 from replearn.outofcore.sources import open_rows
 from replearn.randomness import SharedKey
-from replearn.records.files import differences, other_work
+from replearn.records.json import differences, other_work
 from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
-from replearn.tables.kinds import ID, is_number
+from replearn.tables.kinds import is_number
 
 RECORD, CELLS, WORK = "cells.json", "cells", "work"
 MOST_REMARKS = 5
@@ -45,8 +49,12 @@ class LargeSample:
     ids: tuple[str, ...]
     groups: None = None
 
+    def tell(self, *, quiet: bool = False) -> None:
+        """Say what was noticed, before anything long starts."""
+        say(*self.remarks, quiet=quiet)
 
-def refuse_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> None:
+
+def _refuse_options(args: argparse.Namespace, *, by_scores: bool) -> None:
     """Refuse options that need the sample in memory."""
     if args.folder is None:
         raise ValueError("--scheduler needs --folder: storage that all workers see.")
@@ -57,8 +65,9 @@ def refuse_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> None:
         raise ValueError(f"{refused[0]} needs the file in memory: leave out --folder.")
 
 
-def read_in_pieces(args: argparse.Namespace) -> LargeSample:
+def read_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> LargeSample:
     """Read a file chunk by chunk, and write its cells with their kinds to the folder."""
+    _refuse_options(args, by_scores=by_scores)
     folder, path = Folder(args.folder), Path(args.data)
     info = path.stat()
     options = [args.target, args.id, args.drop, args.clean_labels, args.encoding, args.columns]
@@ -106,15 +115,16 @@ def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[s
 
     kinds: dict[str, str] = wanted_kinds(args) or {}
     columns: dict[str, str] = {}
+    ids: tuple[str, ...] = ()
     remarks: list[str] = []
     labels: list[Any] = []
     n = n_unlabelled = 0
     for number, chunk in enumerate(chunks_of(path, args.encoding)):
-        if number == 0 and not args.quiet:
-            say(f"reading {path} in pieces; work is kept in {args.folder}")
+        if number == 0:
+            say(f"reading {path} in pieces; work is kept in {args.folder}", quiet=args.quiet)
         table = table_of(chunk, kinds or None, path)
         if number == 0:
-            columns = _features(args, table)
+            columns, ids = split_columns(table, args)
             if not kinds:
                 remarks.append(f"kinds of columns are guessed from the first {chunk.height} rows")
             kinds = kinds or table.columns
@@ -137,22 +147,8 @@ def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[s
         "columns": columns,
         "target_kind": kinds[args.target],
         "remarks": remarks[:MOST_REMARKS],
-        "ids": [name for name, kind in kinds.items() if kind == ID and name not in _aside(args)],
+        "ids": ids,
     }
-
-
-def _aside(args: argparse.Namespace) -> set[str]:
-    return {args.target, *([] if args.id is None else [args.id]), *args.drop}
-
-
-def _features(args: argparse.Namespace, table: Table) -> dict[str, str]:
-    for name in _aside(args):
-        check_column(name, table.columns, args.data)
-    aside = _aside(args)
-    columns = {n: k for n, k in table.columns.items() if n not in aside and k != ID}
-    if not columns:
-        raise TableFileError(f"{args.data} has no column to learn from besides {args.target!r}.")
-    return columns
 
 
 def _labels(column: Any, kind: str, clean: bool) -> Any:

@@ -1,4 +1,4 @@
-"""Predictions from files, or from a model and rows, matched by the ids of the rows."""
+"""Fitted models, the rows they predict, and predictions that are matched by ids of the rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli._inputs import load_model, read_points
-from replearn.tables.files import TEXT_SUFFIXES, TYPED_SUFFIXES, TableFileError, read_table
+from replearn.cli import add_options
+from replearn.cli._inputs import (
+    ENCODING_HELP,
+    as_labels,
+    clean_labels,
+    notes_of_model,
+    read_key,
+    wanted_columns,
+)
+from replearn.tables.files import (
+    TEXT_SUFFIXES,
+    TYPED_SUFFIXES,
+    Table,
+    TableFileError,
+    read_table,
+)
 from replearn.tables.kinds import ID, TEXT
+from replearn.tables.rows import to_pandas
 
 PREDICTION = "prediction"
 ROW = "row"
@@ -26,6 +41,83 @@ _WHOLE = re.compile(r"(-?\d+)\.0+")
 _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
 
 
+def add_model_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that load models and read a file for them."""
+    add_options(parser, "FILE", key_file="the shared key, if not in the model")
+    add_trust(parser)
+    add_options(parser, "NAME", encoding=ENCODING_HELP)
+    add_options(parser, bool, json="print JSON", quiet="no remarks")
+
+
+def add_trust(parser: argparse.ArgumentParser) -> None:
+    """Add the option for types of other packages inside a model file."""
+    text = "type outside scikit-learn that may be loaded (may be repeated)"
+    parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
+
+
+def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
+    """Load a model that ``replearn fit`` has written, and its notes about the table."""
+    from replearn.persistence import describe, load
+
+    about = describe(path)
+    if key_file is None and not about.includes_key:
+        raise ValueError(
+            f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
+        )
+    notes = notes_of_model(path)
+    return load(path, read_key(key_file), trusted=trust), notes
+
+
+def read_carried(
+    path: str, notes: Mapping[str, Any], wanted: str | None, encoding: str | None
+) -> tuple[str, list[Any]] | None:
+    """Return the column that names the rows in the output: as asked, or as found in training."""
+    for name in notes.get("ids", ()) if wanted is None else [wanted]:
+        try:
+            return name, read_table(path, {name: ID}, encoding=encoding).frame[name].to_list()
+        except TableFileError:
+            if wanted is not None:
+                raise
+    return None
+
+
+def read_points(
+    path: str, notes: Mapping[str, Any], encoding: str | None
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Read the rows to predict, as a model's notes say: features, ids, remarks."""
+    return points_of(read_table(path, wanted_columns(notes), encoding=encoding), notes, path)
+
+
+def points_of(
+    table: Table, notes: Mapping[str, Any], path: str
+) -> tuple[Any, list[str] | None, tuple[str, ...]]:
+    """Return the rows to predict of a table that was read as a model's notes say."""
+    frame = table.frame.select(list(notes["columns"]))
+    X = to_pandas(frame) if notes.get("frame") == "pandas" else frame
+    name = notes.get("id")
+    if name is None:
+        return X, None, table.remarks
+    ids = table.frame[name]
+    if ids.null_count():
+        row = int(ids.is_null().arg_true()[0]) + 1
+        raise TableFileError(
+            f"{path}: row {row} has no {name!r}, from which its threshold is derived."
+        )
+    return X, ids.to_list(), table.remarks
+
+
+def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
+    """Read the target of a file; None if it is missing, or missing in some row."""
+    target, kind = notes["target"], notes["target_kind"]
+    try:
+        column = read_table(path, {target: kind}, encoding=encoding).frame[target]
+    except TableFileError:
+        return None
+    if column.null_count():
+        return None
+    return as_labels(clean_labels(column) if notes.get("clean_labels") else column, kind)
+
+
 @dataclass(frozen=True, eq=False)
 class Predictions:
     """A label for each named row: what a file says, or a model."""
@@ -33,15 +125,6 @@ class Predictions:
     path: str
     id_column: str
     labels: Mapping[str, str]  # of each id
-
-    def of(self, ids: Sequence[str]) -> NDArray[np.str_]:
-        """Return the labels of some rows, in their order."""
-        return np.array([self.labels[name] for name in ids])
-
-    @property
-    def without_answer(self) -> int:
-        """Number of rows whose prediction is missing."""
-        return sum(label == NO_ANSWER for label in self.labels.values())
 
 
 def is_predictions(path: str) -> bool:
@@ -52,7 +135,7 @@ def is_predictions(path: str) -> bool:
 def read_predictions(args: argparse.Namespace, path: str) -> Predictions:
     """Read a file of predictions: a column that names the rows, and one of labels."""
     name = args.id or _first_column(path, args)
-    labels = read_columns_by_id(path, name, [args.prediction], args.encoding)[args.prediction]
+    labels = _texts_by_id(path, name, args.prediction, args.encoding)
     return Predictions(path, name, labels)
 
 
@@ -78,15 +161,11 @@ def _first_column(path: str, args: argparse.Namespace) -> str:
     return others[0]
 
 
-def read_columns_by_id(
-    path: str, id_column: str, wanted: Sequence[str], encoding: str | None
-) -> dict[str, dict[str, str]]:
-    """Read columns as text; each is a mapping from the ids of the rows."""
-    frame = read_table(path, dict.fromkeys(wanted, TEXT), encoding=encoding).frame
-    ids = _ids_of(path, id_column, frame.height, encoding)
-    return {
-        name: dict(zip(ids, map(as_label, frame[name].to_list()), strict=True)) for name in wanted
-    }
+def _texts_by_id(path: str, id_column: str, name: str, encoding: str | None) -> dict[str, str]:
+    """Read a column as text: a mapping from the ids of the rows."""
+    texts = read_table(path, {name: TEXT}, encoding=encoding).frame[name].to_list()
+    ids = _ids_of(path, id_column, len(texts), encoding)
+    return dict(zip(ids, map(as_label, texts), strict=True))
 
 
 def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> list[str]:
@@ -96,18 +175,14 @@ def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> lis
         if id_column != ROW:
             raise
         return [str(number) for number in range(1, n_rows + 1)]
-    return _checked_ids(path, id_column, column.to_list())
-
-
-def _checked_ids(path: str, column: str, cells: list[Any]) -> list[str]:
-    ids = [as_label(cell) for cell in cells]
+    ids = [as_label(cell) for cell in column.to_list()]
     if NO_ANSWER in ids:
         row = ids.index(NO_ANSWER) + 1
-        raise TableFileError(f"{path}: row {row} has no {column!r}; every row needs its own.")
+        raise TableFileError(f"{path}: row {row} has no {id_column!r}; every row needs its own.")
     ((commonest, count),) = Counter(ids).most_common(1)
     if count > 1:
         raise TableFileError(
-            f"{path}: {column!r} {commonest!r} occurs {count} times; ids must be different. "
+            f"{path}: {id_column!r} {commonest!r} occurs {count} times; ids must be different. "
             "Another column: --id COLUMN."
         )
     return ids
@@ -116,8 +191,6 @@ def _checked_ids(path: str, column: str, cells: list[Any]) -> list[str]:
 def as_label(value: Any) -> str:
     """Write a label as text, alike whether it was a number or a text that looks like it.
 
-    Examples
-    --------
     >>> as_label(1.0), as_label("1.0"), as_label(1), as_label("01"), as_label(None)
     ('1', '1', '1', '01', '')
     """
@@ -145,7 +218,7 @@ def column_by_id(
     """Find a column in the first of some files (path and its column of ids) that has it."""
     known = [path for path, _ in places if name in read_table(path, encoding=encoding).columns]
     path, id_column = next((p for p in places if p[0] in known), places[0])
-    cells = read_columns_by_id(path, id_column, [name], encoding)[name]
+    cells = _texts_by_id(path, id_column, name, encoding)
     missing = next((row for row in ids if row not in cells), None)
     if missing is not None:
         raise TableFileError(f"{path} lacks the row {missing!r}, which is compared.")

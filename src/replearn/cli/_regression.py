@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import importlib
-from collections.abc import Mapping
 from typing import Any
 
-from replearn.cli import DONE, GATE_FAILED, put, put_json, say
-from replearn.cli._inputs import Sample, imported_model
+from replearn.cli._inputs import Named, Sample, base_model
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_positive
 
-REGRESSORS = {
-    "ridge": ("sklearn.linear_model", "Ridge", False),
-    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", True),
-    "forest": ("sklearn.ensemble", "RandomForestRegressor", True),
-    "tree": ("sklearn.tree", "DecisionTreeRegressor", True),
+REGRESSORS: Named = {
+    "ridge": ("sklearn.linear_model", "Ridge", {}, False),
+    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", {}, True),
+    "forest": ("sklearn.ensemble", "RandomForestRegressor", {}, True),
+    "tree": ("sklearn.tree", "DecisionTreeRegressor", {}, True),
 }
-"""Base learners by name: module, class, and whether it is made of trees."""
 
 NOT_FOR_NUMBERS = (
     *("contenders", "subgroup", "budget", "resume", "time_budget", "group_by"),
@@ -45,11 +41,12 @@ def check_options(args: argparse.Namespace) -> None:
 
 def audit_numbers(
     args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
-) -> int:
-    """Audit a regressor, write the report, print a summary, and apply the gates."""
-    from replearn.auditing import audit_regression, flip_gates
+) -> tuple[Any, str]:
+    """Audit a regressor; return the result, and the name of the one that gates judge."""
+    from replearn.auditing import audit_regression
 
-    model = regressor(args.model, sample.columns)
+    name = "ridge" if args.model == "logreg" else args.model  # the command's default
+    model = base_model(name, sample.columns, known=REGRESSORS)
     regressors, judged = _contenders(args, model, key)
     result = audit_regression(
         regressors,
@@ -64,23 +61,7 @@ def audit_numbers(
         n_jobs=args.jobs,
         verbose=-1 if args.quiet else 0,
     )
-    if args.out:
-        result.save(args.out)
-        if not args.quiet:
-            say(f"report written to {args.out}")
-    limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
-    gates = [
-        {"model": judged, **gate.to_dict()}
-        for gate in flip_gates(result.flip_rate(judged), **limits)
-    ]
-    put_json({**result.to_dict(), "gates": gates}) if args.json else put(str(result))
-    for gate in gates:
-        say(
-            f"gate {'passed' if gate['passed'] else 'FAILED'}: {gate['estimate']:.2%} of the "
-            f"rounded values of {judged!r} change ({gate['lower']:.2%} to {gate['upper']:.2%}), "
-            f"allowed {gate['allowed']:.2%} for the {gate['judged']}"
-        )
-    return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+    return result, judged
 
 
 def _contenders(args: argparse.Namespace, model: Any, key: SharedKey | None) -> tuple[Any, str]:
@@ -102,28 +83,3 @@ def _contenders(args: argparse.Namespace, model: Any, key: SharedKey | None) -> 
             f"--resolution {args.resolution:g} is not that of {args.model}, {model.resolution:g}."
         )
     return model, OURS
-
-
-def regressor(name: str, columns: Mapping[str, str]) -> Any:
-    """Return the regressor by name, with everything that learns from data inside.
-
-    Examples
-    --------
-    >>> [type(step).__name__ for _, step in regressor("tree", {"age": "number"}).steps]
-    ['TableEncoder', 'DecisionTreeRegressor']
-    """
-    from sklearn.pipeline import Pipeline, make_pipeline
-
-    from replearn.learners import PointwiseReplicableRegressor
-    from replearn.tables.encoder import TableEncoder
-
-    if name == "logreg":  # the command's default
-        name = "ridge"
-    if name in REGRESSORS:
-        module, kind, for_trees = REGRESSORS[name]
-        model = getattr(importlib.import_module(module), kind)()
-        return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
-    model = imported_model(name, REGRESSORS)
-    if isinstance(model, Pipeline | PointwiseReplicableRegressor):
-        return model
-    return make_pipeline(TableEncoder(dict(columns)), model)

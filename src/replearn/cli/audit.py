@@ -7,7 +7,9 @@ import dataclasses
 import time
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from replearn.cli import (
     DONE,
@@ -18,9 +20,7 @@ from replearn.cli import (
     put,
     put_json,
     say,
-    say_all,
 )
-from replearn.cli._hurry import Thinning
 from replearn.cli._inputs import (
     NAMED,
     Sample,
@@ -33,9 +33,6 @@ from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
 from replearn.tables.files import Table, is_large_file
-
-if TYPE_CHECKING:
-    from replearn.auditing import AuditResult
 
 CONTENDERS = (
     *("baseline", "bagging", "replicable", "replicable-full", "score", "score-loose"),
@@ -51,6 +48,13 @@ QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,repli
 MOST_CELLS, FEWEST_ROWS, TEST_ROWS = 600_000, 2500, 2000
 """Cells that one training sees unless --rows or --time-budget say otherwise: an audit of three
 contenders trains the model 280 times. From the size of the table alone, never from its cells."""
+
+READ_SHARE, LEAST_READ = 0.25, 20_000
+"""Share of a time budget after which the table should be there; so many rows are read anyway."""
+
+DEARER = 8.0
+"""Making cells of the texts and looking at them takes about so many times as long as cutting lines
+into texts, which cannot be avoided."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -125,10 +129,35 @@ def run(args: argparse.Namespace) -> int:
     train_size = _train_size(args, sample)
     about_thin = [] if thin is None else thin.told
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
-    say_all(about_rows, quiet=args.quiet)
+    say(*about_rows, quiet=args.quiet)
     if args.resolution is not None:
-        return audit_numbers(args, sample, key, train_size)
-    from replearn.auditing import audit
+        result, judged = audit_numbers(args, sample, key, train_size)
+    else:
+        result, judged = _audit_classes(args, sample, key, train_size)
+        result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
+    if args.out:
+        result.save(args.out, **({"values": False} if args.hide_values else {}))
+        say(f"report written to {args.out}", quiet=args.quiet)
+    gates = _gates(result, judged, args)
+    told = {**result.to_dict(), "gates": gates}
+    chosen = None if args.budget is None else result.most_stable(args.budget)
+    told |= {} if args.resolution is not None else {"within_budget": chosen}
+    put_json(told) if args.json else put(str(result))
+    if chosen is not None:
+        say(f"most stable for at most {args.budget:g} points of accuracy: {chosen}")
+    for gate in gates:
+        say(_verdict(gate, args))
+    if getattr(result, "interrupted", False):
+        say("interrupted: the report tells what was measured before")
+        return INTERRUPTED
+    return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+
+
+def _audit_classes(
+    args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
+) -> tuple[Any, str]:
+    """Audit a classifier; return the result, and the name of the contender that gates judge."""
+    from replearn.auditing import audit, is_replicable
 
     base = base_model(args.model, sample.columns)
     result = audit(
@@ -145,24 +174,11 @@ def run(args: argparse.Namespace) -> int:
         n_jobs=args.jobs,
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
-    ).with_settings(reader="command", about=_about(args))
-    result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
-    if args.out:
-        result.save(args.out, values=not args.hide_values)
-        if not args.quiet:
-            say(f"report written to {args.out}")
-    gates = _gates(result, base, args)
-    chosen = None if args.budget is None else result.most_stable(args.budget)
-    told = {**result.to_dict(), "gates": gates, "within_budget": chosen}
-    put_json(told) if args.json else put(str(result))
-    if chosen is not None:
-        say(f"most stable for at most {args.budget:g} points of accuracy: {chosen}")
-    for gate in gates:
-        say(_verdict(gate))
-    if result.interrupted:
-        say("interrupted: the report tells what was measured before")
-        return INTERRUPTED
-    return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
+    )
+    certified = [c for c in result.contenders if c.certificate is not None]
+    judged = certified[-1] if is_replicable(base) and certified else result.contenders[0]
+    about = {"file": Path(args.data).name, "target": args.target, "model": args.model}
+    return result.with_settings(reader="command", about=about), judged.name
 
 
 def _draw_if_large(
@@ -234,34 +250,57 @@ def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
     ]
 
 
-def _about(args: argparse.Namespace) -> dict[str, str]:
-    """What the head of the report names."""
-    return {"file": Path(args.data).name, "target": args.target, "model": args.model}
-
-
-def _gates(result: AuditResult, base: Any, args: argparse.Namespace) -> list[dict[str, Any]]:
+def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str, Any]]:
     """Judge the model that was named: the baseline, or a replicable learner."""
     if args.fail_above is None and args.fail_above_limit is None:
         return []
-    from replearn.auditing import flip_gates, is_replicable
+    from replearn.auditing import flip_gates
 
-    contenders = [c for c in result.contenders if c.certificate is not None]
-    judged = contenders[-1] if is_replicable(base) and contenders else result.contenders[0]
-    rate = result.flip_rate(judged.name)
+    limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
+    asked = flip_gates(result.flip_rate(judged), **limits)
+    gates = [{"model": judged, **gate.to_dict()} for gate in asked]
+    if args.resolution is not None:
+        return gates
     # Whoever always answers the same never flips: that is no success.
-    useless = result.usefulness(judged.name).useless
-    asked = flip_gates(rate, fail_above=args.fail_above, fail_above_limit=args.fail_above_limit)
-    return [
-        {"model": judged.name, **gate.to_dict()}
-        | {"useless": useless, "passed": gate.passed and not useless}
-        for gate in asked
-    ]
+    useless = result.usefulness(judged).useless
+    return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
 
 
-def _verdict(gate: dict[str, Any]) -> str:
-    always = "; it answers without regard to the row" if gate["useless"] else ""
+def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
+    rate, model = f"{gate['estimate']:.2%}", repr(gate["model"])
+    what = f"flip rate of {model} is {rate}"
+    if args.resolution is not None:
+        what = f"{rate} of the rounded values of {model} change"
+    always = "; it answers without regard to the row" if gate.get("useless") else ""
     return (
-        f"gate {'passed' if gate['passed'] else 'FAILED'}: flip rate of {gate['model']!r} is "
-        f"{gate['estimate']:.2%} ({gate['lower']:.2%} to {gate['upper']:.2%}), allowed "
-        f"{gate['allowed']:.2%} for the {gate['judged']}{always}"
+        f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "
+        f"{gate['upper']:.2%}), allowed {gate['allowed']:.2%} for the {gate['judged']}{always}"
     )
+
+
+class Thinning:
+    """Draw rows of a file that has been cut into cells, as many as there is time for.
+
+    The rows are drawn by the key, all over the file: its first rows may be of another kind. The
+    command ``started`` at that time of ``time.monotonic``, and has ``budget`` seconds.
+    """
+
+    def __init__(self, started: float, budget: float, key: SharedKey) -> None:
+        self.told: list[str] = []
+        self._end = started + READ_SHARE * budget
+        self._began = time.monotonic()
+        self._key = key
+
+    def __call__(self, frame: Any) -> Any:
+        """Return the frame, or some of its rows in their order."""
+        now = time.monotonic()
+        left, each = self._end - now, DEARER * (now - self._began) / frame.height
+        n_rows = max(LEAST_READ, int(left / max(each, 1e-9)))
+        if n_rows >= frame.height:
+            return frame
+        self.told.append(
+            f"{n_rows:,} of {frame.height:,} rows of the file were read, drawn by the key, to keep "
+            "the time budget"
+        )
+        rng = np.random.default_rng(self._key.child("rows read").seed_for("permutation"))
+        return frame[np.sort(rng.permutation(frame.height)[:n_rows])]

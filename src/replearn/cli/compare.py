@@ -11,15 +11,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import add_model_arguments, load_model, read_points, read_truth
+from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
 from replearn.cli._predictions import (
+    NO_ANSWER,
     PREDICTION,
     Predictions,
+    add_model_arguments,
     column_by_id,
     is_predictions,
+    load_model,
     predictions_of_model,
+    read_points,
     read_predictions,
+    read_truth,
     shared_ids,
 )
 from replearn.records.checks import check_fraction, if_given
@@ -98,7 +102,7 @@ def _compare_models(args: argparse.Namespace) -> Any:
                 f"{args.old}, {others.get(item)!r} in {args.new}."
             )
     X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say_all(remarks, quiet=args.quiet)
+    say(*remarks, quiet=args.quiet)
     truth = read_truth(args.data, notes, args.encoding)
     cells = None
     if args.group_by is not None:
@@ -114,14 +118,14 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
 
     sides = _both_sides(args, tables)
     ids = shared_ids(*sides)
-    say_all(_remarks(sides), quiet=args.quiet)
+    say(*_remarks(sides), quiet=args.quiet)
     places = [] if args.data is None else [(args.data, sides[0].id_column)]
     places += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
 
     def column(name: str | None) -> NDArray[np.str_] | None:
         return None if name is None else column_by_id(name, places, ids, args.encoding)
 
-    one, two = (side.of(ids) for side in sides)
+    one, two = (np.array([side.labels[row] for row in ids]) for side in sides)
     X = np.empty((len(ids), 0))
     return compare(one, two, X, column(args.target), subgroups=_groups(args, column(args.group_by)))
 
@@ -141,16 +145,16 @@ def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Prediction
     if all(tables):
         return read
     place = tables.index(False)
-    model = predictions_of_model(args, paths[place], keys[place], read[0].id_column)
-    return [model, *read] if place == 0 else [*read, model]
+    read.insert(place, predictions_of_model(args, paths[place], keys[place], read[0].id_column))
+    return read
 
 
 def _remarks(sides: list[Predictions]) -> list[str]:
+    missing = {side.path: list(side.labels.values()).count(NO_ANSWER) for side in sides}
     return [
-        f"{side.path}: {side.without_answer} rows have no prediction, which counts as an answer of "
-        "its own"
-        for side in sides
-        if side.without_answer
+        f"{path}: {n} rows have no prediction, which counts as an answer of its own"
+        for path, n in missing.items()
+        if n
     ]
 
 

@@ -7,25 +7,24 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, add_options, put, put_json, say, say_all
+from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.cli._inputs import (
     add_sample_arguments,
-    add_trust,
     base_model,
-    load_model,
     read_key,
     read_sample,
     takes_columns_itself,
 )
+from replearn.cli._predictions import add_trust, load_model
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.records.files import write_atomically
-from replearn.records.json import pretty_json
+from replearn.records.json import pretty_json, write_atomically
 
 MOST_CELLS = 320_000_000
 """Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
 rows of 40 columns, five minutes or so with a linear model."""
 
+NEW_KEY = "replearn key new --out key.txt makes one"
 MANY_MODELS = 500
 """From so many on, writing them takes seconds and is announced."""
 
@@ -33,7 +32,7 @@ MANY_MODELS = 500
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
-    parser.add_argument("--key-file", required=True, metavar="FILE", help="the shared key")
+    add_options(parser, "FILE", key_file=f"the shared key, always needed: {NEW_KEY}")
     parser.add_argument(
         "--out", required=True, metavar="FILE", help="model file, such as m.replearn"
     )
@@ -90,22 +89,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Fit, save, print the certificate."""
+    if args.key_file is None:
+        raise ValueError(f"--key-file FILE is required, the key that all runs share; {NEW_KEY}.")
     key = read_key(args.key_file)
     shared = _read_plan(args)
     _check_folders(args.out, args.certificate, args.save_columns)
-    if args.folder is not None or args.scheduler is not None:
-        return _run_in_pieces(args, key, shared)
-    incumbent = _read_incumbent(args)
-    sample = read_sample(args)
+    in_pieces = args.folder is not None or args.scheduler is not None
+    incumbent = None if in_pieces else _read_incumbent(args)
+    if in_pieces:
+        from replearn.cli._large import read_in_pieces
+
+        sample: Any = read_in_pieces(args, by_scores=_by_scores(args, shared))
+    else:
+        sample = read_sample(args)
     sample.tell(quiet=args.quiet)
-    say_all(_about_columns(args), quiet=args.quiet)
+    say(*_about_columns(args), quiet=args.quiet)
     # What learns is loaded here and not above: a command should start, help and refuse at once.
     from replearn.auditing import is_replicable
     from replearn.learners import IncumbentClassifier
-    from replearn.persistence import check_savable, resumable
+    from replearn.persistence import check_savable
 
     rows_per_block, about_fits = _size_of_fit(args, shared, sample)
-    say_all(about_fits, quiet=args.quiet)
+    say(*about_fits, quiet=args.quiet)
     base = base_model(args.model, sample.columns, rows_per_block)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
@@ -115,42 +120,32 @@ def run(args: argparse.Namespace) -> int:
     if incumbent is not None:
         band = 0.1 if args.band is None else args.band
         learner = IncumbentClassifier(learner, incumbent, band=band)
+    _fit(args, learner, base, sample, in_pieces)
+    _write(args, learner, sample)
+    _print(args, learner, sample)
+    return DONE
+
+
+def _fit(args: argparse.Namespace, learner: Any, base: Any, sample: Any, in_pieces: bool) -> None:
+    if in_pieces:
+        from replearn.outofcore import fit_files
+
+        fit_files(
+            learner,
+            sample.cells,
+            args.target,
+            folder=sample.work,
+            features=list(sample.columns),
+            container="pandas" if takes_columns_itself(base) else "polars",
+            client=args.scheduler,
+            trusted=args.trust,
+        )
+        return
+    from replearn.persistence import resumable
+
     kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
     with kept:
         learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
-    _write(args, learner, sample)
-    _print(args, learner, sample)
-    return DONE
-
-
-def _run_in_pieces(args: argparse.Namespace, key: Any, shared: Plan | None) -> int:
-    """Fit on a file that is larger than memory; the steps are those of `run`."""
-    from replearn.cli._large import read_in_pieces, refuse_in_pieces
-    from replearn.outofcore import fit_files
-    from replearn.persistence import check_savable
-
-    refuse_in_pieces(args, by_scores=_by_scores(args, shared))
-    sample = read_in_pieces(args)
-    say_all((*sample.remarks, *_about_columns(args)), quiet=args.quiet)
-    rows_per_block, about_fits = _size_of_fit(args, shared, sample)
-    say_all(about_fits, quiet=args.quiet)
-    base = base_model(args.model, sample.columns, rows_per_block)
-    check_savable(base, f"model {args.model!r}")
-    learner = _learner(args, base, shared)
-    learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
-    fit_files(
-        learner,
-        sample.cells,
-        args.target,
-        folder=sample.work,
-        features=list(sample.columns),
-        container="pandas" if takes_columns_itself(base) else "polars",
-        client=args.scheduler,
-        trusted=args.trust,
-    )
-    _write(args, learner, sample)
-    _print(args, learner, sample)
-    return DONE
 
 
 def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
@@ -279,7 +274,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         "ids": list(sample.ids),
         "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
-    say_all(_about_saving(votes), quiet=args.quiet)
+    say(*_about_saving(votes), quiet=args.quiet)
     save(learner, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
         learner.certificate_.save(args.certificate)
@@ -287,8 +282,7 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         kinds = {**sample.columns, args.target: sample.target_kind}
         aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
         write_atomically(args.save_columns, pretty_json({**kinds, **aside}) + "\n")
-    if not args.quiet:
-        say(f"model written to {args.out} ({_size(args.out)})")
+    say(f"model written to {args.out} ({_size(args.out)})", quiet=args.quiet)
 
 
 def _about_saving(learner: Any) -> list[str]:

@@ -60,8 +60,7 @@ def _run(experiment: Experiment, args: argparse.Namespace) -> None:
         written = result.write(args.out, args.format)
         if len(written) < 3:
             say("note: no figure; it needs matplotlib: pip install 'replicable-learn[plot]'")
-        if not args.quiet:
-            say(f"written: {', '.join(str(path) for path in written)}")
+        say(f"written: {', '.join(str(path) for path in written)}", quiet=args.quiet)
 
 
 def _progress(name: str):

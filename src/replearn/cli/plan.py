@@ -38,10 +38,7 @@ _OF_OTHERS: dict[str, tuple[type, str]] = {
     "y_span": (float, "length of the range of y"),
     "epsilon": (float, "privacy loss"),
     "delta": (float, "failure probability of privacy"),
-    "standard_error": (
-        float,
-        "assumed: standard error of a score",
-    ),
+    "standard_error": (float, "assumed: standard error of a score"),
     "nu": (float, "mass from which a point is heavy"),
     "p0": (float, "lower end of the gap of a coin, between -1 and 1"),
     "q0": (float, "upper end of the gap"),
@@ -114,8 +111,6 @@ def _task(option: str) -> str:
 def read_labels(text: str) -> list[str] | list[int]:
     """Read labels from one argument: whole numbers if all are, texts otherwise.
 
-    Examples
-    --------
     >>> read_labels("no, yes"), read_labels("0,1")
     (['no', 'yes'], [0, 1])
     """

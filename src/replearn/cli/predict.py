@@ -10,16 +10,16 @@ import math
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._inputs import (
+from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli._inputs import wanted_columns
+from replearn.cli._predictions import (
     add_model_arguments,
     load_model,
     points_of,
     read_carried,
     read_points,
-    wanted_columns,
 )
-from replearn.records.files import write_atomically
+from replearn.records.json import write_atomically
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if args.in_pieces:
         return _run_in_pieces(args, model, notes)
     X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say_all(remarks, quiet=args.quiet)
+    say(*remarks, quiet=args.quiet)
     columns = {**_names(args, notes, ids, len(X)), **_columns(model, X, ids, args)}
     if args.max_flip is not None and not args.quiet:
         predictions = columns["prediction"]
@@ -93,8 +93,7 @@ def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
             text = _as_csv({**(names or numbers), **_columns(model, X, ids, args)})
             stream.write((text.partition("\n")[2] if done else text).encode())
             done += len(X)
-    if not args.quiet:
-        say(f"{done} predictions written to {args.out}")
+    say(f"{done} predictions written to {args.out}", quiet=args.quiet)
     return DONE
 
 

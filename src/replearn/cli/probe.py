@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from replearn.cli import DONE, add_options, put, put_json, say, say_all
-from replearn.cli._frames import to_pandas
+from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Probe
 from replearn.tables.files import read_table
 from replearn.tables.probe import ROWS, make_probe
+from replearn.tables.rows import to_pandas
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,7 +42,7 @@ def run(args: argparse.Namespace) -> int:
         if args.rows < 3:
             raise ValueError(f"--rows {args.rows} is too small: give at least 3.")
         options = {"n_rows": args.rows, "drop": args.drop, "encoding": args.encoding}
-        say_all(make_probe(args.raw, args.out, **options))
+        say(*make_probe(args.raw, args.out, **options))
         say(f"{args.rows} rows in {args.out}: every lab encodes them with its whole pipeline")
         if args.json:
             put_json({"file": args.out, "rows": args.rows})

@@ -19,14 +19,14 @@ from scipy import sparse
 
 from replearn.randomness.columns import pandas_columns, pandas_names
 from replearn.tables import is_frame, is_sparse, n_rows
-from replearn.tables.columns import (
+from replearn.tables.encoder import (
     clip_for_trees,
     count_words,
-    is_nan,
     numbers_of,
     parts_of_dates,
     texts_of,
 )
+from replearn.tables.rows import is_nan
 
 
 class Of(Enum):

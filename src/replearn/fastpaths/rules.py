@@ -26,8 +26,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn.fastpaths.basis import Channel, Of, Sum, Term
-from replearn.tables.columns import WORD_BUCKETS
-from replearn.tables.encoder import TableEncoder
+from replearn.tables.encoder import WORD_BUCKETS, TableEncoder
 
 _LARGEST_EXACT = 2**53
 

@@ -144,11 +144,11 @@ def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _promise_items(certificate: "Certificate") -> dict[str, Any]:
-    identity = certificate.identity
-    estimated = guarantee(certificate.task).estimates
-    items = {name: item for name, item in certificate.inputs.items() if name not in estimated}
-    design = certificate.design
-    if design is not None:
+    identity, design, items = certificate.identity, certificate.design, dict(certificate.inputs)
+    if design is None:
+        for name in guarantee(certificate.task).estimates:
+            items.pop(name, None)
+    else:
         hoped = items.pop("request")
         items |= {name: value for name, value in hoped.items() if name not in _HOPES}
         law = design.law
@@ -164,9 +164,8 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
 
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:
-    estimated = guarantee(certificate.task).estimates
-    items: dict[str, Any] = {name: certificate.inputs.get(name) for name in estimated}
-    if certificate.design is not None:
-        request = certificate.design.request
-        items |= {f"{name} asked for": getattr(request, name) for name in _HOPES}
-    return items
+    if certificate.design is None:
+        estimated = guarantee(certificate.task).estimates
+        return {name: certificate.inputs.get(name) for name in estimated}
+    request = certificate.design.request
+    return {f"{name} asked for": getattr(request, name) for name in _HOPES}

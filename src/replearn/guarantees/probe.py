@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from replearn.randomness import as_points
-from replearn.records.files import write_atomically
-from replearn.records.json import Reader, check_format, pretty_json, read_object
+from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
 
 FORMAT, FORMAT_VERSION = "replearn-probe", 1
 

@@ -13,8 +13,7 @@ from replearn.bounds.membership import MembershipLaw
 from replearn.bounds.theorem import bound_named
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Label, plain_labels
-from replearn.records.files import write_atomically
-from replearn.records.json import Reader, pretty_json, read_flat
+from replearn.records.json import Reader, pretty_json, read_flat, write_atomically
 from replearn.records.text import html_table, two_columns
 
 Scalar = float | int | None

@@ -19,7 +19,7 @@ from replearn.heavy.label_rule import first_labels, first_labels_of_counts, labe
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
-from replearn.tables.pandas import import_pandas
+from replearn.tables.rows import import_pandas
 
 
 class HeavyPoints:

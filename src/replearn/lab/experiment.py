@@ -19,8 +19,7 @@ import numpy as np
 from replearn._version import __version__
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_choice
-from replearn.records.files import write_atomically, write_bytes_atomically
-from replearn.records.json import pretty_json
+from replearn.records.json import pretty_json, write_atomically, write_bytes_atomically
 
 SIZES = ("tiny", "small", "full")
 FORMATS = ("png", "svg")

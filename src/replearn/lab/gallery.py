@@ -12,8 +12,7 @@ from pathlib import Path
 
 from replearn.lab.experiment import Result
 from replearn.lab.experiments import all_experiments
-from replearn.records.files import write_atomically
-from replearn.records.json import read_object
+from replearn.records.json import read_object, write_atomically
 
 RESULTS = Path("docs/lab/results")
 _HEAD = """# Gallery of the lab

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 
-from replearn.records.files import write_atomically
+from replearn.records.json import write_atomically
 
 NOT_EXECUTABLE = "not executable"
 KINDS = {

@@ -21,7 +21,7 @@ from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.randomness import Points, as_points
 from replearn.randomness.columns import pandas_columns, pandas_names
 from replearn.tables import is_frame
-from replearn.tables.columns import is_nan
+from replearn.tables.rows import is_nan
 
 _FLOATS = ("float16", "float32", "float64")
 

@@ -23,7 +23,7 @@ from replearn.outofcore.routing import Cut, Training, route_piece, train_block
 from replearn.outofcore.sources import Rows
 from replearn.outofcore.table import PIECES, Table, label_file
 from replearn.randomness import SharedKey
-from replearn.records.files import differences, other_work
+from replearn.records.json import differences, other_work
 
 
 @dataclass

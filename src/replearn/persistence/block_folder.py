@@ -27,16 +27,16 @@ from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
 from replearn.randomness import SharedKey, as_points
-from replearn.records.files import (
+from replearn.records.json import (
     claim_folder,
     differences,
+    digest_of,
     other_work,
     read_manifest,
     seal,
     unseal,
     write_bytes_atomically,
 )
-from replearn.records.json import digest_of
 
 MANIFEST = "fit.json"
 TRAINING = "training.json"

@@ -19,7 +19,7 @@ from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted
 from replearn.randomness import ENCODING_VERSION, SharedKey
-from replearn.records.files import write_bytes_atomically
+from replearn.records.json import write_bytes_atomically
 
 
 @dataclass(frozen=True)

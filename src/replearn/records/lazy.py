@@ -11,17 +11,8 @@ from typing import Any
 def names_on_demand(
     package: str, homes: Mapping[str, Sequence[str]]
 ) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
-    """Return the package's ``__getattr__`` and ``__dir__`` for names that live in modules.
+    """Return ``__getattr__`` and ``__dir__`` of a package whose names live in its modules.
 
-    Parameters
-    ----------
-    package : str
-        ``__name__`` of the package.
-    homes : mapping of str to sequence of str
-        Full names of modules, and the names that live there.
-
-    Examples
-    --------
     >>> load, names = names_on_demand("replearn.records", {"replearn.records.text": ["aligned"]})
     >>> names()
     ['aligned']

@@ -5,6 +5,7 @@ import textwrap
 from collections.abc import Sequence
 
 Row = Sequence[str]
+WIDTH = 100
 
 
 def aligned(rows: Sequence[Row]) -> str:
@@ -24,19 +25,18 @@ def aligned(rows: Sequence[Row]) -> str:
     return "\n".join(lines)
 
 
-def two_columns(rows: Sequence[Row], *, width: int = 100) -> str:
+def two_columns(rows: Sequence[Row]) -> str:
     """Write name and value per line, aligned, long values wrapped below each other.
 
-    >>> print(two_columns([("n", "6400"), ("theorems", "one, two, three")], width=20))
+    >>> print(two_columns([("n", "6400"), ("theorems", "one, two")]))
     n         6400
-    theorems  one, two,
-              three
+    theorems  one, two
     """
     indent = max(len(name) for name, _ in rows) + 2
     return "\n".join(
         textwrap.fill(
             value,
-            width,
+            WIDTH,
             initial_indent=name.ljust(indent),
             subsequent_indent=" " * indent,
             break_on_hyphens=False,

@@ -7,9 +7,11 @@ everything learned from data belongs there. Each row is treated on its own.
 from __future__ import annotations
 
 import json
+import zlib
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, repeat
 from typing import Any
 
@@ -17,15 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 
-from replearn.tables.columns import (
-    clip_for_trees,
-    count_words,
-    numbers_of,
-    parts_of_dates,
-    texts_of,
-)
 from replearn.tables.kinds import DATE, ID, NUMBER, TEXT, is_date
-from replearn.tables.rows import n_rows
+from replearn.tables.rows import is_nan, n_rows
 
 Fitted = dict[str, Any]
 """What was learned about one column, in plain values: a model file needs no other types."""
@@ -44,7 +39,12 @@ Cells = Texts | list[NDArray[np.float64]]
 WORDS_OF_FREE_TEXT = 3.0
 """From so many words per cell on, a text is read by its words instead of as a category."""
 
+WORD_BUCKETS = 64
+
 _ROUNDING = 1e-12
+_LARGEST = float(np.finfo(np.float32).max)
+_DAY = np.timedelta64(1, "D")
+_EPOCH = np.datetime64("1970-01-01", "us")
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -68,8 +68,6 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     fitted_columns_ : list of dict
         What was learned about each column.
 
-    Examples
-    --------
     >>> import pandas as pd
     >>> from replearn.tables.encoder import TableEncoder
     >>> people = pd.DataFrame({"age": [30.0, 50.0, None], "town": ["Ulm", "Rom", "Ulm"]})
@@ -95,38 +93,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.most_levels = most_levels
 
     def fit(self, X: Any, y: Any = None) -> TableEncoder:
-        """Learn scales and categories from the rows of one block.
-
-        Parameters
-        ----------
-        X : pandas or polars frame
-            The rows.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        TableEncoder
-            Itself.
-        """
+        """Learn scales and categories from the rows of one block, a pandas or polars frame."""
         self._learn_all(X)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> NDArray[np.float64]:
-        """Do what `fit` and `transform` do, and read every column once.
-
-        Parameters
-        ----------
-        X : pandas or polars frame
-            The rows.
-        y : ignored
-            Not used.
-
-        Returns
-        -------
-        ndarray of float64
-            One row for each.
-        """
+        """Do what `fit` and `transform` do, and read every column once."""
         return self._encode_all(X, self._learn_all(X))
 
     def _learn_all(self, X: Any) -> dict[str, Cells]:
@@ -172,18 +144,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return {"levels": sorted(level for level, _ in ranked[:most])}
 
     def transform(self, X: Any) -> NDArray[np.float64]:
-        """Turn rows into numbers.
-
-        Parameters
-        ----------
-        X : pandas or polars frame
-            The rows.
-
-        Returns
-        -------
-        ndarray of float64
-            One row for each.
-        """
+        """Turn the rows of a frame into rows of numbers."""
         return self._encode_all(X, {})
 
     def _encode_all(self, X: Any, read: dict[str, Cells]) -> NDArray[np.float64]:
@@ -279,3 +240,82 @@ def _places(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
     place = {level: number for number, level in enumerate(levels)}
     other = len(levels)
     return np.fromiter(map(place.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]
+
+
+# -- the cells of one column: pandas and polars columns are read alike, without importing either ---
+def numbers_of(column: Any) -> NDArray[np.float64]:
+    """Read a column of a frame as numbers; NaN where a cell is missing."""
+    values = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
+    if values.dtype != object:
+        return np.asarray(values, dtype=np.float64)
+    known = [np.nan if gone else cell for cell, gone in _cells(column)]
+    return np.array(known, dtype=np.float64)
+
+
+def clip_for_trees(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Bring numbers into the range of single precision: trees refuse larger ones."""
+    return np.clip(values, -_LARGEST, _LARGEST)
+
+
+def texts_of(column: Any) -> list[str | None]:
+    """Read a column of a frame as texts; None where a cell is missing.
+
+    >>> import pandas as pd
+    >>> texts_of(pd.Series(["Ulm", None, 7]))
+    ['Ulm', None, '7']
+    """
+    if not isinstance(column, np.ndarray) and str(column.dtype) == "String":  # polars
+        return list(column.to_list())
+    cells = _listed(column)
+    if all(type(cell) is str for cell in cells):  # nothing is missing, nothing to convert
+        return list(cells)
+    return [None if gone else str(cell) for cell, gone in _cells(column)]
+
+
+def parts_of_dates(column: Any) -> list[NDArray[np.float64]]:
+    """Return days since 1970, month, weekday and hour; NaN where a date is missing.
+
+    >>> import pandas as pd
+    >>> parts_of_dates(pd.Series(pd.to_datetime(["1970-01-02 06:00"])))
+    [array([1.25]), array([1.]), array([4.]), array([6.])]
+    """
+    instants = np.asarray(column).astype("datetime64[us]")
+    missing = np.isnat(instants)
+    days = instants.astype("datetime64[D]")
+    whole = (days - _EPOCH.astype("datetime64[D]")) / _DAY
+    parts = [
+        (instants - _EPOCH) / _DAY,
+        (instants.astype("datetime64[M]").astype(np.int64) % 12 + 1).astype(np.float64),
+        (whole + 3) % 7,
+        (instants - days) / np.timedelta64(1, "h"),
+    ]
+    return [np.where(missing, np.nan, part) for part in parts]
+
+
+def count_words(texts: list[str | None]) -> NDArray[np.float64]:
+    """Count hashed words, damped; the last column is the number of words."""
+    counts = np.zeros((len(texts), WORD_BUCKETS + 1))
+    for row, text in enumerate(texts):
+        for bucket in _word_buckets(text or ""):
+            counts[row, bucket] += 1.0
+    counts[:, -1] = counts[:, :-1].sum(axis=1)
+    return np.log1p(counts)
+
+
+@lru_cache(maxsize=1 << 16)
+def _word_buckets(text: str) -> tuple[int, ...]:
+    return tuple(zlib.crc32(word.encode()) % WORD_BUCKETS for word in text.lower().split())
+
+
+def _cells(column: Any) -> Iterable[tuple[Any, bool]]:
+    """Yield each cell of a pandas or polars column, and whether it is missing."""
+    if isinstance(column, np.ndarray):  # of a pandas column
+        missing = [cell is None or is_nan(cell) for cell in column.tolist()]
+    else:
+        missing = _listed(column.isna() if hasattr(column, "isna") else column.is_null())
+    return zip(_listed(column), missing, strict=True)
+
+
+def _listed(column: Any) -> list[Any]:
+    """Return the cells of a column: those of an array or of a series."""
+    return list(column.to_list() if hasattr(column, "to_list") else column.tolist())

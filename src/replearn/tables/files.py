@@ -9,13 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from replearn.records.text import aligned
 from replearn.tables._text_files import (
     TableFileError,
     check_names,
     clean_texts,
     first_line,
     iterate_texts,
-    read_lines,
     read_texts,
 )
 from replearn.tables.kinds import (
@@ -39,6 +39,7 @@ TYPED_SUFFIXES = {
     ".arrow": "read_ipc",
 }
 EXCEL = ".xlsx"
+MOST_COLUMNS = 30
 
 LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
 """Larger files are large; packed ones (.gz, Parquet) count for several times their size."""
@@ -48,20 +49,34 @@ LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
 class Table:
     """What a file holds.
 
-    Parameters
-    ----------
-    frame : polars.DataFrame
-        Numbers as float64, dates as instants, everything else as text; missing cells are null.
-    columns : dict of str to str
-        The kind of each column: "number" (with its mark, as in "number $"), "date" (with its
-        order, as in "date d.m.y"), "text" or "id".
-    remarks : tuple of str
-        What a reader should know: ids, money and percent, cells that could not be read.
+    The kind of a column is "number" (with its mark, as in "number $"), "date" (with its order, as
+    in "date d.m.y"), "text" or "id".
     """
 
-    frame: Any
-    columns: dict[str, str]
-    remarks: tuple[str, ...] = ()
+    frame: Any  # of polars: numbers as float64, dates as instants, others as text; missing: null
+    columns: dict[str, str]  # the kind of each column
+    remarks: tuple[str, ...] = ()  # ids, money and percent, cells that could not be read
+
+    def overview(self, used_as: Mapping[str, str]) -> str:
+        """Return a table of the columns; ``used_as`` says what some of them are there for.
+
+        >>> import polars as pl
+        >>> table = Table(pl.DataFrame({"age": [3.0, None, 3.0]}), {"age": "number"})
+        >>> print(table.overview({}))
+        3 rows, 1 columns:
+          column  kind    missing  distinct
+          ------  ------  -------  --------
+          age     number  1        1
+        """
+        rows: list[tuple[str, ...]] = [("column", "kind", "missing", "distinct")]
+        for name, kind in list(self.columns.items())[:MOST_COLUMNS]:
+            cells = self.frame[name]
+            counts = cells.null_count(), cells.drop_nulls().n_unique()
+            rows.append((name, used_as.get(name, kind), *(f"{count:,}" for count in counts)))
+        lines = [f"  {line}" for line in aligned(rows).splitlines()]
+        if len(self.columns) > MOST_COLUMNS:
+            lines.append(f"  ... and {len(self.columns) - MOST_COLUMNS} more columns")
+        return "\n".join([f"{self.frame.height:,} rows, {len(self.columns)} columns:", *lines])
 
 
 def read_table(
@@ -73,31 +88,11 @@ def read_table(
 ) -> Table:
     r"""Read a table from a file.
 
-    Parameters
-    ----------
-    path : path
-        ``.csv``, ``.tsv``, ``.tab``, ``.txt`` (each also with ``.gz``), ``.parquet``, ``.pq``,
-        ``.feather``, ``.arrow`` or ``.xlsx`` (the first sheet).
-    columns : mapping of str to str, default=None
-        The kinds of the columns that are wanted, as another table's ``columns``. None: all, and
-        their kinds are guessed from the whole file.
-    encoding : str, default=None
-        Of text files; None: UTF-8, or UTF-16 if the file says so.
-    thin : callable, default=None
-        Gets the frame before its cells are looked at, and returns the rows that are wanted.
+    ``columns`` are the kinds of the columns that are wanted, as another table's ``columns``; None:
+    all, and their kinds are guessed from the whole file. ``thin`` gets the frame before its cells
+    are looked at, and returns the rows that are wanted. A file that is no table, or lacks a column,
+    raises `TableFileError`, which says what to do.
 
-    Returns
-    -------
-    Table
-        The frame, the kinds, and remarks.
-
-    Raises
-    ------
-    TableFileError
-        If the file is not a table, or lacks a column; the message says what to do.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> from replearn.tables.files import read_table
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -110,7 +105,7 @@ def read_table(
     [41.0, None]
     """
     source = Path(path)
-    return table_of(_read(source, encoding, thin), columns, source)
+    return table_of(read_frame(source, encoding, thin), columns, source)
 
 
 def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Table:
@@ -138,7 +133,7 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
 
 def read_chunks(path: Path, encoding: str | None) -> Iterator[Any]:
     """Read a text file that is larger than memory as frames of texts, one after another."""
-    return iterate_texts(path, separator=TEXT_SUFFIXES[_suffix_of_file(path)], encoding=encoding)
+    return iterate_texts(path, separator=TEXT_SUFFIXES[suffix_of_file(path)], encoding=encoding)
 
 
 def is_text_file(path: Path) -> bool:
@@ -163,8 +158,9 @@ def is_large_file(path: Path) -> bool:
     return path.stat().st_size * (PACKED_FACTOR if packed else 1) > LARGE_BYTES
 
 
-def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
-    last = _suffix_of_file(path)
+def read_frame(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
+    """Read a file as a frame: a text file as texts, others with their types."""
+    last = suffix_of_file(path)
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
@@ -182,7 +178,7 @@ def _read(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = 
     return frame
 
 
-def _suffix_of_file(path: Path) -> str:
+def suffix_of_file(path: Path) -> str:
     """Return the suffix that tells how a file is read; refuse what is not known or not there."""
     packed = path.suffix.lower() == ".gz"
     last = Path(path.stem if packed else path.name).suffix.lower()
@@ -197,46 +193,14 @@ def _suffix_of_file(path: Path) -> str:
     return last
 
 
-@dataclass(frozen=True, eq=False)
-class RawTable:
-    """A file as it stands there: texts as they are written, or a typed frame."""
-
-    names: list[str]
-    rows: list[list[str]]
-    separator: str = ","
-    frame: Any = None
-
-    def column(self, place: int) -> list[Any]:
-        """Return the cells of one column."""
-        if self.frame is not None:
-            return list(self.frame[self.names[place]].to_list())
-        return [row[place] if place < len(row) else "" for row in self.rows]
-
-
-def read_raw(path: Path, encoding: str | None) -> RawTable:
-    """Read a file without interpreting its cells."""
-    last = _suffix_of_file(path)
-    if last in TEXT_SUFFIXES:
-        raw = RawTable(*read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding))
-    else:
-        frame = _read(path, encoding)
-        raw = RawTable(frame.columns, frame.rows(), frame=frame)
-    if not raw.rows:
-        raise TableFileError(f"{path} has column names but no rows.")
-    return raw
-
-
 @contextmanager
 def _refused(why: str) -> Iterator[None]:
     """Turn whatever a reader says about a damaged file into one documented error."""
     try:
         yield
-    except MemoryError:
-        raise
-    except Exception as error:
-        raise TableFileError(f"{why}: {first_line(error)}.") from None
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # compiled readers have one each
+        panic = type(error).__name__ == "PanicException"  # compiled readers have one each
+        if isinstance(error, MemoryError) or not (panic or isinstance(error, Exception)):
             raise
         raise TableFileError(f"{why}: {first_line(error)}.") from None
 

@@ -179,8 +179,6 @@ def is_date(kind: str) -> bool:
 def guess_kind(texts: Any) -> str:
     """Guess the kind of a column of texts (not whether it is an id).
 
-    Examples
-    --------
     >>> import polars as pl
     >>> guess_kind(pl.Series(["1.5", None, "2"])), guess_kind(pl.Series(["01234", "99999"]))
     ('number', 'text')
@@ -212,8 +210,6 @@ def _are_codes(cells: Any) -> bool:
 def cells_as(texts: Any, kind: str) -> Any:
     """Read cells as a kind; what cannot be read is null.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> cells_as(pl.Series(["1", "x", "inf"]), "number").to_list()
     [1.0, None, None]
@@ -236,8 +232,6 @@ def cells_as(texts: Any, kind: str) -> Any:
 def typed_kind(column: Any) -> str | None:
     """Return the kind of a column that has a type already; None if it is no cell's type.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> typed_kind(pl.Series([1, 2])), typed_kind(pl.Series([True])), typed_kind(pl.Series([[1]]))
     ('number', 'text', None)
@@ -261,8 +255,6 @@ def _is_large(column: Any) -> bool:
 def typed_cells_as(column: Any, kind: str) -> Any:
     """Read the cells of a column that has a type as a kind; None where the two do not go together.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> typed_cells_as(pl.Series([True, None]), "text").to_list()
     ['True', None]
@@ -295,8 +287,6 @@ def typed_cells_as(column: Any, kind: str) -> Any:
 def looks_like_id(name: str, cells: Any, kind: str) -> bool:
     """Tell whether a column numbers or names the rows instead of describing them.
 
-    Examples
-    --------
     >>> import polars as pl
     >>> looks_like_id("row", pl.Series(range(100)).cast(pl.Float64), "number")
     True

@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 from replearn.randomness import SharedKey
-from replearn.records.files import write_atomically
-from replearn.tables._text_files import TableFileError
-from replearn.tables.files import read_raw
+from replearn.records.json import write_atomically
+from replearn.tables._text_files import TableFileError, read_lines
+from replearn.tables.files import TEXT_SUFFIXES, read_frame, suffix_of_file
 from replearn.tables.kinds import MISSING
 
 ROWS = 64
@@ -37,21 +37,8 @@ def make_probe(
     drop: Collection[str] = (),
     encoding: str | None = None,
 ) -> tuple[str, ...]:
-    r"""Write probe rows of a raw table to a file; return remarks.
+    r"""Write probe rows of a raw table to a file of the same kind; return remarks.
 
-    Parameters
-    ----------
-    source, target : path
-        The raw table and the new file, of the same kind: both text, or both Parquet, ...
-    n_rows : int, default=64
-        Rows to write.
-    drop : collection of str
-        Columns to leave out.
-    encoding : str, default=None
-        Of text files.
-
-    Examples
-    --------
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     raw, probe = pathlib.Path(folder) / "raw.csv", pathlib.Path(folder) / "probe.csv"
@@ -62,29 +49,37 @@ def make_probe(
     (['age;town', '7;Rom', '99;Ulm'], 5)
     """
     path, out = Path(source), Path(target)
-    raw = read_raw(path, encoding)
-    missing = [name for name in drop if name not in raw.names]
+    columns, frame, separator = _read_raw(path, encoding)
+    missing = [name for name in drop if name not in columns]
     if missing:
         raise TableFileError(f"{path} has no column {missing[0]!r}, which shall be left out.")
-    kept = [place for place, name in enumerate(raw.names) if name not in set(drop)]
-    names = [raw.names[place] for place in kept]
-    cells = [raw.column(place) for place in kept]
-    chosen = [_chosen(name, column, n_rows) for name, column in zip(names, cells, strict=True)]
-    if raw.frame is not None:
-        picked = [raw.frame[name].gather(rows) for name, rows in zip(names, chosen, strict=True)]
-        _write_typed(type(raw.frame)(picked), out)
+    cells = {name: column for name, column in columns.items() if name not in set(drop)}
+    chosen = {name: _chosen(name, column, n_rows) for name, column in cells.items()}
+    if frame is not None:
+        _write_typed(type(frame)([frame[name].gather(rows) for name, rows in chosen.items()]), out)
     else:
-        columns = (
-            [column[row] for row in rows] for column, rows in zip(cells, chosen, strict=True)
-        )
-        lines = [names, *zip(*columns, strict=True)]
-        write_atomically(out, _as_text(lines, raw.separator))
+        picked = ([cells[name][row] for row in rows] for name, rows in chosen.items())
+        write_atomically(out, _as_text([list(cells), *zip(*picked, strict=True)], separator))
     return tuple(
         f"column {name!r} names rows or persons, and {n_rows} of its cells are in the probe; leave "
         "it out (--drop) unless the pipelines need it"
-        for name, column in zip(names, cells, strict=True)
+        for name, column in cells.items()
         if _names_rows(column)
     )
+
+
+def _read_raw(path: Path, encoding: str | None) -> tuple[dict[str, list[Any]], Any, str]:
+    """Return columns of cells as they are written; the frame of typed ones, or the separator."""
+    last = suffix_of_file(path)
+    if last not in TEXT_SUFFIXES:
+        frame = read_frame(path, encoding)
+        return {column.name: column.to_list() for column in frame}, frame, ""
+    names, rows, separator = read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
+    if not rows:
+        raise TableFileError(f"{path} has column names but no rows.")
+    places = enumerate(names)
+    columns = {name: [row[i] if i < len(row) else "" for row in rows] for i, name in places}
+    return columns, None, separator
 
 
 def _chosen(name: str, cells: Sequence[Any], n_rows: int) -> list[int]:

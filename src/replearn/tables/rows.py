@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from hashlib import sha256
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -21,65 +22,17 @@ from replearn.randomness import SharedKey, as_points
 
 
 def is_frame(X: Any) -> bool:
-    """Tell whether ``X`` is a pandas or a polars data frame.
-
-    Parameters
-    ----------
-    X : object
-        Any container of rows.
-
-    Returns
-    -------
-    bool
-        True for a data frame of either library.
-
-    Examples
-    --------
-    >>> is_frame(np.zeros((2, 2)))
-    False
-    """
+    """Tell whether ``X`` is a pandas or a polars data frame."""
     return _library(X) is not None and hasattr(type(X), "columns")
 
 
 def is_sparse(X: Any) -> bool:
-    """Tell whether ``X`` is a scipy sparse matrix or array.
-
-    Parameters
-    ----------
-    X : object
-        Any container of rows.
-
-    Returns
-    -------
-    bool
-        True for any sparse format.
-
-    Examples
-    --------
-    >>> is_sparse(sparse.eye_array(2))
-    True
-    """
+    """Tell whether ``X`` is a scipy sparse matrix or array."""
     return bool(sparse.issparse(X))
 
 
 def n_rows(X: Any) -> int:
-    """Count the rows of an array, a frame, a sparse matrix or a list.
-
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Any container of rows.
-
-    Returns
-    -------
-    int
-        The number of rows.
-
-    Examples
-    --------
-    >>> n_rows(["a text", "another"])
-    2
-    """
+    """Count the rows of an array, a frame, a sparse matrix or a list."""
     shape = getattr(X, "shape", None)
     if shape is None:
         return len(X)
@@ -91,23 +44,6 @@ def n_rows(X: Any) -> int:
 def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
     """Take rows by their positions; the container keeps its type.
 
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Any container of rows.
-    rows : ndarray of int
-        Positions, in the order wanted; repetitions are allowed.
-
-    Returns
-    -------
-    same container
-        C-contiguous for arrays, CSR for sparse matrices, a fresh index for pandas.
-
-    Examples
-    --------
-    >>> take_rows(np.array([[1, 2], [3, 4], [5, 6]]), np.array([2, 0]))
-    array([[5, 6],
-           [1, 2]])
     >>> take_rows(["a", "b", "c"], np.array([2, 0]))
     ['c', 'a']
     """
@@ -118,26 +54,7 @@ def take_rows(X: Any, rows: NDArray[np.intp]) -> Any:
 
 
 def slice_rows(X: Any, start: int, stop: int) -> Any:
-    """Take the rows ``start`` to ``stop - 1``; no copy where the container allows it.
-
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Any container of rows.
-    start, stop : int
-        The half-open range of positions.
-
-    Returns
-    -------
-    same container
-        As from `take_rows`; an array that is C-contiguous is not copied.
-
-    Examples
-    --------
-    >>> slice_rows(np.arange(6).reshape(3, 2), 1, 3)
-    array([[2, 3],
-           [4, 5]])
-    """
+    """Take the rows ``start`` to ``stop - 1``; no copy where the container allows it."""
     if isinstance(X, list | tuple):
         return list(X[start:stop])
     return _rows_of(X, slice(start, stop))
@@ -146,18 +63,6 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
 def own_rows(X: Any) -> Any:
     """Copy the rows for somebody who may write into them.
 
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Any container of rows.
-
-    Returns
-    -------
-    same container
-        Nothing that is done to it changes ``X``.
-
-    Examples
-    --------
     >>> X = np.zeros((2, 1))
     >>> own_rows(X)[0] = 1
     >>> float(X.sum())
@@ -171,20 +76,6 @@ def own_rows(X: Any) -> Any:
 def pad_rows(X: Any, size: int) -> Any:
     """Lengthen ``X`` to ``size`` rows by repeating its last row.
 
-    Parameters
-    ----------
-    X : array-like, frame or sparse matrix
-        Between one and ``size`` rows.
-    size : int
-        The number of rows wanted.
-
-    Returns
-    -------
-    same container
-        ``X`` itself when it has ``size`` rows already.
-
-    Examples
-    --------
     >>> pad_rows(["a", "b"], 4)
     ['a', 'b', 'b', 'b']
     """
@@ -199,20 +90,6 @@ def pad_rows(X: Any, size: int) -> Any:
 def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
     """Cut ``length`` rows into ranges of at most ``size``.
 
-    Parameters
-    ----------
-    length : int
-        The number of rows.
-    size : int
-        The largest range.
-
-    Yields
-    ------
-    tuple of int
-        Start and stop of each range.
-
-    Examples
-    --------
     >>> list(row_chunks(5, 2))
     [(0, 2), (2, 4), (4, 5)]
     """
@@ -223,8 +100,6 @@ def row_chunks(length: int, size: int) -> Iterator[tuple[int, int]]:
 def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) -> str:
     """Digest of the rows in file order: features, labels and groups.
 
-    Examples
-    --------
     >>> X = np.zeros((2, 1))
     >>> data_digest(X, np.array([0, 1]), None) == data_digest(X, np.array([1, 0]), None)
     False
@@ -234,6 +109,43 @@ def data_digest(X: Any, codes: NDArray[np.intp], groups: NDArray[Any] | None) ->
     if groups is not None:
         digest.update(SharedKey("audit groups").hashes(as_points(groups)).tobytes())
     return digest.hexdigest()[:32]
+
+
+def is_nan(cell: Any) -> bool:
+    """Whether a cell is not a number: NaN of any type of number, or pandas' NA.
+
+    None and a time that is none (NaT) are values of their own here, as for scikit-learn's encoders.
+    """
+    if type(cell) is str:  # most cells: spare them the slow questions
+        return False
+    # pandas.NA answers NA to every comparison, so it is known by its name.
+    return type(cell).__name__ == "NAType" or (isinstance(cell, Real) and bool(cell != cell))
+
+
+def import_pandas() -> Any:
+    """Return pandas for a result that is wanted as a DataFrame; without it, say how to get it."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise ModuleNotFoundError(
+            "frame() gives a pandas DataFrame: pip install 'replicable-learn[frames]'. Reports, "
+            "to_dict() and print() work without pandas."
+        ) from None
+    return pandas
+
+
+def to_pandas(frame: Any) -> Any:
+    """Return a polars frame for a user's own pipeline: as pandas where it is installed."""
+    try:
+        import pandas as pd
+    except ModuleNotFoundError:
+        return frame
+    return pd.DataFrame({name: _pandas_column(frame[name]) for name in frame.columns})
+
+
+def _pandas_column(column: Any) -> Any:
+    is_text = str(column.dtype) == "String"
+    return np.array(column.to_list(), dtype=object) if is_text else column.to_numpy()
 
 
 def _rows_of(X: Any, rows: slice | NDArray[np.intp]) -> Any:

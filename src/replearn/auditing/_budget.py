@@ -1,0 +1,156 @@
+"""What fits into a time budget, judged from small fits of each contender.
+
+Times depend on the machine, so an audit with a time budget may choose other sizes elsewhere; the
+report says which.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from replearn.auditing._contenders import Contender
+from replearn.auditing._runs import Task, earlier_manifest, run_pair
+from replearn.execution import runtime
+from replearn.execution.runtime import TimeIsUp
+from replearn.records.search import smallest_integer
+
+FIRST_ROWS, GROWTH = 500, 4
+"""Sizes of the small fits."""
+
+PROBE_SHARE = 0.04
+"""A small fit is not tried if it would take more than this share of the time that is left."""
+
+WANTED_PAIRS = 5
+"""Fewer rows are learned from rather than fewer pairs run."""
+
+ENOUGH_ROWS, LEAST_ROWS = 10_000, 1000
+"""Contenders are given up before so many rows are; whoever is left learns from the least."""
+
+USED_SHARE = 0.8
+"""The rest is for what was judged too low."""
+
+START_SECONDS, SLOWEST = 4.0, 20.0
+"""Starting worker processes costs about this much, times how slow a busy machine is."""
+
+STEEPEST, FLATTEST = 1.3, 0.5
+"""Exponents of the time of a fit in its number of rows, as far as they are believed."""
+
+
+@dataclass(frozen=True)
+class Affordable:
+    """Sizes that fit into the time that is left."""
+
+    train_size: int
+    contenders: tuple[int, ...]  # places of those that are kept
+    alone: bool = False  # no time to start other processes
+
+    def shrink(self, task: Task, contenders: list[Contender]) -> Task:
+        """Return the task with fewer rows, and those of the contenders that are kept."""
+        return dataclasses.replace(
+            task,
+            contenders=[contenders[place] for place in self.contenders],
+            design=dataclasses.replace(task.design, train_size=self.train_size),
+        )
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Seconds of one pair as a power of the rows it learns from, through what was measured."""
+
+    rows: int
+    seconds: float
+    exponent: float
+
+    def at(self, rows: int) -> float:
+        """Extrapolate to another number of rows."""
+        return float(self.seconds * (rows / self.rows) ** self.exponent)
+
+
+def within(
+    task: Task, deadline: float, options: Mapping[str, Any], resume: Any, n_jobs: int
+) -> Affordable:
+    """Choose what fits into the time; a folder of an earlier call has chosen already."""
+    places = tuple(range(len(task.contenders)))
+    earlier = earlier_manifest(resume)
+    if earlier is not None:
+        names = [name for name, *_ in earlier["contenders"]]
+        kept = tuple(p for p in places if task.contenders[p].name in names)
+        return Affordable(earlier["design"]["train_size"], kept or places)
+    if options["train_size"] is not None:
+        return Affordable(task.design.train_size, places)
+    return _afford(task, deadline, n_jobs)
+
+
+def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
+    """Choose rows and contenders for at least a few pairs before the deadline."""
+    size, least = task.design.train_size, min(LEAST_ROWS, task.design.train_size)
+    began, used = runtime.now(), time.process_time()
+    costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
+    waited = (runtime.now() - began) / max(time.process_time() - used, 1e-3)
+    slowness = min(max(waited, 1.0), SLOWEST)
+    left, start = max(deadline - runtime.now(), 0.0), slowness * START_SECONDS
+    alone = n_jobs == 1 or left < 2 * start
+    seconds = USED_SHARE * (left if alone else n_jobs * (left - start))
+
+    def rows_for(places: tuple[int, ...]) -> int:
+        """Return the largest number of rows with enough pairs; 0 if even the least has too few."""
+
+        def too_few_pairs(rows: int) -> bool:
+            each = sum(costs[place].at(rows) for place in places)
+            return seconds / max(each, 1e-9) < WANTED_PAIRS
+
+        first = smallest_integer(too_few_pairs, start=least, limit=size)
+        if first is None:
+            return size
+        return first - 1 if first > least else 0
+
+    places = tuple(p for p, cost in enumerate(costs) if p == 0 or cost.seconds < math.inf)
+    enough = min(ENOUGH_ROWS, size)
+    while rows_for(places) < enough and len(places) > 2:
+        # What lies between the first and the last can be missed most easily: bagging, usually.
+        dearest = max(places[1:-1], key=lambda place: costs[place].at(enough))
+        places = tuple(place for place in places if place != dearest)
+    return Affordable(rows_for(places) or least, places, alone)
+
+
+def _measure(task: Task, place: int, deadline: float) -> Cost:
+    """Time one pair at growing sizes, as long as it is cheap."""
+    rows = min(FIRST_ROWS, task.design.train_size)
+    seen: list[tuple[int, float]] = []
+    while True:
+        small = dataclasses.replace(
+            task, design=dataclasses.replace(task.design, train_size=rows, n_drawn=2)
+        )
+        start = runtime.now()
+        try:
+            run_pair(small.job(place, 0, deadline))
+        except TimeIsUp:
+            return through(seen)
+        seconds = runtime.now() - start
+        seen.append((rows, seconds))
+        left = deadline - runtime.now()
+        if rows == task.design.train_size or GROWTH * seconds > PROBE_SHARE * left:
+            return through(seen)
+        rows = min(GROWTH * rows, task.design.train_size)
+
+
+def through(seen: list[tuple[int, float]]) -> Cost:
+    """Draw a power law through the last two times; too dear if even the first was not finished.
+
+    >>> through([(100, 1.0), (400, 4.0)]).at(1600)
+    16.0
+    """
+    if not seen:
+        return Cost(FIRST_ROWS, math.inf, STEEPEST)
+    exponent = STEEPEST
+    if len(seen) > 1:
+        (few, fast), (many, slow) = seen[-2:]
+        measured = math.log(max(slow, 1e-6) / max(fast, 1e-6)) / math.log(many / few)
+        exponent = min(STEEPEST, max(FLATTEST, measured))
+    rows, seconds = seen[-1]
+    return Cost(rows, seconds, exponent)
