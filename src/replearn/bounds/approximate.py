@@ -7,11 +7,10 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 import math
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
+from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_fractions, check_positive
-from replearn.records.search import require_integer
+from replearn.records.checks import check_fraction, check_positive
 
 
 @theorem("approximate-direct")
@@ -122,20 +121,6 @@ def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[floa
     # One block moves every score by one step at most; for soft votes too, since a continuous law
     # joins the levels by straight lines.
     return flip_bound(law, vote), law.n_blocks * law.largest_step**2
-
-
-def smallest_blocks_approximate(rho: float, gamma: float) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
-
-    >>> smallest_blocks_approximate(0.05, 0.1)
-    527
-    """
-    check_fractions(rho=rho, gamma=gamma)
-    return require_integer(
-        lambda n: disagreement_tail(uniform_law(n), gamma) <= rho,
-        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
-        limit=MOST_BLOCKS,
-    )
 
 
 @theorem("approximate-markov")

@@ -17,7 +17,7 @@ from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, uniform_la
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
-from replearn.records.search import bisect, require_pair
+from replearn.records.search import bisect
 
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000
@@ -70,39 +70,6 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
     wrong = 1.0 - label_law(k, a).probabilities
     exact = float(binomial_rows(k, np.array([(1.0 + alpha) / 2.0]))[0] @ wrong)
     return upper_probability(min(hoeffding, exact * (1.0 + 1e-8)))
-
-
-def smallest_labels(
-    rho: float, beta: float, alpha: float, *, n_points: int = 1
-) -> tuple[int, float]:
-    """Find how many labels of each heavy point are needed, and the width that goes with them.
-
-    Points whose mean label is within ``alpha`` of 0 may get either label. A set whose members all
-    have frequency at least ``low`` has at most ``1 / low`` points.
-
-    >>> k, a = smallest_labels(0.1, 0.05, 0.2, n_points=100)
-    >>> k, round(a, 4)
-    (1502, 0.1456)
-    """
-    check_fractions(rho=rho, beta=beta, alpha=alpha)
-    check_count("n_points", n_points)
-
-    return require_pair(
-        lambda k: _smallest_width(k, rho),
-        lambda k, a: n_points * label_error_bound(k, alpha, a) <= beta,
-        f"rho={rho!r}, alpha={alpha!r} need more than 10**7 labels of a point.",
-        limit=10**7,
-    )
-
-
-def _smallest_width(k: int, rho: float) -> float | None:
-    """Half-width at which the uniform law keeps the budget, or None if even 1 does not."""
-    if label_flip_bound(k, 1.0) > rho:
-        return None
-    if rho >= 1.0:
-        # Any width would do, and a narrow one errs least; this one has a single level.
-        return min(1.0, 1.0 / k)
-    return min(1.0, central_binomial(k) / (rho - 2.0 * ROUNDING) * (1.0 + 1e-11))
 
 
 def joint_groups(n_coins: int) -> list[int]:
