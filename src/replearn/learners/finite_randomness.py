@@ -170,9 +170,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             base, key = base_learner(self.estimator), SharedKey(self.shared_key)
             X, bound = check_features(self, X, reset=True), bind_learner(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
-            rows = self._planned_rows(X, codes)
-            if rows is not None:
-                X, codes = take_rows(X, rows), codes[rows]
+            X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, self.test_share)
             if len(train) < self.n_blocks or len(test) < 1:
                 raise ValueError(
