@@ -44,13 +44,19 @@ def heavy_error(missed_points: float, label_errors: float, light_tail: float) ->
 def stage_flip(ledger: Ledger, design: Design, stage: HeavyStage, flip: float) -> float:
     """Add membership and labels of heavy points to the flip probability of the votes."""
     member = ledger.add(membership_flip_bound, n=design.n, law=stage.law)
-    if design.n_classes == 2:
-        label = ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
-    else:
-        items = {"n_labels": stage.n_labels, "n_classes": design.n_classes, "band": stage.band}
-        label = ledger.add(class_label_flip, **items)
+    label = label_flip(ledger, stage, design.n_classes)
     total: float = ledger.add(reuse_flip_bound, membership=member, labels=label, votes=flip)
     return total
+
+
+def label_flip(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
+    """Flip probability of a heavy point's label."""
+    if n_classes == 2:
+        flip: float = ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
+    else:
+        items = {"n_labels": stage.n_labels, "n_classes": n_classes, "band": stage.band}
+        flip = ledger.add(class_label_flip, **items)
+    return flip
 
 
 def stage_step(ledger: Ledger, design: Design, stage: HeavyStage, vote_step: float) -> float:
@@ -84,7 +90,7 @@ def stage_accuracy(
     assert stage.alpha is not None
     assert stage.beta is not None
     missed = ledger.add(some_missed_point_bound, n=design.n, law=stage.law, mass=stage.mass)
-    wrong = _wrong_labels(ledger, design, stage)
+    wrong = wrong_labels(ledger, stage, design.n_classes)
     items = {"alpha": stage.alpha, "clear": stage.clear, "mass": stage.mass}
     light = ledger.add(heavy_light_tail, **items)
     total = ledger.add(heavy_error, missed_points=missed, label_errors=wrong, light_tail=light)
@@ -102,7 +108,7 @@ def stage_accuracy(
     return True, f"Except with probability {rounded_up(total)} {statement}."
 
 
-def _wrong_labels(ledger: Ledger, design: Design, stage: HeavyStage) -> float:
+def wrong_labels(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
     """Probability that the label of any heavy point costs more than the stage allows."""
     items = {
         "n_labels": stage.n_labels,
@@ -110,8 +116,8 @@ def _wrong_labels(ledger: Ledger, design: Design, stage: HeavyStage) -> float:
         "band": stage.band,
         "n_points": int((1.0 + 1e-12) / stage.low),
     }
-    if design.n_classes == 2:
+    if n_classes == 2:
         wrong: float = ledger.add(label_errors, **items)
     else:
-        wrong = ledger.add(class_label_errors, n_classes=design.n_classes, **items)
+        wrong = ledger.add(class_label_errors, n_classes=n_classes, **items)
     return wrong

@@ -22,7 +22,7 @@ from replearn.bounds.approximate_heavy import heavy_disagreement_bound
 from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
 from replearn.guarantees.design import Design
-from replearn.guarantees.stage_plan import label_flip
+from replearn.guarantees.heavy_stage import label_flip
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
 from replearn.guarantees.wish import Wish
@@ -218,7 +218,7 @@ class Promise:
         if stage is None or n is None:
             return False
         member = membership_flip_bound(n, stage.law)
-        labels = label_flip(stage, self.wish.n_classes)
+        labels = label_flip(Ledger(), stage, self.wish.n_classes)
         if request.notion == "pointwise":
             return member + labels > target
         if request.rho is None:

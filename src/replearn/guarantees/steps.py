@@ -2,6 +2,7 @@
 
 import os
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -9,7 +10,7 @@ from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
 from replearn.bounds.membership import MembershipLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.design import Label, plain_labels
+from replearn.guarantees.design import NOTIONS, Design, Label, plain_labels
 from replearn.records.files import write_atomically
 from replearn.records.json import Reader, pretty_json, read_flat
 from replearn.records.text import html_table, two_columns
@@ -104,6 +105,16 @@ class Ledger:
 CHOICE_ASSUMPTIONS = (
     "same-candidates",
     "key-before-data",
+    "no-drift",
+    "independent-samples",
+    "random-function",
+)
+BLOCK_ASSUMPTIONS = (
+    "equal-design",
+    "learned-inside-blocks",
+    "key-before-data",
+    "point-not-in-sample",
+    "same-point",
     "no-drift",
     "independent-samples",
     "random-function",
@@ -223,13 +234,37 @@ class Record:
     """What certificates and plans have in common: JSON text and file, table, one line."""
 
     task: str
+    inputs: dict[str, Any]
+    steps: Any
+    promises: Any
     n: Any
     certified: Any
+    reason: Any
     digest: Any
+
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     def _content(self) -> dict[str, Any]:
         """Return everything but the digest as JSON values."""
         raise NotImplementedError
+
+    def _promise(self, form: str, version: int, assumptions: list[Any]) -> dict[str, Any]:
+        """Return the items of the content that all records have."""
+        return {
+            "format": form,
+            "version": version,
+            "task": self.task,
+            "inputs": self.inputs,
+            "steps": [step.to_dict() for step in self.steps],
+            "promises": list(self.promises),
+            "assumptions": assumptions,
+            **{name: getattr(self, name) for name in LETTERS},
+            "certified": self.certified,
+            "reason": self.reason,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
