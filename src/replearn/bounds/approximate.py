@@ -73,10 +73,8 @@ def disagreement_bound(
         The law of the thresholds.
     rho : float
         Failure probability in (0, 1].
-    max_point_mass : float
-        Sum of squared masses of the points that are decided by votes; 0 for continuous data.
-    vote : {"hard", "soft"}
-        Votes of the blocks.
+    max_point_mass, vote
+        As for `disagreement_tail`.
 
     Returns
     -------

@@ -42,7 +42,6 @@ class CoinLaw(MembershipLaw):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("arcsine",)
-    version: ClassVar[str] = "replearn-coin-1"
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, self.kinds)

@@ -209,12 +209,10 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
 
     Parameters
     ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
+    law, vote
+        As for `flip_bound`.
     runs : int, default=2
         Number of runs, at least 2.
-    vote : {"hard", "soft"}, default="hard"
-        Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
 
     Returns
     -------

@@ -9,20 +9,10 @@ from replearn.records.checks import check_counts, check_fraction, check_positive
 def incumbent_change_rate(standard_error: float, band: float) -> float:
     """Bound the changes per retraining of one point, in the long run, for any distribution.
 
-    Parameters
-    ----------
-    standard_error : float
-        Standard deviation of the point's score over independent retrainings.
-    band : float
-        The old answer stays where the score is within so much of the decision threshold.
+    ``min(1/2, (standard_error / band)^2 / 2)``, rounded up, best possible: the standard deviation
+    of its score over independent retrainings, and within what distance of the decision threshold
+    the old answer stays.
 
-    Returns
-    -------
-    float
-        ``min(1/2, (standard_error / band)^2 / 2)``, rounded up; best possible.
-
-    Examples
-    --------
     >>> round(incumbent_change_rate(0.02, 0.1), 6)
     0.02
     """

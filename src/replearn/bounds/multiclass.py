@@ -75,21 +75,8 @@ def class_weights(shares: ArrayLike, sharpness: float) -> Floats:
     Weights ``exp(sharpness * share)``; a class with more weight x than all others together,
     ``x = exp(y) : 1`` with y > 0, is answered with probability ``min(1, 1/2 + y/4)`` instead of
     the smaller ``x / (1 + x)``. For two classes that is the threshold uniform on
-    ``+- 2 / sharpness`` around even votes.
+    ``+- 2 / sharpness`` around even votes. Shares sum to one in each row.
 
-    Parameters
-    ----------
-    shares : array-like of shape (..., n_classes)
-        Vote shares (or mean scores) that sum to one in each row.
-    sharpness : float
-        How strongly the largest share is preferred; infinite for the most voted class.
-
-    Returns
-    -------
-    ndarray of shape (..., n_classes)
-
-    Examples
-    --------
     >>> class_weights([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]], 4.5).round(3).tolist()
     [[0.752, 0.176, 0.072], [1.0, 0.0, 0.0]]
     """

@@ -191,11 +191,8 @@ def smallest_sample_selection(
         Excess error allowed, in (0, 1].
     beta : float
         Failure probability of accuracy, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
-    drift : float, optional
-        Largest difference of a true error between the runs, when the candidates themselves
-        differ; None: both runs have the same candidates.
+    n_hypotheses, drift
+        As for `selection_flip_bound_sampled`.
 
     Returns
     -------

@@ -84,8 +84,6 @@ class Guarantee:
 def above_budget(name: str, reached: float, asked: float | None) -> tuple[str, ...]:
     """Say that a number exceeds what was asked for, or nothing.
 
-    Examples
-    --------
     >>> above_budget("rho", 0.2, 0.1), above_budget("rho", 0.05, 0.1)
     (('asked for rho = 0.1, reached 0.2',), ())
     """
@@ -103,8 +101,6 @@ def reached(
 ) -> Conclusion:
     """Conclude what is promised from pairs of a number that is reached and what was asked for.
 
-    Examples
-    --------
     >>> reached(("Two runs agree.",), rho=(0.2, 0.1), beta=(0.01, None)).reason
     'asked for rho = 0.1, reached 0.2'
     """

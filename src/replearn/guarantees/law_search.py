@@ -252,8 +252,6 @@ class Promise:
 def best_soft_law(n_blocks: int) -> ThresholdLaw:
     """Return the arcsine law with the smallest soft bound: a closed formula, but not a smooth one.
 
-    Examples
-    --------
     >>> best_soft_law(91).width
     0.8
     """

@@ -241,8 +241,6 @@ def _between(passing: float, failing: float) -> float:
 def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFAULT_BLOCKS) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 
-    Examples
-    --------
     >>> preferred_blocks(30_000, 0.1, None), preferred_blocks(30_000, 0.05, None)
     (88, 352)
     >>> preferred_blocks(3_000, 0.1, None), preferred_blocks(30_000, 0.1, 40)
@@ -256,8 +254,6 @@ def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFA
 def partitions_for(n_blocks: int, max_fits: int | None) -> int:
     """Return how many partitions the compute budget allows.
 
-    Examples
-    --------
     >>> partitions_for(88, None), partitions_for(88, 150), partitions_for(3183, None)
     (8, 1, 1)
     """

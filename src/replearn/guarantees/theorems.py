@@ -278,8 +278,6 @@ THEOREMS: dict[str, Theorem] = {entry.key: entry for entry in _ENTRIES}
 def theorem(key: str) -> Theorem:
     """Look a theorem up by its key; an unknown key is refused.
 
-    Examples
-    --------
     >>> theorem("accuracy-factor").paper_label
     'lem:exp-error-ub-pred'
     """

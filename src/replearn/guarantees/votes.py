@@ -106,8 +106,6 @@ def block_size_needed(
 def conclude(ledger: Ledger, design: Design) -> Conclusion:
     """Conclude what a design promises.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> from replearn.guarantees import Design, Request
     >>> design = Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
@@ -145,8 +143,6 @@ def derive(ledger: Ledger, **inputs: Any) -> Conclusion:
 def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
     """Return the promise in one sentence.
 
-    Examples
-    --------
     >>> print(sentence("pointwise", 0.1, None, 2))
     Two runs on fresh samples give one fixed point different answers with probability at most 0.1.
     """

@@ -145,8 +145,6 @@ def _group_words(
 class PointIndex:
     """A short list of distinct points that other points are looked up in, exactly.
 
-    Examples
-    --------
     >>> index = PointIndex(as_points([["a", 1], ["b", 2]]))
     >>> index.locate(as_points([["b", 2.0], ["c", 1], ["a", True]])).tolist()
     [1, -1, 0]

@@ -138,8 +138,6 @@ def first_labels(
 
     ``member`` says which member each row is, or -1; k is each member's entry of ``n_labels``.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> sample, member = as_points([5, 5, 6, 5]), np.array([0, 0, -1, 0])
     >>> first_labels(sample, np.array([1, 1, 0, 1]), member, np.array([2]), SharedKey(0))
@@ -170,8 +168,6 @@ def first_labels_of_counts(
 
     Equal rows with equal labels differ in their number only, so that counts tell the keyed order.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> first_labels_of_counts(as_points([5]), np.array([[0, 3]]), np.array([2]), SharedKey(0))
     array([[0, 2]])
@@ -213,8 +209,6 @@ def label_points(
 
     Random numbers are keyed by what the points (and, of more than two, the classes) are.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> tallies, names = np.array([[1, 8, 0]]), np.array(["a", "b", "c"])
     >>> label_points(as_points([5]), tallies, 9, 0.01, names, SharedKey(0)).answers

@@ -99,17 +99,7 @@ class HeavyPoints:
         return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
 
     def view(self, points: Points) -> HeavyView:
-        """Return membership and labels of some points.
-
-        Parameters
-        ----------
-        points : Points
-            Canonical points.
-
-        Returns
-        -------
-        HeavyView
-        """
+        """Return membership and labels of some points."""
         return HeavyView(self._known, self._stage, self._index.locate(points))
 
 
@@ -171,23 +161,9 @@ def heavy_from_counts(
 ) -> HeavyPoints:
     """Do what `fit_heavy` does, from counts alone.
 
-    Parameters
-    ----------
-    values : container of rows
-        The distinct points that occur at least `fewest_remembered` times.
-    label_counts : ndarray of int, shape (points, classes)
-        How often each point has each label in the sample.
-    n : int
-        Rows of the sample.
-    classes, stage, key, decimals
-        As for `fit_heavy`.
+    ``values`` are the distinct points that occur at least `fewest_remembered` times among n rows,
+    ``label_counts`` say how often each has each label.
 
-    Returns
-    -------
-    HeavyPoints
-
-    Examples
-    --------
     >>> stage, names = HeavyStage(low=0.2, high=0.3, n_labels=20), np.array(["no", "yes"])
     >>> counts = np.array([[60, 0], [0, 40]])
     >>> values, key = np.array([[1.0], [2.0]]), SharedKey(0)

@@ -297,9 +297,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
-        key, design = fitted_key(self).child("vote"), self.plan_.vote_design
+        key, design = fitted_key(self), self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
-        return FittedVote(self._panel, design, key, *fitted, self.n_jobs)
+        return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         """Make the plan from what was asked and the numbers of rows and classes."""

@@ -302,8 +302,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         self, X: Any, points: Any, means: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
-        key = fitted_key(self).child("grid")
-        offsets = key.uniforms(as_points(X if points is None else points))
+        key = fitted_key(self)
+        offsets = key.child("grid").uniforms(as_points(X if points is None else points))
         return np.floor(means / self.resolution - offsets), offsets
 
     def __sklearn_is_fitted__(self) -> bool:

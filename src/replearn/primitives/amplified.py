@@ -31,8 +31,6 @@ def block_errors(
     is as good as a shuffled one. Rows are known by X and label; a matrix of predictions knows
     them by what each candidate (named by ``points``) says there, and the label.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> predictions, names = np.array([[0, 1, 1, 0], [0, 0, 0, 0]]), as_points(["a", "b"])
     >>> y, options = np.array([0, 1, 0, 0]), {"key": SharedKey(0), "points": names}
@@ -83,8 +81,6 @@ def named_pair(
 
     ``width`` is the largest margin, ``kappa`` the power of the counts.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> errors, points = np.array([[0.1, 0.5], [0.2, 0.4]]), as_points(["a", "b"])
     >>> named_pair(errors, points, SharedKey(0), width=0.1, n_strings=2, kappa=2.0)[1]
