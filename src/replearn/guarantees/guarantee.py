@@ -13,33 +13,15 @@ Reached = tuple[float, float | None]
 
 @dataclass(frozen=True)
 class Needed:
-    """What a promise needs.
+    """What a promise needs; theorem and words, where they depend on the targets."""
 
-    Parameters
-    ----------
-    n : int or None
-        Rows of each run; None: no number is enough.
-    details : mapping
-        Numbers to read: sharpness, pool, trainings, the rows of other methods.
-    settings : mapping
-        Parameters of the learner beside the targets.
-    rate : float
-        The paper's rate with constant 1.
-    theorem : str or None
-        Its theorem, where that depends on the targets.
-    promise : str or None
-        The promise, where its words depend on the targets.
-    reasons : tuple of str
-        Why the promise is not certified whatever the number of rows.
-    """
-
-    n: int | None
-    details: Mapping[str, Number | str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    rate: float = math.nan
+    n: int | None  # rows of each run; None: no number is enough
+    details: Mapping[str, Number | str] = field(default_factory=dict)  # numbers to read
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner, beside the targets
+    rate: float = math.nan  # the paper's, with constant 1
     theorem: str | None = None
     promise: str | None = None
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why nothing is certified whatever the number of rows
 
 
 @dataclass(frozen=True)

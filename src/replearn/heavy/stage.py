@@ -85,9 +85,8 @@ class HeavyPoints:
             values = [list(row) for row in zip(*columns, strict=True)]
         return {"values": values, "counts": seen.counts, "tallies": seen.tallies, "n": seen.n}
 
-    @classmethod
+    @staticmethod
     def from_state(
-        cls,
         state: dict[str, Any],
         stage: HeavyStage,
         classes: NDArray[Any],
@@ -96,7 +95,7 @@ class HeavyPoints:
     ) -> HeavyPoints:
         """Build the stage again from `to_state` and the key."""
         seen = Seen(state["values"], state["counts"], state["tallies"], state["n"])
-        return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
+        return _decide(seen, stage, classes, key, decimals)
 
     def view(self, points: Points) -> HeavyView:
         """Return membership and labels of some points."""
@@ -147,7 +146,7 @@ def fit_heavy(
     k = np.where(counted.counts >= stage.n_labels, stage.n_labels, 0)
     tallies = first_labels(sample, codes, place, k, key, n_classes=max(2, len(classes)))
     seen = Seen(counted.values, counted.counts, tallies, counted.n)
-    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+    return _decide(seen, stage, classes, key, decimals)
 
 
 def heavy_from_counts(
@@ -176,14 +175,14 @@ def heavy_from_counts(
     counts, points = label_counts.sum(axis=1), as_points(values, decimals=decimals)
     k = np.where(counts >= stage.n_labels, stage.n_labels, 0)
     seen = Seen(values, counts, first_labels_of_counts(points, label_counts, k, key), n)
-    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+    return _decide(seen, stage, classes, key, decimals)
 
 
 def _decide(
     seen: Seen, stage: HeavyStage, classes: NDArray[Any], key: SharedKey, decimals: int | None
-) -> Known:
+) -> HeavyPoints:
     """Decide membership and labels by the shared random numbers."""
     points = as_points(seen.values, decimals=decimals)
     member, uniforms = draw_members(points, seen.counts, seen.n, stage.law, key)
     rule = label_points(points, seen.tallies, stage.n_labels, stage.band, classes, key)
-    return Known(seen, points, member, uniforms, rule)
+    return HeavyPoints(Known(seen, points, member, uniforms, rule), stage, classes)

@@ -33,17 +33,6 @@ _STEPS = 60
 class ErrorCurve:
     """Standard error of a score s: ``level * (s (1 - s) / (t (1 - t))) ** power``.
 
-    Parameters
-    ----------
-    level : float
-        Standard error at the threshold.
-    power : float
-        0: the same everywhere. 1/2: as of shares. 1: as of a logistic curve.
-    threshold : float
-        The decision threshold t.
-
-    Examples
-    --------
     >>> curve = ErrorCurve(0.03, 0.0, 0.5)
     >>> curve.standardised(np.array([0.44, 0.5])).round(6).tolist()
     [-2.0, 0.0]
@@ -51,9 +40,9 @@ class ErrorCurve:
     [0.44, 0.5]
     """
 
-    level: float
-    power: float
-    threshold: float
+    level: float  # standard error at the threshold
+    power: float  # 0: the same everywhere; 1/2: as of shares; 1: as of a logistic curve
+    threshold: float  # the decision threshold t
 
     def errors(self, scores: Floats) -> Floats:
         """Return the standard errors of scores."""
