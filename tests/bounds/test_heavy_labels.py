@@ -6,14 +6,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from replearn.bounds import flip_curve
-from replearn.bounds.signs import label_error_bound, label_flip_bound, label_law
+from replearn.bounds import flip_curve, uniform_law
+from replearn.bounds.signs import label_error_bound, label_flip_bound
 
 
 @pytest.mark.parametrize(("k", "a"), [(1, 1.0), (7, 0.5), (100, 0.3), (1000, 0.15), (1000, 1.0)])
 def test_flips_stay_below_the_bound_and_come_close(k, a):
     q = np.sin(np.linspace(0, np.pi / 2, 801)) ** 2
-    curve = flip_curve(label_law(k, a), q)
+    curve = flip_curve(uniform_law(k, a), q)
     bound = label_flip_bound(k, a)
     assert curve.max() <= bound + 1e-12
     if a * np.sqrt(k) > 3:
@@ -23,7 +23,7 @@ def test_flips_stay_below_the_bound_and_come_close(k, a):
 @settings(max_examples=50)
 @given(st.integers(1, 300), st.floats(0.02, 1), st.floats(0.02, 1))
 def test_error_is_exact_or_hoeffding(k, alpha, a):
-    law = label_law(k, a)
+    law = uniform_law(k, a)
     exact = stats.binom.pmf(np.arange(k + 1), k, (1 + alpha) / 2) @ (1 - law.probabilities)
     bound = label_error_bound(k, alpha, a)
     hoeffding = np.exp(-k * (alpha - a) ** 2 / 2) if a < alpha else 1.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.foreseen import binomial_rows
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
@@ -24,15 +24,6 @@ _EXACT_LABELS = 100_000
 
 # More coins than this have too many sign vectors to draw among: they are drawn in groups.
 JOINT_COINS = 20
-
-
-def label_law(k: int, a: float) -> ThresholdLaw:
-    """Return the frozen law for the label of a heavy point: k labels, half-width a.
-
-    >>> label_law(4, 0.5).probabilities.tolist()
-    [0.0, 0.0, 0.5, 1.0, 1.0]
-    """
-    return uniform_law(k, a)
 
 
 @theorem("heavy-labels")
@@ -67,7 +58,7 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:
         return upper_probability(hoeffding)
-    wrong = 1.0 - label_law(k, a).probabilities
+    wrong = 1.0 - uniform_law(k, a).probabilities
     exact = float(binomial_rows(k, np.array([(1.0 + alpha) / 2.0]))[0] @ wrong)
     return upper_probability(min(hoeffding, exact * (1.0 + 1e-8)))
 

@@ -2,11 +2,11 @@
 
 import math
 
-from replearn.bounds import MembershipLaw, membership_flip_bound
+from replearn.bounds import MembershipLaw, membership_flip_bound, uniform_law
 from replearn.bounds.accuracy import heavy_light_tail
 from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_bound
 from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
@@ -28,7 +28,7 @@ def heavy_step(
     # section "heavy stage"
     member = math.sqrt(membership_spread(n, law, 0.5) / n)
     if n_classes == 2:
-        label = label_law(n_labels, band).largest_step
+        label = uniform_law(n_labels, band).largest_step
     else:
         label = math.tanh(0.5 / (band * n_labels))
     return min(1.0, (member + max(label, vote_step)) * (1.0 + 1e-12))

@@ -18,10 +18,11 @@ from replearn.bounds import (
     flip_estimate,
     flip_limits,
     selection_flip_bound_sampled,
+    uniform_law,
 )
 from replearn.bounds.class_flips import label_answer_chances
 from replearn.bounds.foreseen import average_flip_estimate
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey
 from replearn.tables import row_chunks
@@ -58,7 +59,7 @@ class TwoLabels(_Labelled):
 
     @property
     def _law(self) -> Any:
-        return label_law(self.n_labels, self.band)
+        return uniform_law(self.n_labels, self.band)
 
     @property
     def flip_bound(self) -> float:
@@ -198,7 +199,7 @@ def label_points(
     if tallies.shape[1] == 2:
         uniforms = child.uniforms(points)
         # theorem: heavy-labels
-        ones = below_levels(uniforms, label_law(n_labels, band).table[tallies[:, 1]])
+        ones = below_levels(uniforms, uniform_law(n_labels, band).table[tallies[:, 1]])
         return TwoLabels(tallies, n_labels, band, uniforms, ones.astype(np.intp))
     gumbels = child.gumbels(points, classes.tolist())
     # theorem: heavy-labels (section "more than two classes")

@@ -297,7 +297,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
-        key, design = fitted_key(self), self.plan_.vote_design
+        key, design = fitted_key(self), self.plan_.design
+        assert design is not None
         fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
