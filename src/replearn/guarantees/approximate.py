@@ -46,8 +46,8 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
     stage, solve_mass = design.heavy, "rho" in given
     if stage is None:
         bound = mass_bound if solve_mass else tail_bound
-        value: float = ledger.add(bound, max_point_mass=design.max_point_mass, **given, **votes)
-        return value
+        mass = design.max_point_mass
+        return float(ledger.add(bound, max_point_mass=mass, **given, **votes))
     label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
     value = ledger.add(
         heavy_disagreement_bound if solve_mass else heavy_disagreement_tail,

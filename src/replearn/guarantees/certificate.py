@@ -91,21 +91,7 @@ class Certificate(Record):
     ) -> "Certificate":
         """Derive the promise of a task and issue its certificate for one run.
 
-        Parameters
-        ----------
-        task : str
-            What the promise is about.
-        inputs : dict
-            The items that all runs of the promise share, as JSON values.
-        identity : Identity
-            Key, learner, classes and rows of this run.
-        derived : tuple of steps and Conclusion, optional
-            What ``derive(task, inputs)`` returns, when the caller has it already.
-
-        Returns
-        -------
-        Certificate
-            A certificate that passes :meth:`check`.
+        ``derived`` is what ``derive(task, inputs)`` returns, when the caller has it already.
         """
         issued = cls._of(task, inputs, identity, derived or derive(task, inputs))
         signed = replace(issued, digest=digest_of(issued._content()))

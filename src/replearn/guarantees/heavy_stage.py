@@ -45,23 +45,20 @@ def stage_flip(ledger: Ledger, design: Design, stage: HeavyStage, flip: float) -
     """Add membership and labels of heavy points to the flip probability of the votes."""
     member = ledger.add(membership_flip_bound, n=design.n, law=stage.law)
     label = label_flip(ledger, stage, design.n_classes)
-    total: float = ledger.add(reuse_flip_bound, membership=member, labels=label, votes=flip)
-    return total
+    return ledger.add(reuse_flip_bound, membership=member, labels=label, votes=flip)
 
 
 def label_flip(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
     """Flip probability of a heavy point's label."""
     if n_classes == 2:
-        flip: float = ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
-    else:
-        items = {"n_labels": stage.n_labels, "n_classes": n_classes, "band": stage.band}
-        flip = ledger.add(class_label_flip, **items)
-    return flip
+        return ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
+    items = {"n_labels": stage.n_labels, "n_classes": n_classes, "band": stage.band}
+    return ledger.add(class_label_flip, **items)
 
 
 def stage_step(ledger: Ledger, design: Design, stage: HeavyStage, vote_step: float) -> float:
     """Flip probability when one row of one sample changes."""
-    step: float = ledger.add(
+    return ledger.add(
         heavy_step,
         n=design.n,
         law=stage.law,
@@ -70,7 +67,6 @@ def stage_step(ledger: Ledger, design: Design, stage: HeavyStage, vote_step: flo
         n_classes=design.n_classes,
         vote_step=vote_step,
     )
-    return step
 
 
 def too_few_labels(ledger: Ledger, design: Design) -> list[str]:
@@ -117,7 +113,5 @@ def wrong_labels(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
         "n_points": int((1.0 + 1e-12) / stage.low),
     }
     if n_classes == 2:
-        wrong: float = ledger.add(label_errors, **items)
-    else:
-        wrong = ledger.add(class_label_errors, n_classes=n_classes, **items)
-    return wrong
+        return ledger.add(label_errors, **items)
+    return ledger.add(class_label_errors, n_classes=n_classes, **items)

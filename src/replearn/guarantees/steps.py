@@ -1,10 +1,11 @@
 """What certificates and plans consist of: steps, their conclusion, and the run they are for."""
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
@@ -17,6 +18,7 @@ from replearn.records.text import html_table, two_columns
 
 Scalar = float | int | None
 Value = Scalar | tuple[Scalar, ...]
+Number = TypeVar("Number", bound=Value)
 
 LETTERS = ("rho", "gamma", "alpha", "beta")
 """What a promise is about, in the letters of the glossary."""
@@ -82,19 +84,12 @@ class Ledger:
 
     steps: list[Step] = field(default_factory=list)
 
-    def add(self, bound: Any, **inputs: Any) -> Any:
-        """Compute one number, write it down, and return it.
-
-        Parameters
-        ----------
-        bound : callable
-            A function marked with ``@theorem``.
-        **inputs
-            Its arguments.
-        """
+    def add(self, bound: Callable[..., Number], **inputs: Any) -> Number:
+        """Compute a number by a function marked with ``@theorem``, write it down, return it."""
         value = bound(**inputs)
         written = tuple((name, _encode(item)) for name, item in inputs.items())
-        self.steps.append(Step(bound.__name__, bound.theorem_key, written, value))
+        marked: Any = bound
+        self.steps.append(Step(marked.__name__, marked.theorem_key, written, value))
         return value
 
     def value(self, name: str) -> Any:

@@ -1,9 +1,7 @@
 """Approximately replicable learning: two whole models differ on little of the population.
 
-The algorithm of `replearn.learners.pointwise` under another plan. The paper's Theorem
-``apx-repl-chernoff``, with the step it leaves out: the expected disagreement concentrates over rows
-and blocks as well as over the thresholds (theorem: approximate-direct, and approximate-heavy with a
-heavy stage). The way through the pointwise promise (theorem: approximate-markov) stays open.
+The algorithm of `replearn.learners.pointwise` under another plan, that of the paper's Theorem
+``apx-repl-chernoff`` or one that goes through the pointwise promise.
 """
 
 from __future__ import annotations

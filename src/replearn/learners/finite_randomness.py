@@ -1,8 +1,4 @@
-"""Replicable learning with a number of shared random bits that does not depend on the domain.
-
-Blocks vote; a few thresholds on the vote share are drawn, and a replicable choice on rows that were
-held out picks one of them for every point.
-"""
+"""Replicable learning with a number of shared random bits that does not depend on the domain."""
 
 from __future__ import annotations
 

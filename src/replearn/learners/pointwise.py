@@ -2,8 +2,7 @@
 
 The algorithm of the paper's Theorem ``predict-formal``: train the base learner on T disjoint
 blocks, and predict 1 iff the law's value of the vote share exceeds the point's own keyed threshold.
-Points that occur often may be labelled by their own labels (the heavy stage). Letters follow the
-glossary of the documentation: rho is the probability that two runs differ, T the number of blocks.
+Points that occur often may be labelled by their own labels (the heavy stage).
 """
 
 from __future__ import annotations

@@ -1,10 +1,8 @@
 """Few large blocks and thresholds in standard errors: the practical mode, with an estimate.
 
-The certified rule (`PointwiseReplicableClassifier`) needs many small blocks. Here two dozen
-blocks are trained, in one keyed partition or a few; a point's score is the mean predicted
-probability, and its keyed threshold is uniform within c standard errors of the decision threshold.
-How often two runs differ follows from the standard error, which is estimated: the certificate says
-so.
+A point's score is the mean predicted probability of two dozen blocks, and its keyed threshold is
+uniform within c standard errors of the decision threshold. How often two runs differ follows from
+the standard error, which is estimated: the certificate says so.
 """
 
 from __future__ import annotations
