@@ -60,17 +60,14 @@ class Comparison:
         return self.answer == "yes"
 
     def __str__(self) -> str:
+        condition = f", if {'; '.join(self.asked)}" if self.asked else ""
         verdicts = {
-            "yes": f"comparable{_condition(self)}: the promise is about this pair of runs",
+            "yes": f"comparable{condition}: the promise is about this pair of runs",
             "no": f"not comparable: {'; '.join(self.differences)}",
             "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
         }
         verdict = verdicts[self.answer]
         return verdict if not self.remarks else f"{verdict} (also: {'; '.join(self.remarks)})"
-
-
-def _condition(comparison: Comparison) -> str:
-    return f", if {'; '.join(comparison.asked)}" if comparison.asked else ""
 
 
 def compare(

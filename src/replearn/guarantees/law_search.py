@@ -21,7 +21,6 @@ from replearn.bounds import (
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound
 from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
-from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import label_flip
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
@@ -64,17 +63,8 @@ class Promise:
         wish = self.wish
         if sharpness is None and not wish.binary:
             sharpness = least_sharpness(wish.n_classes)
-        design = Design(
-            request=wish.request,
-            n=n_blocks if self.n is None else max(self.n, n_blocks),
-            n_blocks=n_blocks,
-            law=law,
-            vote=wish.vote,
-            n_classes=wish.n_classes,
-            max_point_mass=wish.max_point_mass,
-            heavy=wish.heavy,
-            sharpness=sharpness,
-        )
+        n = n_blocks if self.n is None else max(self.n, n_blocks)
+        design = wish.design(n=n, n_blocks=n_blocks, law=law, sharpness=sharpness)
         rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or wish.request.rho is None else gamma
 

@@ -149,16 +149,13 @@ def design_for(wish: Wish, n: int) -> Design:
     """Fix blocks, law and partitions for a sample of n rows."""
     promise = Promise(wish, n)
     n_blocks = wish.n_blocks if wish.n_blocks is not None else choose_blocks(wish, n, promise)
-    shared = ("request", "vote", "n_classes", "classes", "unit", "decimals", "max_point_mass")
-    return Design(
+    return wish.design(
         n=n,
         n_blocks=n_blocks,
         law=promise.law_for(n_blocks),
         n_partitions=_partitions(wish, n_blocks),
         encoding=str(ENCODING_VERSION),
-        heavy=wish.heavy,
         sharpness=promise.sharpness_for(n_blocks),
-        **{name: getattr(wish, name) for name in shared},
     )
 
 

@@ -154,7 +154,9 @@ class ThresholdRule:
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.law.n_blocks)
+        if self.design.vote == "soft":
+            raise ValueError('flip_rate needs vote="hard"; this learner was fitted with "soft".')
+        disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
 
     def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
@@ -181,11 +183,6 @@ class ThresholdRule:
             # theorem: soft-votes
             return np.asarray(self.law.at(votes).mean(axis=1))
         return self._law_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
-
-    def _hard(self, votes: NDArray[Any], method: str) -> NDArray[np.integer]:
-        if self.design.vote == "soft":
-            raise ValueError(f'{method} needs vote="hard"; this learner was fitted with "soft".')
-        return votes
 
 
 @dataclass(frozen=True, eq=False)
