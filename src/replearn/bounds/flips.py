@@ -169,10 +169,6 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from replearn.bounds import uniform_law
@@ -213,10 +209,6 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
         As for `flip_bound`.
     runs : int, default=2
         Number of runs, at least 2.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

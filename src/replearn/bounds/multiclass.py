@@ -133,10 +133,6 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> fl
     sharpness : float
         Scale of the shares against the shared Gumbels, see `class_weights`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(multiclass_flip_bound(250, 3, 4.5), 4)

@@ -274,10 +274,6 @@ def make_law(
     rho : float, optional
         Flip budget for hard votes; used when no width is given.
 
-    Returns
-    -------
-    ThresholdLaw
-
     Examples
     --------
     >>> make_law("arcsine", 32, rho=0.1).width

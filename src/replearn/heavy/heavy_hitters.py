@@ -85,10 +85,6 @@ class HeavyHitters:
         ----------
         X : container of rows, or Points
             Any points.
-
-        Returns
-        -------
-        ndarray of int
         """
         return self._index.locate(as_points(X))
 
@@ -138,10 +134,6 @@ def find_heavy_hitters(
         [nu/16, nu], or the paper's, even on [nu/2, 2 nu].
     decimals : int, default=None
         Round numbers before points are compared.
-
-    Returns
-    -------
-    HeavyHitters
 
     Examples
     --------

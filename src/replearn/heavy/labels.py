@@ -113,10 +113,6 @@ def label_heavy_hitters(  # noqa: PLR0913
     decimals : int, default=None
         As in `find_heavy_hitters`.
 
-    Returns
-    -------
-    HeavyLabels
-
     Examples
     --------
     >>> from replearn.bounds import MembershipLaw

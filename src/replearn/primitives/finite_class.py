@@ -74,10 +74,6 @@ def learn_finite_class(
         candidate that comes out often: the paper's construction. The order of the file does not
         matter. It needs more rows than it saves; a plan says how many.
 
-    Returns
-    -------
-    OrderedChoice
-
     Examples
     --------
     >>> X = np.random.default_rng(0).random(4000)

@@ -81,10 +81,6 @@ def estimate_signs(
     names : sequence, default=None
         What the coins are: keys the shared numbers. None: 0, 1, 2, ...
 
-    Returns
-    -------
-    Signs
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
