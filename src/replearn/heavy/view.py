@@ -48,21 +48,11 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class HeavyView:
-    """Membership and labels of some points, row by row.
+    """Membership and labels of some points, row by row."""
 
-    Parameters
-    ----------
-    known : Known
-        All points that occur often.
-    stage : HeavyStage
-        The plan's treatment of heavy points.
-    numbers : ndarray of int
-        Which of the known points each row is, or -1.
-    """
-
-    known: Known
+    known: Known  # all points that occur often
     stage: HeavyStage
-    numbers: NDArray[np.intp]
+    numbers: NDArray[np.intp]  # which of the known points each row is, or -1
 
     @property
     def member(self) -> NDArray[np.bool_]:
