@@ -132,7 +132,6 @@ def markov_gamma(pointwise: float, rho: float) -> float:
     """
     check_fraction("pointwise", pointwise, zero=True)
     check_fraction("rho", rho)
-    # theorem: approximate-markov
     return round_up(pointwise / rho)
 
 
@@ -147,5 +146,4 @@ def markov_rho(pointwise: float, gamma: float) -> float:
     """
     check_fraction("pointwise", pointwise, zero=True)
     check_positive("gamma", gamma)
-    # theorem: approximate-markov
     return upper_probability(pointwise / gamma)

@@ -21,7 +21,6 @@ def collision_bound(size: int, draws: int) -> float:
     0.1233
     """
     check_counts(size=size, draws=draws)
-    # theorem: domain-reduction
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 
 
@@ -40,7 +39,6 @@ def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float
     rest = size - 2 * check_count("n", n)
     if rest <= 0:
         raise ValueError(f"size={size!r} must be above 2 n = {2 * n}.")
-    # theorem: domain-reduction
     return round_up(gamma * size / rest + slack)
 
 
@@ -58,7 +56,6 @@ def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     rest = size - 2 * check_count("n", n)
     if rest <= 0:
         return 1.0
-    # theorem: domain-reduction
     return upper_probability(
         rho + collision_bound(size, 2 * n) + math.exp(-2.0 * rest * slack * slack)
     )

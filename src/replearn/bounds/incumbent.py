@@ -18,7 +18,6 @@ def incumbent_change_rate(standard_error: float, band: float) -> float:
     """
     check_positive("standard_error", standard_error, zero=True)
     check_positive("band", band)
-    # theorem: incumbent-band
     return min(0.5, round_up((standard_error / band) ** 2 / 2.0))
 
 
@@ -30,7 +29,6 @@ def expected_changes(standard_error: float, band: float, retrainings: int) -> fl
     1.24
     """
     check_counts(retrainings=retrainings)
-    # theorem: incumbent-band
     return round_up(1.0 + retrainings * incumbent_change_rate(standard_error, band))
 
 
@@ -45,5 +43,4 @@ def ever_changed(clear_evidence: float, retrainings: int) -> float:
     """
     check_fraction("clear_evidence", clear_evidence, zero=True)
     check_counts(retrainings=retrainings)
-    # theorem: incumbent-band
     return min(1.0, round_up(1.0 - (1.0 - clear_evidence) ** retrainings))

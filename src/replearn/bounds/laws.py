@@ -331,7 +331,6 @@ def error_factor(law: ThresholdLaw) -> float:
     (1.0, 1.07)
     """
     wrong = np.arange(1, law.n_blocks + 1)
-    # theorem: accuracy-factor
     chance = np.maximum(law.probabilities[1:], 1.0 - law.probabilities[-2::-1])
     factor = float(np.max(law.n_blocks * chance / wrong))
     return factor if factor == 1.0 else float(np.nextafter(factor, np.inf))

@@ -134,7 +134,6 @@ def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     0.0239
     """
     check_count("n", n)
-    # theorem: heavy-membership
     bound = quick_membership_bound(n, law)
     if n * law.high <= _EXACT_COUNTS:
         counts = np.arange(min(n, math.ceil(n * law.high)) + 1)

@@ -139,7 +139,6 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> fl
     0.0984
     """
     check_positive("sharpness", sharpness)
-    # theorem: multiclass-vote
     return min(round_up(sharpness / 4.0 * mean_range(n_blocks, n_classes)), 1.0)
 
 

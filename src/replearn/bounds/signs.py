@@ -37,7 +37,6 @@ def label_flip_bound(k: int, a: float) -> float:
     """
     check_count("k", k, most=MOST_BLOCKS)
     check_fraction("a", a)
-    # theorem: heavy-labels
     return upper_probability(central_binomial(k) / a + ROUNDING)
 
 
@@ -54,7 +53,6 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
     """
     check_count("k", k, most=MOST_BLOCKS)
     check_fractions(alpha=alpha, a=a)
-    # theorem: heavy-labels
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:
         return upper_probability(hoeffding)
@@ -83,7 +81,6 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     0.0892
     """
     check_counts(n=n, n_coins=n_coins)
-    # theorem: coins-at-once
     return upper_probability(n_coins * (central_binomial(n) / check_fraction("a", a) + ROUNDING))
 
 
@@ -98,7 +95,6 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     0.0946
     """
     check_counts(n=n, n_coins=n_coins)
-    # theorem: coins-at-once
     steep = math.pi * math.sqrt(2.0 / n) / (4.0 * check_fraction("a", a))
     tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
     return upper_probability(sum(2.0 * t / (1.0 + t) for t in tvs) * (1.0 + 1e-9))
@@ -128,7 +124,6 @@ def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: boo
     True
     """
     check_fractions(alpha=alpha, a=a)
-    # theorem: coins-at-once
     if joint:
         hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
         return upper_probability(n_coins * hoeffding)
