@@ -15,14 +15,13 @@ more than 6e10 rows, or more than 4e6 labels of a single point.
 import math
 import sys
 
-from replearn.bounds import MembershipLaw, smallest_blocks
-from replearn.bounds.approximate import smallest_blocks_approximate
+from replearn.bounds import MembershipLaw, disagreement_tail, smallest_blocks, uniform_law
 from replearn.bounds.approximate_heavy import membership_disagreement_tail
 from replearn.bounds.coins import smallest_throws
 from replearn.bounds.heavy_sets import SetLaw, smallest_sample_one, smallest_sample_set
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.membership import smallest_sample_membership as rows_membership
-from replearn.bounds.signs import sign_error_bound, sign_width, smallest_labels
+from replearn.bounds.signs import sign_error_bound, sign_width
 from replearn.guarantees import heavy_rows_needed
 from replearn.records.search import smallest_integer
 
@@ -47,8 +46,8 @@ def rate_coin(gap, rho, beta):
 def rows(nu, rho, alpha, beta):
     """Yield name, our number, the paper's, and how the latter is read."""
     law, members = MembershipLaw.standard(nu), int(16 / nu)
-    k, _ = smallest_labels(rho, beta, alpha, n_points=members)
-    few, _ = smallest_labels(rho, beta, 1.0, n_points=members)
+    k = signs_needed(1, rho, alpha, beta / members, joint=False)
+    few = signs_needed(1, rho, 1.0, beta / members, joint=False)
     targets = {"rho": rho, "alpha": alpha, "beta": beta}
     heavy, coin = paper_heavy(nu, rho, beta), rate_coin(alpha, rho, beta / members)
     paper_nu, d = alpha**2 / math.log(1 / beta), 20
@@ -104,7 +103,12 @@ def whole_models(nu, rho, alpha, beta):
     rate = math.log(1 / beta) / (nu * gamma**2)
     name = f"whole models (gamma = {gamma:g})"
     yield f"{name}: blocks, Markov", smallest_blocks(rho * gamma), 200 / (rho * gamma) ** 2, "proof"
-    yield f"{name}: blocks, direct", smallest_blocks_approximate(rho, gamma), 1 / gamma**2, "rate"
+
+    def enough_blocks(n):
+        return disagreement_tail(uniform_law(n), gamma) <= rho
+
+    blocks = smallest_integer(enough_blocks, limit=10**7)
+    yield f"{name}: blocks, direct", blocks, 1 / gamma**2, "rate"
 
     def direct(n):
         flip = quick_membership_bound(n, law)

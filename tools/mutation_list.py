@@ -263,8 +263,8 @@ RULES = [
     _m(
         "all labels of a heavy point in use",
         "heavy/label_rule.py",
-        "    taken = by_member[place < np.repeat(n_labels, counts)]\n",
-        "    taken = by_member\n",
+        "        kept = keyed[place < n_labels[member]]\n",
+        "        kept = keyed\n",
         "tests/heavy/test_labels.py::test_labels_flip_as_rarely_as_certified",
     ),
     _m(

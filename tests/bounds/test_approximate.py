@@ -15,7 +15,7 @@ from replearn.bounds import (
     flip_bound,
     uniform_law,
 )
-from replearn.bounds.approximate import markov_gamma, markov_rho, smallest_blocks_approximate
+from replearn.bounds.approximate import markov_gamma, markov_rho
 
 
 def exact_tail_one_block_decides(law, q, gamma):
@@ -71,14 +71,6 @@ def test_no_promise_below_the_mean():
     assert disagreement_bound(law, 1.0) == pytest.approx(flip_bound(law), rel=1e-4)
 
 
-@pytest.mark.parametrize("rho", [0.01, 0.5, 1.0])
-@pytest.mark.parametrize("gamma", [0.1, 0.3, 1.0])
-def test_smallest_blocks_passes_and_the_one_before_fails(rho, gamma):
-    n_blocks = smallest_blocks_approximate(rho, gamma)
-    assert disagreement_tail(uniform_law(n_blocks), gamma) <= rho
-    assert n_blocks == 1 or disagreement_tail(uniform_law(n_blocks - 1), gamma) > rho
-
-
 @given(st.floats(1e-12, 1), st.floats(1e-6, 1))
 def test_markov_routes_are_inverse(pointwise, rho):
     gamma = markov_gamma(pointwise, rho)
@@ -109,7 +101,6 @@ def test_soft_votes_are_not_better_than_hard_ones():
         (lambda: disagreement_bound(uniform_law(4), 0.0), "rho"),
         (lambda: disagreement_bound(uniform_law(4), 0.1, max_point_mass=2.0), "max_point_mass"),
         (lambda: markov_gamma(0.1, 0.0), "rho"),
-        (lambda: smallest_blocks_approximate(0.1, 0.0), "gamma"),
     ],
 )
 def test_bad_arguments_are_named(call, name):

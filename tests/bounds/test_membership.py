@@ -145,8 +145,6 @@ def test_law_bits_are_fixed():
     """Two labs on two machines must compute the same numbers."""
     law = MembershipLaw.standard(0.01)
     assert law.table([5, 17, 123, 500], 100_000).tolist() == [0, 0, 144_187_146, 654_419_559]
-    assert law.digest == MembershipLaw.from_dict(law.to_dict()).digest
-    assert law.digest != MembershipLaw.paper(0.01).digest
 
 
 @pytest.mark.parametrize("kind", ["sqrt", "uniform"])

@@ -7,7 +7,7 @@ import pytest
 
 from replearn.bounds import flip_bound, uniform_law
 from replearn.bounds.approximate_heavy import reuse_flip_bound
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 
 N_ROWS, N_BLOCKS, N_LABELS = 6, 2, 2
 ROWS = ["x1", "x0", "other"]
@@ -28,7 +28,7 @@ def stages(sample):
     first = sum(labels[:N_LABELS])
     return (
         MEMBERSHIP[len(labels)],
-        label_law(N_LABELS, 1.0).probabilities[first],
+        uniform_law(N_LABELS, 1.0).probabilities[first],
         uniform_law(N_BLOCKS).probabilities[votes],
     )
 

@@ -11,7 +11,7 @@ import pytest
 
 import replearn.bounds
 import replearn.guarantees
-from replearn.bounds.theorem import bound_named, theorems_in_use
+from replearn.bounds.theorem import BOUNDS
 from replearn.exceptions import CertificateError
 from replearn.guarantees import GUARANTEES, THEOREMS
 from replearn.guarantees.theorems import theorem
@@ -60,7 +60,7 @@ def test_citations_and_marks_are_found():
 def test_every_cited_or_marked_key_has_an_entry():
     assert cited_keys() - set(THEOREMS) == set()
     assert set(marked_bounds().values()) - set(THEOREMS) == set()
-    assert set(theorems_in_use()) - set(THEOREMS) == set()
+    assert {bound.theorem_key for bound in BOUNDS.values()} - set(THEOREMS) == set()
     assert {entry.theorem for entry in GUARANTEES.values()} - set(THEOREMS) == set()
 
 
@@ -70,10 +70,8 @@ def test_every_entry_is_cited_or_marked():
 
 def test_every_marked_bound_is_found_by_the_name_that_steps_write():
     for name, key in marked_bounds().items():
-        bound = bound_named(name)
-        assert bound.__name__ == name
-        assert bound.theorem_key == key
-        assert name in theorems_in_use()[key]
+        assert BOUNDS[name].__name__ == name
+        assert BOUNDS[name].theorem_key == key
 
 
 @pytest.mark.parametrize("key", sorted(THEOREMS))
@@ -96,11 +94,9 @@ def test_entries_say_something(key):
     assert entry.paper_label
 
 
-def test_unknown_theorems_and_bounds_are_refused():
+def test_unknown_theorems_are_refused():
     with pytest.raises(CertificateError, match="no-such-theorem"):
         theorem("no-such-theorem")
-    with pytest.raises(ValueError, match="no_such_number"):
-        bound_named("no_such_number")
 
 
 def test_one_name_for_two_bounds_is_refused():
@@ -109,4 +105,4 @@ def test_one_name_for_two_bounds_is_refused():
 
     with pytest.raises(ValueError, match="two bounds are called 'vote_step'"):
         replearn.bounds.theorem.theorem("training-rows")(vote_step)
-    assert bound_named("vote_step") is not vote_step
+    assert BOUNDS["vote_step"] is not vote_step

@@ -6,7 +6,6 @@ from replearn.bounds.domain import (
     collision_bound,
     reduced_disagreement,
     reduced_failure,
-    smallest_domain,
 )
 from replearn.lab import LazyDomain
 from replearn.lab.learning import MedianCut
@@ -65,8 +64,7 @@ def test_a_lazy_run_is_a_run_on_the_whole_sample():
 
 def test_two_lazy_runs_agree_on_continuous_data():
     """The whole promise: disagreement on the real domain, pairs of lazy runs, one key each."""
-    n, n_pairs, slack = 1500, 20, 0.02
-    size = smallest_domain(n, 0.01, slack)
+    n, n_pairs, slack, size = 1500, 20, 0.02, 449_850_001  # adds 0.01 to rho
     gamma = reduced_disagreement(0.3, size, n, slack)
     rho = reduced_failure(0.3, size, n, slack)
     assert gamma < 0.33
@@ -92,9 +90,8 @@ def test_collisions_are_as_rare_as_stated():
 
 
 def test_numbers_of_the_reduction():
-    size = smallest_domain(1000, 0.01, 0.05)
-    assert reduced_failure(0.1, size, 1000, 0.05) <= 0.11
-    assert reduced_failure(0.1, size - 1, 1000, 0.05) > 0.11
+    assert reduced_failure(0.1, 199_900_001, 1000, 0.05) <= 0.11
+    assert reduced_failure(0.1, 199_900_000, 1000, 0.05) > 0.11
     assert reduced_failure(0.1, 2000, 1000, 0.05) == 1.0
     with pytest.raises(ValueError, match="size"):
         reduced_disagreement(0.1, 2000, 1000, 0.05)

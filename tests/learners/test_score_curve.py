@@ -61,7 +61,7 @@ def test_a_curve_is_found_in_noisy_variances(power, threshold):
 def test_one_half_is_flat_and_counts_rows_in_reach_only():
     scores = np.concatenate([np.full(1000, 0.45), np.full(9000, 0.01)])
     variances = np.concatenate([np.full(1000, 0.03**2), np.full(9000, 0.002**2)])
-    curve = fit_curve(RowErrors.exact(scores, variances), 0.5)
+    curve = fit_curve(RowErrors(scores, variances, variances, np.inf), 0.5)
     assert curve.power == 0.0
     assert curve.level == pytest.approx(0.03, rel=0.05)
     assert curve.reach == pytest.approx(0.5 / curve.level, rel=1e-3)
@@ -78,7 +78,9 @@ def test_estimates_below_zero_enter_as_they_are():
 def test_the_level_is_the_mean_standard_error_of_uneven_rows():
     variances = np.tile([0.01**2, 0.05**2], 5000)
     scores = np.full(10_000, 0.4)
-    assert fit_curve(RowErrors.exact(scores, variances), 0.4).level == pytest.approx(0.03)
+    assert fit_curve(RowErrors(scores, variances, variances, np.inf), 0.4).level == pytest.approx(
+        0.03
+    )
     draws = np.random.default_rng(0).chisquare(6, size=10_000) / 6
     noisy = RowErrors(scores, variances * draws, variances * draws, 6.0)
     assert fit_curve(noisy, 0.4).level == pytest.approx(0.03, rel=0.03)

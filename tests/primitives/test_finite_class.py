@@ -13,9 +13,8 @@ from replearn.bounds.finite_class import (
     smallest_sample_order,
 )
 from replearn.bounds.selection import smallest_sample_selection
-from replearn.primitives.amplified import block_errors, named_pair
 from replearn.primitives.candidates import sample_order
-from replearn.primitives.finite_class import learn_finite_class
+from replearn.primitives.finite_class import block_errors, learn_finite_class, named_pair
 from replearn.randomness import SharedKey, as_points
 
 

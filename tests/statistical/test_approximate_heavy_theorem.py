@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 from replearn.bounds import MembershipLaw, membership_flip_bound, uniform_law
 from replearn.bounds.approximate import vote_mean_and_spread
 from replearn.bounds.approximate_heavy import heavy_disagreement_tail, membership_disagreement_tail
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.guarantees import HeavyStage, plan
 from replearn.learners import ApproximatelyReplicableClassifier
 from replearn.testing.populations import ConstantLearner, FirstRowLearner
@@ -106,7 +106,7 @@ N, LAW, N_LABELS, N_BLOCKS = 400_000, MembershipLaw("sqrt", 0.002, 0.004), 800, 
 
 def simulate(rng, masses, n_pairs):
     """Disagreeing mass of pairs: membership, fair labels, and votes that all points share."""
-    labels, votes = label_law(N_LABELS, 1.0).probabilities, uniform_law(N_BLOCKS).probabilities
+    labels, votes = uniform_law(N_LABELS, 1.0).probabilities, uniform_law(N_BLOCKS).probabilities
     chances = np.append(masses, max(0.0, 1 - masses.sum()))
     size, found = len(masses), np.empty(n_pairs)
     for pair in range(n_pairs):
@@ -145,7 +145,7 @@ def test_direct_bound_holds_where_it_says_something(masses):
 def test_fixed_thresholds_and_places_in_a_stream_break_it():
     """Labels and membership compared with 1/2, or with random numbers in order of appearance."""
     rng, masses, n_pairs = np.random.default_rng(1), np.full(340, 0.0029), 60
-    labels = label_law(N_LABELS, 1.0).probabilities
+    labels = uniform_law(N_LABELS, 1.0).probabilities
     gamma, bad = 0.25, {"fixed": 0, "stream": 0}
     for _ in range(n_pairs):
         counts = rng.multinomial(N, np.append(masses, 1 - masses.sum()), 2)[:, :-1]

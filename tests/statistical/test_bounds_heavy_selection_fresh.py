@@ -24,7 +24,7 @@ from replearn.bounds.approximate_heavy import reuse_flip_bound
 from replearn.bounds.foreseen import joint_variance
 from replearn.bounds.fresh import block_disagreement
 from replearn.bounds.selection import selection_agreement
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 
 pytestmark = pytest.mark.statistical
 
@@ -167,7 +167,7 @@ def test_the_heavy_stage_as_a_whole():
     law, votes_law, labels_law = (
         MembershipLaw("sqrt", 0.02, 0.2),
         uniform_law(16),
-        label_law(k, 1.0),
+        uniform_law(k, 1.0),
     )
     mass, positive = 0.08, 0.5
     inside = rng.binomial(block_size, mass, (2, runs, n_blocks))

@@ -11,8 +11,7 @@ from replearn.bounds.finite_class import (
     smallest_sample_amplified,
 )
 from replearn.bounds.selection import selection_flip_bound
-from replearn.primitives.amplified import named_pair
-from replearn.primitives.finite_class import learn_finite_class
+from replearn.primitives.finite_class import learn_finite_class, named_pair
 from replearn.primitives.selection import choose_by_errors
 from replearn.randomness import SharedKey, as_points
 

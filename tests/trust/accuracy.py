@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, ThresholdLaw, error_factor
+from replearn.bounds import MembershipLaw, ThresholdLaw, error_factor, uniform_law
 from replearn.bounds.accuracy import light_point_slack
 from replearn.bounds.coins import CoinLaw, coin_error_bound
 from replearn.bounds.completeness import false_member_bound, missed_point_bound
@@ -18,7 +18,7 @@ from replearn.bounds.multiclass import (
 )
 from replearn.bounds.score import any_score_flip_bound, mismatch_flip_bound
 from replearn.bounds.selection import selection_error_tail_sampled
-from replearn.bounds.signs import label_error_bound, label_law
+from replearn.bounds.signs import label_error_bound
 from replearn.primitives.coins import below_levels
 from replearn.randomness import as_points
 
@@ -114,14 +114,14 @@ class LabelError(Claim):
         return label_error_bound(case.k, case.alpha, case.band)
 
     def value(self, case):
-        law = label_law(case.k, case.band)
+        law = uniform_law(case.k, case.band)
         pmf = binom.pmf(np.arange(case.k + 1), case.k, (1 + case.mean) / 2)
         return float(pmf @ (1.0 - law.probabilities))
 
     def simulate(self, case, rng, pairs):
         noise = fresh_key(rng).child("heavy label").uniforms(points_of_pairs(pairs))
         ones = rng.binomial(case.k, (1 + case.mean) / 2, pairs)
-        return (~below_levels(noise, label_law(case.k, case.band).table[ones])).sum()
+        return (~below_levels(noise, uniform_law(case.k, case.band).table[ones])).sum()
 
 
 class Found(NamedTuple):

@@ -6,7 +6,13 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom
 
-from replearn.bounds import MembershipLaw, ThresholdLaw, disagreement_tail, membership_flip_bound
+from replearn.bounds import (
+    MembershipLaw,
+    ThresholdLaw,
+    disagreement_tail,
+    membership_flip_bound,
+    uniform_law,
+)
 from replearn.bounds.approximate import vote_mean_and_spread
 from replearn.bounds.approximate_heavy import heavy_disagreement_tail, reuse_flip_bound
 from replearn.bounds.collisions import point_mass_limits
@@ -14,7 +20,7 @@ from replearn.bounds.flips import flip_supremum
 from replearn.bounds.heavy_sets import SetLaw, one_heavy_flip_bound, set_flip_bound
 from replearn.bounds.multiclass import agreement_probability
 from replearn.bounds.selection import selection_flip_bound_sampled
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.heavy.label_rule import label_points
 from replearn.primitives.coins import below_levels
 from replearn.randomness import as_points
@@ -163,7 +169,7 @@ class HeavyLabels(Claim):
     def value(self, case):
         if self.n_classes == 2:
             pmf = binom.pmf(np.arange(case.k + 1), case.k, case.chances[1])
-            return levels(pmf, label_law(case.k, case.band))
+            return levels(pmf, uniform_law(case.k, case.band))
         tallies = np.random.default_rng(3).multinomial(case.k, case.chances, (2, SEARCH_PAIRS))
         return float(1 - agreement_probability(*np.exp(tallies / case.k / case.band)).mean())
 

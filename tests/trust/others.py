@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import binom, multinomial
 
-from replearn.bounds import binomial_limits
+from replearn.bounds import binomial_limits, uniform_law
 from replearn.bounds.class_flips import class_answers, class_flip_limits
 from replearn.bounds.coins import CoinLaw, coin_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
@@ -17,7 +17,7 @@ from replearn.bounds.numeric import equal_share_tail
 from replearn.bounds.privacy import release_threshold
 from replearn.bounds.regression import rounding_flip_bound
 from replearn.bounds.score import any_score_flip_bound, worst_score_flip_bound
-from replearn.bounds.signs import joint_sign_flip_bound, label_law, sign_flip_bound
+from replearn.bounds.signs import joint_sign_flip_bound, sign_flip_bound
 from replearn.learners import IncumbentClassifier
 from replearn.primitives.coins import below_levels
 
@@ -75,13 +75,13 @@ class SignsOneByOne(Claim):
         return sign_flip_bound(case.n, len(case.chances), case.width)
 
     def value(self, case):
-        law, counts = label_law(case.n, case.width), np.arange(case.n + 1)
+        law, counts = uniform_law(case.n, case.width), np.arange(case.n + 1)
         flips = [levels(binom.pmf(counts, case.n, q), law) for q in case.chances]
         return float(1.0 - np.prod(1.0 - np.array(flips)))
 
     def simulate(self, case, rng, pairs):
         key, differ = fresh_key(rng).child("sign"), np.zeros(pairs, dtype=bool)
-        law = label_law(case.n, case.width)
+        law = uniform_law(case.n, case.width)
         for coin, q in enumerate(case.chances):
             noise = key.child(coin).uniforms(points_of_pairs(pairs))
             heads = rng.binomial(case.n, q, (2, pairs))

@@ -24,7 +24,6 @@ def light_point_slack(beta: float, max_point_mass: float) -> float:
     """
     check_fraction("beta", beta)
     check_fraction("max_point_mass", max_point_mass, zero=True)
-    # theorem: light-point-deviation
     return round_up(math.sqrt(max_point_mass * (-math.log(beta) + 1e-11) / 2.0))
 
 
@@ -53,7 +52,6 @@ def heavy_light_tail(alpha: float, clear: float, mass: float) -> float:
     0.0235
     """
     allowance = light_allowance(alpha, clear)
-    # theorem: light-point-deviation
     return upper_probability(math.exp(-2.0 * allowance**2 / check_fraction("mass", mass)))
 
 

@@ -7,11 +7,10 @@ the Markov route needs nothing but the pointwise bound. A plan takes the smaller
 import math
 
 from replearn.bounds.flips import flip_bound
-from replearn.bounds.laws import MOST_BLOCKS, ThresholdLaw, uniform_law
+from replearn.bounds.laws import ThresholdLaw
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
-from replearn.records.checks import check_fraction, check_fractions, check_positive
-from replearn.records.search import require_integer
+from replearn.records.checks import check_fraction, check_positive
 
 
 @theorem("approximate-direct")
@@ -74,10 +73,8 @@ def disagreement_bound(
         The law of the thresholds.
     rho : float
         Failure probability in (0, 1].
-    max_point_mass : float
-        Sum of squared masses of the points that are decided by votes; 0 for continuous data.
-    vote : {"hard", "soft"}
-        Votes of the blocks.
+    max_point_mass, vote
+        As for `disagreement_tail`.
 
     Returns
     -------
@@ -124,20 +121,6 @@ def vote_mean_and_spread(law: ThresholdLaw, *, vote: str = "hard") -> tuple[floa
     return flip_bound(law, vote), law.n_blocks * law.largest_step**2
 
 
-def smallest_blocks_approximate(rho: float, gamma: float) -> int:
-    """Smallest number of blocks for (rho, gamma) by the direct route: uniform law, continuous data.
-
-    >>> smallest_blocks_approximate(0.05, 0.1)
-    527
-    """
-    check_fractions(rho=rho, gamma=gamma)
-    return require_integer(
-        lambda n: disagreement_tail(uniform_law(n), gamma) <= rho,
-        f"rho={rho!r}, gamma={gamma!r} need more than 10**7 blocks",
-        limit=MOST_BLOCKS,
-    )
-
-
 @theorem("approximate-markov")
 def markov_gamma(pointwise: float, rho: float) -> float:
     """Mass on which two pointwise replicable models differ, except with probability ``rho``.
@@ -149,7 +132,6 @@ def markov_gamma(pointwise: float, rho: float) -> float:
     """
     check_fraction("pointwise", pointwise, zero=True)
     check_fraction("rho", rho)
-    # theorem: approximate-markov
     return round_up(pointwise / rho)
 
 
@@ -164,5 +146,4 @@ def markov_rho(pointwise: float, gamma: float) -> float:
     """
     check_fraction("pointwise", pointwise, zero=True)
     check_positive("gamma", gamma)
-    # theorem: approximate-markov
     return upper_probability(pointwise / gamma)

@@ -127,7 +127,6 @@ def heavy_disagreement_bound(
     best = math.inf
     for share in _LABEL_SHARES:
         part = (1.0 - share) * rest / 2.0
-        # theorem: approximate-heavy
         total = label_flip / (share * rest) + crowd_bound(*votes, mass, part)
         best = min(best, total + crowd_bound(membership_flip, spread, mass, part))
     return min(1.0, round_up(best))
@@ -223,5 +222,4 @@ def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
     """
     for name, value in (("membership", membership), ("labels", labels), ("votes", votes)):
         check_fraction(name, value, zero=True)
-    # theorem: sample-reuse
     return upper_probability(membership + max(labels, votes))

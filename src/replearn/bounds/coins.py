@@ -42,7 +42,6 @@ class CoinLaw(MembershipLaw):
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("arcsine",)
-    version: ClassVar[str] = "replearn-coin-1"
 
     def __post_init__(self) -> None:
         check_choice("kind", self.kind, self.kinds)
@@ -90,7 +89,6 @@ def coin_flip_bound(n: int, law: CoinLaw) -> float:
     0.0443
     """
     check_count("n", n)
-    # theorem: coin-testing
     bound = min(_steepest(n, law), _skewed(n, law.low, law.high, law))
     bound = min(bound, _skewed(n, 1.0 - law.high, 1.0 - law.low, law))
     if n <= _EXACT_THROWS:
@@ -134,7 +132,6 @@ def coin_error_bound(n: int, law: CoinLaw, p0: float, q0: float) -> float:
     0.0
     """
     low, high = _shares(p0, q0)
-    # theorem: coin-testing
     above = 0.0 if high >= 1.0 else missed_point_bound(n, law, high)
     below = 0.0 if low <= 0.0 else false_member_bound(n, law, low)
     return max(above, below)

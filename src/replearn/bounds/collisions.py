@@ -16,22 +16,9 @@ from replearn.records.search import bisect
 def point_mass_limits(n: int, equal_pairs: int, delta: float) -> tuple[float, float]:
     """Confidence limits of the sum of squared masses of single points.
 
-    Parameters
-    ----------
-    n : int
-        Independent rows, at least 2.
-    equal_pairs : int
-        How many of the ``n (n - 1) / 2`` pairs of rows are equal.
-    delta : float
-        Failure probability in (0, 1) of each of the two limits.
+    From the number of equal pairs among the ``n (n - 1) / 2`` pairs of rows. Each limit is on the
+    wrong side with probability at most ``delta``, whatever the population.
 
-    Returns
-    -------
-    lower, upper : float
-        Each is on the wrong side with probability at most ``delta``, whatever the population.
-
-    Examples
-    --------
     >>> lower, upper = point_mass_limits(3300, 1_360_000, 1e-6)  # four values, equally frequent
     >>> round(lower, 3), round(upper, 3)
     (0.192, 0.322)

@@ -54,7 +54,6 @@ def some_missed_point_bound(n: int, law: MembershipLaw, mass: float) -> float:
     True
     """
     most = math.floor((1.0 + 1e-12) / check_fraction("mass", mass))
-    # theorem: heavy-membership
     return upper_probability(most * missed_point_bound(n, law, mass))
 
 
@@ -114,7 +113,6 @@ def found_from(n: int, law: MembershipLaw, beta: float) -> float | None:
     check_fraction("beta", beta)
 
     def complete(mass: float) -> bool:
-        # theorem: heavy-membership
         return some_missed_point_bound(n, law, mass) <= beta
 
     if not complete(1.0):
@@ -133,7 +131,6 @@ def false_members_below(n: int, law: MembershipLaw, beta: float) -> float:
     """
     check_fraction("beta", beta)
 
-    # theorem: heavy-membership
     mass = largest_mass(lambda mass: some_false_member_bound(n, law, mass) <= beta, law.low)
     return mass * (1.0 - 1e-12)
 

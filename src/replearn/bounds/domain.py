@@ -9,7 +9,6 @@ import math
 from replearn.bounds.numeric import round_up, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_counts, check_fraction, check_positive
-from replearn.records.search import require_integer
 
 
 @theorem("domain-reduction")
@@ -22,7 +21,6 @@ def collision_bound(size: int, draws: int) -> float:
     0.1233
     """
     check_counts(size=size, draws=draws)
-    # theorem: domain-reduction
     return upper_probability(draws * (draws - 1) / (2.0 * size))
 
 
@@ -41,7 +39,6 @@ def reduced_disagreement(gamma: float, size: int, n: int, slack: float) -> float
     rest = size - 2 * check_count("n", n)
     if rest <= 0:
         raise ValueError(f"size={size!r} must be above 2 n = {2 * n}.")
-    # theorem: domain-reduction
     return round_up(gamma * size / rest + slack)
 
 
@@ -59,24 +56,6 @@ def reduced_failure(rho: float, size: int, n: int, slack: float) -> float:
     rest = size - 2 * check_count("n", n)
     if rest <= 0:
         return 1.0
-    # theorem: domain-reduction
     return upper_probability(
         rho + collision_bound(size, 2 * n) + math.exp(-2.0 * rest * slack * slack)
-    )
-
-
-def smallest_domain(n: int, delta: float, slack: float) -> int:
-    """Return an imagined sample size that adds at most ``delta`` to rho, and ``slack`` to gamma.
-
-    The smallest such size; see `reduced_disagreement` and `reduced_failure`.
-
-    >>> smallest_domain(1000, 0.01, 0.01)
-    199900001
-    """
-    check_fraction("delta", delta)
-    return require_integer(
-        lambda size: reduced_failure(0.0, size, n, slack) <= delta,
-        f"delta={delta!r} needs an imagined sample of more than 10**24 rows",
-        start=2 * n + 1,
-        limit=10**24,
     )

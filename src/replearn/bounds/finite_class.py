@@ -38,7 +38,6 @@ def order_flip_bound(n_hypotheses: int, width: float, m: int) -> float:
     check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("width", width)
     log_n = math.log(n_hypotheses)
-    # theorem: finite-class
     return upper_probability(2.0 * math.sqrt(log_n / m) * (1.0 + log_n) / width)
 
 
@@ -57,7 +56,6 @@ def order_error_tail(n_hypotheses: int, width: float, m: int, alpha: float) -> f
         return 0.0
     if width >= alpha:
         return 1.0
-    # theorem: finite-class
     return upper_probability((n_hypotheses - 1) * math.exp(-m * (alpha - width) ** 2 / 2.0))
 
 
@@ -121,7 +119,6 @@ def amplified_flip_bound(
     base = order_flip_bound(n_hypotheses, width, block_size)
     best = 1.0
     for mass in _MASSES:
-        # theorem: finite-class
         no_good_string = min(1.0, base / (1.0 - mass)) ** n_strings
         if no_good_string < best:
             named = one_heavy_flip_bound(n_blocks, mass, kappa, points_per_row=n_strings)
@@ -141,7 +138,6 @@ def amplified_error_tail(
     True
     """
     check_count("n_blocks", n_blocks)
-    # theorem: finite-class
     return upper_probability(n_blocks * order_error_tail(n_hypotheses, width, block_size, alpha))
 
 

@@ -119,7 +119,6 @@ def flip_supremum(law: ThresholdLaw, *, runs: int = 2) -> float:
     """
     if check_count("runs", runs, least=2) > 2:
         return level_supremum(law, runs)  # theorem: many-runs
-    # theorem: pointwise-threshold
     steepest = _steepest_line_bound(law)
     if law.name != "uniform" or law.width is None:
         return min(steepest, level_supremum(law, runs=2))
@@ -169,10 +168,6 @@ def flip_bound(law: ThresholdLaw, vote: str = "hard") -> float:
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> from replearn.bounds import uniform_law
@@ -209,16 +204,10 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
 
     Parameters
     ----------
-    law : ThresholdLaw
-        Law of the shared threshold.
+    law, vote
+        As for `flip_bound`.
     runs : int, default=2
         Number of runs, at least 2.
-    vote : {"hard", "soft"}, default="hard"
-        Whether blocks vote 0 or 1, or with a score in between (uniform and arcsine laws only).
-
-    Returns
-    -------
-    float
 
     Examples
     --------
@@ -232,7 +221,6 @@ def runs_bound(law: ThresholdLaw, runs: int = 2, vote: str = "hard") -> float:
         return flip_supremum(law, runs=runs)
     if law.lipschitz is None:
         return flip_bound(law, vote)  # says that a law with atoms takes hard votes only
-    # theorem: many-runs
     # the range of the mean scores is largest for coins, and its image shrinks by 2 L
     spread = flip_supremum(uniform_law(law.n_blocks), runs=runs) + ROUNDING
     return min(2.0 * law.lipschitz * spread * (1.0 + 1e-12), 1.0)
@@ -258,7 +246,6 @@ def training_row_bound(
     """
     runs = check_count("runs", runs, least=2)
     trained = check_count("trained", trained, least=0, most=runs)
-    # theorem: training-rows
     if repeated and trained:
         pair = 2.0 * runs_bound(law, 2, vote) + min(trained, 2) * law.largest_step
         bound = (runs - 1) * pair

@@ -42,12 +42,8 @@ def flip_limits(
 
     Parameters
     ----------
-    law : ThresholdLaw
-        The law of the thresholds.
-    votes : array_like of int
-        Votes for class 1, shape (points,) or (points, partitions).
-    thresholds : array_like
-        The points' thresholds u in [0, 1).
+    law, votes, thresholds
+        As for `flip_estimate`.
     delta : float
         Failure probability for each point.
 
@@ -74,10 +70,15 @@ def flip_limits(
     to_zero = crossing_bound(
         1.0 - levels[::-1], 1.0 - low, rows, 1.0 - u, n_partitions=n_partitions, strict=False
     )
-    answers = u < levels[counts].mean(axis=1)
+    return _limits_from(u < levels[counts].mean(axis=1), to_zero, to_one)
+
+
+def _limits_from(
+    answers: NDArray[np.bool_], to_zero: Floats, to_one: Floats
+) -> tuple[Floats, Floats]:
+    """Return the limits of a flip from bounds of the chances of answering 0 and 1."""
     upper = np.where(answers, to_zero, to_one)
-    lower = np.where(answers, 1.0 - to_one, 1.0 - to_zero)
-    return np.maximum(lower, 0.0), upper
+    return np.maximum(1.0 - np.where(answers, to_one, to_zero), 0.0), upper
 
 
 def soft_flip_limits(
@@ -104,10 +105,7 @@ def soft_flip_limits(
     to_one = np.where(below > high, np.exp(-n_blocks * bernoulli_divergence(below, high)), 1.0)
     to_zero = np.where(above < low, np.exp(-n_blocks * bernoulli_divergence(above, low)), 1.0)
     to_one, to_zero = (np.minimum(n_partitions * p * (1 + 1e-9), 1.0) for p in (to_one, to_zero))
-    answers = u < law.at(shares).mean(axis=1)
-    upper = np.where(answers, to_zero, to_one)
-    lower = np.where(answers, 1.0 - to_one, 1.0 - to_zero)
-    return np.maximum(lower, 0.0), upper
+    return _limits_from(u < law.at(shares).mean(axis=1), to_zero, to_one)
 
 
 def _vote_limits(counts: Integers, n_blocks: int, delta: float) -> tuple[Integers, Floats, Floats]:

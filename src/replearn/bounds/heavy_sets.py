@@ -82,7 +82,6 @@ def set_flip_bound(n: int, law: SetLaw) -> float:
     0.0967
     """
     check_count("n", n)
-    # theorem: replicable-heavy-hitters
     # Only points that occur more than n low times in both runs together can differ.
     fewest = max(1, math.floor(n * law.low * (1.0 - 1e-12)))
     spread = law.high**1.5 - law.low**1.5
@@ -133,7 +132,6 @@ def one_heavy_flip_bound(n: int, nu: float, kappa: float, *, points_per_row: int
     for shortfall in _SHORTFALLS:
         least = math.floor(2 * n * nu - shortfall * math.sqrt(2 * n * nu * (1.0 - nu)))
         if least >= 1:
-            # theorem: single-heavy-hitter
             missed = float(binomial_cdf(least - 1.0, 2 * n, nu))
             crowd = 2 * n * points_per_row - least
             best = min(best, _given_count(crowd, least, kappa) + missed * (1.0 + 1e-9))
@@ -190,7 +188,6 @@ def one_heavy_least_mass(n: int, nu: float, kappa: float, beta: float) -> float:
     """
     check_count("n", n)
     part = check_fraction("beta", beta, one=False) / 3.0
-    # theorem: single-heavy-hitter
     least = largest_mass(lambda mass: float(binomial_cdf(n * mass, n, nu)) <= part, nu)
     if least <= 0.0:
         return 0.0

@@ -9,26 +9,15 @@ from replearn.records.checks import check_counts, check_fraction, check_positive
 def incumbent_change_rate(standard_error: float, band: float) -> float:
     """Bound the changes per retraining of one point, in the long run, for any distribution.
 
-    Parameters
-    ----------
-    standard_error : float
-        Standard deviation of the point's score over independent retrainings.
-    band : float
-        The old answer stays where the score is within so much of the decision threshold.
+    ``min(1/2, (standard_error / band)^2 / 2)``, rounded up, best possible: the standard deviation
+    of its score over independent retrainings, and within what distance of the decision threshold
+    the old answer stays.
 
-    Returns
-    -------
-    float
-        ``min(1/2, (standard_error / band)^2 / 2)``, rounded up; best possible.
-
-    Examples
-    --------
     >>> round(incumbent_change_rate(0.02, 0.1), 6)
     0.02
     """
     check_positive("standard_error", standard_error, zero=True)
     check_positive("band", band)
-    # theorem: incumbent-band
     return min(0.5, round_up((standard_error / band) ** 2 / 2.0))
 
 
@@ -40,7 +29,6 @@ def expected_changes(standard_error: float, band: float, retrainings: int) -> fl
     1.24
     """
     check_counts(retrainings=retrainings)
-    # theorem: incumbent-band
     return round_up(1.0 + retrainings * incumbent_change_rate(standard_error, band))
 
 
@@ -55,5 +43,4 @@ def ever_changed(clear_evidence: float, retrainings: int) -> float:
     """
     check_fraction("clear_evidence", clear_evidence, zero=True)
     check_counts(retrainings=retrainings)
-    # theorem: incumbent-band
     return min(1.0, round_up(1.0 - (1.0 - clear_evidence) ** retrainings))

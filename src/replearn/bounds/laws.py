@@ -196,10 +196,6 @@ def uniform_law(n_blocks: int, width: float = 1.0) -> ThresholdLaw:
     width : float, default=1.0
         Half-width, in (0, 1].
 
-    Returns
-    -------
-    ThresholdLaw
-
     Examples
     --------
     >>> uniform_law(4, width=0.5).probabilities.tolist()
@@ -223,10 +219,6 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
         Number of blocks T.
     width : float
         Half-width sin(phi) on the scale p = 2 B / T - 1, in (0, 1].
-
-    Returns
-    -------
-    ThresholdLaw
 
     Examples
     --------
@@ -252,10 +244,6 @@ def table_law(values: Sequence[float] | Floats) -> ThresholdLaw:
     ----------
     values : sequence of float
         The T + 1 probabilities of answer 1 after 0, ..., T votes for 1.
-
-    Returns
-    -------
-    ThresholdLaw
 
     Examples
     --------
@@ -343,7 +331,6 @@ def error_factor(law: ThresholdLaw) -> float:
     (1.0, 1.07)
     """
     wrong = np.arange(1, law.n_blocks + 1)
-    # theorem: accuracy-factor
     chance = np.maximum(law.probabilities[1:], 1.0 - law.probabilities[-2::-1])
     factor = float(np.max(law.n_blocks * chance / wrong))
     return factor if factor == 1.0 else float(np.nextafter(factor, np.inf))

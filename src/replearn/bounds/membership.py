@@ -7,12 +7,10 @@ function of one whole number instead of a supremum over masses. Proof:
 docs/theory/heavy-membership.md.
 """
 
-import hashlib
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -61,7 +59,6 @@ class MembershipLaw:
     """
 
     kinds: ClassVar[tuple[str, ...]] = ("sqrt", "uniform")
-    version: ClassVar[str] = "replearn-membership-1"
 
     kind: str
     low: float
@@ -83,7 +80,7 @@ class MembershipLaw:
     @classmethod
     def paper(cls, nu: float) -> "MembershipLaw":
         """Return the paper's law, uniform on [nu / 2, 2 nu]."""
-        return cls("uniform", nu / 2.0, 2.0 * nu)
+        return cls("uniform", nu / 2.0, min(1.0, 2.0 * nu))
 
     def table(self, counts: ArrayLike, n: int) -> NDArray[np.int64]:
         """M(count / n) in units of 2**-30.
@@ -112,21 +109,6 @@ class MembershipLaw:
         root = math.sqrt(self.low) + (math.sqrt(self.high) - math.sqrt(self.low)) * share
         return np.asarray(root * root, float)
 
-    @property
-    def digest(self) -> str:
-        """SHA-256 of version and parameters: equal for equal laws only."""
-        text = f"{self.version}:{self.kind}:{self.low.hex()}:{self.high.hex()}"
-        return hashlib.sha256(text.encode()).hexdigest()
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the law as JSON data."""
-        return {"kind": self.kind, "low": self.low, "high": self.high}
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> "MembershipLaw":
-        """Rebuild a law from `to_dict`."""
-        return cls(data["kind"], data["low"], data["high"])
-
 
 @theorem("heavy-membership")
 @lru_cache(maxsize=1024)
@@ -152,7 +134,6 @@ def membership_flip_bound(n: int, law: MembershipLaw) -> float:
     0.0239
     """
     check_count("n", n)
-    # theorem: heavy-membership
     bound = quick_membership_bound(n, law)
     if n * law.high <= _EXACT_COUNTS:
         counts = np.arange(min(n, math.ceil(n * law.high)) + 1)

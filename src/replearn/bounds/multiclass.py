@@ -75,21 +75,8 @@ def class_weights(shares: ArrayLike, sharpness: float) -> Floats:
     Weights ``exp(sharpness * share)``; a class with more weight x than all others together,
     ``x = exp(y) : 1`` with y > 0, is answered with probability ``min(1, 1/2 + y/4)`` instead of
     the smaller ``x / (1 + x)``. For two classes that is the threshold uniform on
-    ``+- 2 / sharpness`` around even votes.
+    ``+- 2 / sharpness`` around even votes. Shares sum to one in each row.
 
-    Parameters
-    ----------
-    shares : array-like of shape (..., n_classes)
-        Vote shares (or mean scores) that sum to one in each row.
-    sharpness : float
-        How strongly the largest share is preferred; infinite for the most voted class.
-
-    Returns
-    -------
-    ndarray of shape (..., n_classes)
-
-    Examples
-    --------
     >>> class_weights([[0.6, 0.3, 0.1], [0.9, 0.1, 0.0]], 4.5).round(3).tolist()
     [[0.752, 0.176, 0.072], [1.0, 0.0, 0.0]]
     """
@@ -146,17 +133,12 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> fl
     sharpness : float
         Scale of the shares against the shared Gumbels, see `class_weights`.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> round(multiclass_flip_bound(250, 3, 4.5), 4)
     0.0984
     """
     check_positive("sharpness", sharpness)
-    # theorem: multiclass-vote
     return min(round_up(sharpness / 4.0 * mean_range(n_blocks, n_classes)), 1.0)
 
 

@@ -199,7 +199,6 @@ def equal_share_tail(count: int, n: int, other_count: int, other_n: int) -> floa
     check_count("other_n", other_n)
     if not (0 <= count <= n and 0 <= other_count <= other_n):
         raise ValueError(f"counts {count} and {other_count} must lie within {n} and {other_n}")
-    # theorem: equal-shares
     total = count + other_count
     counts = np.arange(max(0, total - other_n), min(total, n) + 1)
     logs = _log_choices(n, counts) + _log_choices(other_n, total - counts)

@@ -36,7 +36,6 @@ def single_release(epsilon: float, threshold: int) -> float:
     """
     check_count("threshold", threshold, least=2)
     ratio = noise_ratio(epsilon)
-    # theorem: private-selection
     return upper_probability(math.exp(-epsilon / 2.0 * (threshold - 1)) / (1.0 + ratio))
 
 
@@ -49,7 +48,6 @@ def release_threshold(epsilon: float, delta: float) -> int:
     """
     check_fraction("delta", delta, one=False)
     budget = min(delta, -math.expm1(-check_positive("epsilon", epsilon) / 2.0))
-    # theorem: private-selection
     return require_integer(
         lambda level: single_release(epsilon, level) <= budget,
         f"epsilon={epsilon!r} and delta={delta!r} are too small for any threshold below 10**9",

@@ -150,7 +150,6 @@ def cover_distance(n_shared: int, d: int, beta: float) -> float:
     check_count("n_shared", n_shared)
     check_count("d", d, least=0)
     check_fraction("beta", beta)
-    # theorem: semi-replicable
     distance = bisect(
         lambda mass: realizable_tail_within(n_shared, d, mass, beta), 1.0, 0.0, halvings=_HALVINGS
     )

@@ -29,7 +29,6 @@ def rounding_flip_bound(n_blocks: int, y_span: float, resolution: float) -> floa
     """
     check_positive("y_span", y_span)
     check_positive("resolution", resolution)
-    # theorem: rounded-regression
     return upper_probability(central_binomial(n_blocks) * y_span / resolution)
 
 

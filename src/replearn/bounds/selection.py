@@ -38,7 +38,6 @@ def selection_flip_bound(sharpness: float, deviation: float) -> float:
     """
     check_positive("sharpness", sharpness, zero=True)
     check_positive("deviation", deviation, zero=True)
-    # theorem: hypothesis-selection
     return upper_probability(math.tanh(sharpness * deviation / 2.0))
 
 
@@ -57,7 +56,6 @@ def selection_error_tail_sampled(
     check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("sharpness", sharpness, zero=True)
     check_positive("alpha", alpha)
-    # theorem: hypothesis-selection
     exponent = sharpness * (sharpness / (2.0 * m) - alpha)
     return upper_probability((n_hypotheses - 1) * math.exp(min(exponent, 0.0)))
 
@@ -126,7 +124,6 @@ def selection_flip_bound_sampled(
     """
     check_counts(n_hypotheses=n_hypotheses, m=m)
     check_positive("drift", drift or 0.0, zero=True)
-    # theorem: hypothesis-selection
     deviation = (drift or 0.0) + math.sqrt(math.log(n_hypotheses) / m)
     by_largest = selection_flip_bound(sharpness, deviation)
     return (
@@ -191,11 +188,8 @@ def smallest_sample_selection(
         Excess error allowed, in (0, 1].
     beta : float
         Failure probability of accuracy, in (0, 1].
-    n_hypotheses : int
-        Number of hypotheses N.
-    drift : float, optional
-        Largest difference of a true error between the runs, when the candidates themselves
-        differ; None: both runs have the same candidates.
+    n_hypotheses, drift
+        As for `selection_flip_bound_sampled`.
 
     Returns
     -------
@@ -253,7 +247,6 @@ def finite_randomness_flip_bound(
     """
     check_count("n_candidates", n_candidates)
     moved = n_candidates * central_binomial(n_blocks)
-    # theorem: finite-randomness
     alike = moved if gamma is None else moved / check_fraction("gamma", gamma)
     differ = selection_flip_bound_sampled(sharpness, n_candidates, m, drift=moved)
     return upper_probability(alike + differ)

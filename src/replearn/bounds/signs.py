@@ -13,26 +13,17 @@ import numpy as np
 
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.foreseen import binomial_rows
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, uniform_law
+from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
-from replearn.records.search import bisect, require_pair
+from replearn.records.search import bisect
 
 # Up to here the error is summed exactly; beyond, Hoeffding's inequality has to do.
 _EXACT_LABELS = 100_000
 
 # More coins than this have too many sign vectors to draw among: they are drawn in groups.
 JOINT_COINS = 20
-
-
-def label_law(k: int, a: float) -> ThresholdLaw:
-    """Return the frozen law for the label of a heavy point: k labels, half-width a.
-
-    >>> label_law(4, 0.5).probabilities.tolist()
-    [0.0, 0.0, 0.5, 1.0, 1.0]
-    """
-    return uniform_law(k, a)
 
 
 @theorem("heavy-labels")
@@ -46,7 +37,6 @@ def label_flip_bound(k: int, a: float) -> float:
     """
     check_count("k", k, most=MOST_BLOCKS)
     check_fraction("a", a)
-    # theorem: heavy-labels
     return upper_probability(central_binomial(k) / a + ROUNDING)
 
 
@@ -63,46 +53,12 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
     """
     check_count("k", k, most=MOST_BLOCKS)
     check_fractions(alpha=alpha, a=a)
-    # theorem: heavy-labels
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:
         return upper_probability(hoeffding)
-    wrong = 1.0 - label_law(k, a).probabilities
+    wrong = 1.0 - uniform_law(k, a).probabilities
     exact = float(binomial_rows(k, np.array([(1.0 + alpha) / 2.0]))[0] @ wrong)
     return upper_probability(min(hoeffding, exact * (1.0 + 1e-8)))
-
-
-def smallest_labels(
-    rho: float, beta: float, alpha: float, *, n_points: int = 1
-) -> tuple[int, float]:
-    """Find how many labels of each heavy point are needed, and the width that goes with them.
-
-    Points whose mean label is within ``alpha`` of 0 may get either label. A set whose members all
-    have frequency at least ``low`` has at most ``1 / low`` points.
-
-    >>> k, a = smallest_labels(0.1, 0.05, 0.2, n_points=100)
-    >>> k, round(a, 4)
-    (1502, 0.1456)
-    """
-    check_fractions(rho=rho, beta=beta, alpha=alpha)
-    check_count("n_points", n_points)
-
-    return require_pair(
-        lambda k: _smallest_width(k, rho),
-        lambda k, a: n_points * label_error_bound(k, alpha, a) <= beta,
-        f"rho={rho!r}, alpha={alpha!r} need more than 10**7 labels of a point.",
-        limit=10**7,
-    )
-
-
-def _smallest_width(k: int, rho: float) -> float | None:
-    """Half-width at which the uniform law keeps the budget, or None if even 1 does not."""
-    if label_flip_bound(k, 1.0) > rho:
-        return None
-    if rho >= 1.0:
-        # Any width would do, and a narrow one errs least; this one has a single level.
-        return min(1.0, 1.0 / k)
-    return min(1.0, central_binomial(k) / (rho - 2.0 * ROUNDING) * (1.0 + 1e-11))
 
 
 def joint_groups(n_coins: int) -> list[int]:
@@ -125,7 +81,6 @@ def sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     0.0892
     """
     check_counts(n=n, n_coins=n_coins)
-    # theorem: coins-at-once
     return upper_probability(n_coins * (central_binomial(n) / check_fraction("a", a) + ROUNDING))
 
 
@@ -140,7 +95,6 @@ def joint_sign_flip_bound(n: int, n_coins: int, a: float) -> float:
     0.0946
     """
     check_counts(n=n, n_coins=n_coins)
-    # theorem: coins-at-once
     steep = math.pi * math.sqrt(2.0 / n) / (4.0 * check_fraction("a", a))
     tvs = [min(1.0, steep * math.sqrt(size)) for size in joint_groups(n_coins)]
     return upper_probability(sum(2.0 * t / (1.0 + t) for t in tvs) * (1.0 + 1e-9))
@@ -170,7 +124,6 @@ def sign_error_bound(n: int, n_coins: int, alpha: float, a: float, *, joint: boo
     True
     """
     check_fractions(alpha=alpha, a=a)
-    # theorem: coins-at-once
     if joint:
         hoeffding = math.exp(-n * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
         return upper_probability(n_coins * hoeffding)

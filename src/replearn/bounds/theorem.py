@@ -1,7 +1,7 @@
 """The theorem key of a bound stands on the bound itself.
 
 A certificate writes down only numbers of functions that are marked here, so that a number without
-a theorem cannot enter it, and finds the function again by its name to recompute the number.
+a theorem cannot enter it; the name that it writes down belongs to one function only.
 """
 
 from collections.abc import Callable
@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 
 Bound = TypeVar("Bound", bound=Callable[..., Any])
 
-_BOUNDS: dict[str, tuple[str, Callable[..., Any]]] = {}
+BOUNDS: dict[str, Callable[..., Any]] = {}
+"""All marked functions by name."""
 
 
 def theorem(key: str) -> Callable[[Bound], Bound]:
@@ -24,33 +25,13 @@ def theorem(key: str) -> Callable[[Bound], Bound]:
 
     def mark(function: Bound) -> Bound:
         name = function.__name__
-        known = _BOUNDS.get(name)
-        if known is not None and _home(known[1]) != _home(function):
+        if _home(BOUNDS.get(name, function)) != _home(function):
             raise ValueError(f"two bounds are called {name!r}: certificates name them, rename one")
-        _BOUNDS[name] = (key, function)
+        BOUNDS[name] = function
         setattr(function, "theorem_key", key)  # noqa: B010 - functions have no such field
         return function
 
     return mark
-
-
-def bound_named(name: str) -> Callable[..., Any]:
-    """Return the marked bound of this name.
-
-    >>> bound_named("error_factor").__name__
-    'error_factor'
-    """
-    if name not in _BOUNDS:
-        raise ValueError(f"{name!r} is not a bound of this library")
-    return _BOUNDS[name][1]
-
-
-def theorems_in_use() -> dict[str, list[str]]:
-    """Return the names of all marked bounds by theorem key."""
-    names: dict[str, list[str]] = {}
-    for name, (key, _) in sorted(_BOUNDS.items()):
-        names.setdefault(key, []).append(name)
-    return names
 
 
 def _home(function: Callable[..., Any]) -> tuple[str, str]:

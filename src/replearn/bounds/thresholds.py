@@ -61,7 +61,6 @@ def threshold_flip_bound(sharpness: float, n: int, gamma: float, n_directions: i
     best = 1.0
     for split in range(1, _SPLITS):
         slack = gamma / 4.0 * split / _SPLITS
-        # theorem: thresholds-proper
         scale = max(sharpness, 2.0 / (gamma - 4.0 * slack))
         best = min(best, errors + scale * levels + 2.0 * dkw_tail(n, slack))
     return upper_probability(best)
@@ -81,7 +80,6 @@ def threshold_error_tail(sharpness: float, n: int, alpha: float, n_directions: i
         return 1.0
     volume = sharpness * n_directions / -math.expm1(-sharpness)
     gap = 2.0 * math.log(n) / (n - 1)
-    # theorem: thresholds-proper
     exponent = sharpness * ((1.0 + alpha) / n + sharpness / (2.0 * n) - (alpha - gap))
     return upper_probability(volume * math.exp(min(exponent, 0.0)) + 1.0 / n)
 

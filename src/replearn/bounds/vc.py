@@ -142,12 +142,8 @@ def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
 
     Parameters
     ----------
-    d : int
-        VC dimension.
-    alpha : float
-        Error allowed, in (0, 1].
-    beta : float
-        Failure probability, in (0, 1].
+    d, alpha, beta
+        As for `agnostic_sample_size`; alpha is the error allowed.
 
     Returns
     -------

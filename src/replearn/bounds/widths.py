@@ -190,16 +190,12 @@ def smallest_blocks(
 
     Parameters
     ----------
-    rho : float
-        Budget for the flips of two runs, in (0, 1].
+    rho, vote, runs
+        As for `smallest_width`.
     law : {"uniform", "arcsine", "optimal"}, default="uniform"
         Kind of law.
     width : float or None, default=1.0
         Half-width of the law; None allows any width, and is what "optimal" takes.
-    vote : {"hard", "soft"}, default="hard"
-        Kind of votes.
-    runs : int, default=2
-        Number of runs that are to be all equal.
 
     Returns
     -------
@@ -277,10 +273,6 @@ def make_law(
         Half-width; not for "optimal".
     rho : float, optional
         Flip budget for hard votes; used when no width is given.
-
-    Returns
-    -------
-    ThresholdLaw
 
     Examples
     --------

@@ -1,6 +1,5 @@
 """Whole models: the mass of points on which two of them differ, by the better of two routes."""
 
-from collections.abc import Callable
 from typing import Any
 
 from replearn.bounds import disagreement_bound, disagreement_tail
@@ -14,8 +13,6 @@ from replearn.bounds.multiclass import (
 from replearn.exceptions import CertificateError
 from replearn.guarantees.design import Design
 from replearn.guarantees.steps import Ledger
-
-Bound = Callable[..., Any]
 
 
 def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[float, float]:
@@ -37,13 +34,20 @@ def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[fl
 
 def _direct(ledger: Ledger, design: Design, **given: float) -> float:
     """Return the number of the direct route: for votes alone, or beside a heavy stage."""
-    votes, (mean_and_spread, mass_bound, tail_bound) = _bounds_of_votes(design)
-    solve_mass = "rho" in given
-    stage = design.heavy
+    bounds: Any
+    if design.law is None:
+        sizes = {"n_blocks": design.n_blocks, "n_classes": design.n_classes}
+        votes: dict[str, Any] = {**sizes, "sharpness": design.sharpness}
+        bounds = class_mean_and_spread, class_disagreement_bound, class_disagreement_tail
+    else:
+        votes = {"law": design.law, "vote": design.vote}
+        bounds = vote_mean_and_spread, disagreement_bound, disagreement_tail
+    mean_and_spread, mass_bound, tail_bound = bounds
+    stage, solve_mass = design.heavy, "rho" in given
     if stage is None:
         bound = mass_bound if solve_mass else tail_bound
-        value: float = ledger.add(bound, max_point_mass=design.max_point_mass, **given, **votes)
-        return value
+        mass = design.max_point_mass
+        return float(ledger.add(bound, max_point_mass=mass, **given, **votes))
     label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
     value = ledger.add(
         heavy_disagreement_bound if solve_mass else heavy_disagreement_tail,
@@ -55,23 +59,3 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
         **given,
     )
     return min(1.0, value)
-
-
-def _bounds_of_votes(design: Design) -> tuple[dict[str, Any], tuple[Bound, Bound, Bound]]:
-    """Return the bounds of votes for two classes or for more, and what they are given."""
-    if design.law is None:
-        classes = {
-            "n_blocks": design.n_blocks,
-            "n_classes": design.n_classes,
-            "sharpness": design.sharpness,
-        }
-        return classes, (
-            class_mean_and_spread,
-            class_disagreement_bound,
-            class_disagreement_tail,
-        )
-    return {"law": design.law, "vote": design.vote}, (
-        vote_mean_and_spread,
-        disagreement_bound,
-        disagreement_tail,
-    )

@@ -2,14 +2,14 @@
 
 import os
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
-from replearn.guarantees.design import NOTIONS, Design, Label
+from replearn.guarantees.design import Label
 from replearn.guarantees.probe import Probe
 from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
@@ -91,21 +91,7 @@ class Certificate(Record):
     ) -> "Certificate":
         """Derive the promise of a task and issue its certificate for one run.
 
-        Parameters
-        ----------
-        task : str
-            What the promise is about.
-        inputs : dict
-            The items that all runs of the promise share, as JSON values.
-        identity : Identity
-            Key, learner, classes and rows of this run.
-        derived : tuple of steps and Conclusion, optional
-            What ``derive(task, inputs)`` returns, when the caller has it already.
-
-        Returns
-        -------
-        Certificate
-            A certificate that passes :meth:`check`.
+        ``derived`` is what ``derive(task, inputs)`` returns, when the caller has it already.
         """
         issued = cls._of(task, inputs, identity, derived or derive(task, inputs))
         signed = replace(issued, digest=digest_of(issued._content()))
@@ -130,11 +116,6 @@ class Certificate(Record):
         )
 
     # -- reading ---------------------------------------------------------------------------------
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
-
     @property
     def verdict(self) -> str:
         """Return "certified", "estimated" or "not certified"."""
@@ -228,19 +209,9 @@ class Certificate(Record):
 
     # -- JSON ------------------------------------------------------------------------------------
     def _content(self) -> dict[str, Any]:
-        return {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "task": self.task,
-            "inputs": self.inputs,
-            "steps": [step.to_dict() for step in self.steps],
-            "promises": list(self.promises),
-            "assumptions": [dict(vars(item)) for item in self.assumptions],
-            **{name: getattr(self, name) for name in LETTERS},
-            "certified": self.certified,
-            "reason": self.reason,
-            "identity": self.identity.to_dict(),
-        }
+        assumptions = [dict(vars(item)) for item in self.assumptions]
+        promise = self._promise(FORMAT, FORMAT_VERSION, assumptions)
+        return {**promise, "identity": self.identity.to_dict()}
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":

@@ -62,8 +62,6 @@ def _checked(name: str, value: Any) -> Number | None:
 def needed_for(task: str, inputs: dict[str, Any]) -> Needed:
     """Return what the targets of a task need.
 
-    Examples
-    --------
     >>> needed_for("selection", {"rho": 0.2, "alpha": 0.2, "beta": 0.05, "n_hypotheses": 3}).n
     1517
     """

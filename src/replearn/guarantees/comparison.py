@@ -60,17 +60,14 @@ class Comparison:
         return self.answer == "yes"
 
     def __str__(self) -> str:
+        condition = f", if {'; '.join(self.asked)}" if self.asked else ""
         verdicts = {
-            "yes": f"comparable{_condition(self)}: the promise is about this pair of runs",
+            "yes": f"comparable{condition}: the promise is about this pair of runs",
             "no": f"not comparable: {'; '.join(self.differences)}",
             "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
         }
         verdict = verdicts[self.answer]
         return verdict if not self.remarks else f"{verdict} (also: {'; '.join(self.remarks)})"
-
-
-def _condition(comparison: Comparison) -> str:
-    return f", if {'; '.join(comparison.asked)}" if comparison.asked else ""
 
 
 def compare(
@@ -104,28 +101,22 @@ Texts = tuple[str, ...]
 
 def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about learners and versions."""
-    texts = {"learner": (mine.learner, yours.learner)}
-    if mine.learner == yours.learner:
-        texts = {"learner digest": (mine.learner_digest, yours.learner_digest)}
-    digests = tuple(f"{k}: {a} here, {b} there" for k, (a, b) in texts.items() if a != b)
+    digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
+        {"learner digest": mine.learner_digest}, {"learner digest": yours.learner_digest}
+    )
     known = {name for name in mine.versions if name in yours.versions}
     versions = differing(
         {f"version of {name}": mine.versions[name] for name in sorted(known)},
         {f"version of {name}": yours.versions[name] for name in sorted(known)},
     )
     ours, theirs = mine.library_version, yours.library_version
-    library = () if ours == theirs else (f"version of replearn: {ours} here, {theirs} there",)
-    if _series(ours) != _series(theirs):
+    library = differing({"version of replearn": ours}, {"version of replearn": theirs})
+    if ours.split(".")[:2] != theirs.split(".")[:2]:  # releases of one series have the same bits
         versions, library = versions + library, ()
     if versions and mine.learner == yours.learner:
         # Bytecode and fitted state may differ because the versions do.
         return (), versions + digests, library
     return digests, versions, library
-
-
-def _series(version: str) -> list[str]:
-    """Return what two versions with the same bits have in common: all but the last number."""
-    return version.split(".")[:2]
 
 
 def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:

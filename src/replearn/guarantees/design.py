@@ -285,8 +285,6 @@ class Design:
 def plain_labels(classes: Any) -> tuple[Label, ...] | None:
     """Return class labels as JSON values: numpy scalars unpacked, other objects as text.
 
-    Examples
-    --------
     >>> plain_labels(np.array([0, 1])), plain_labels(["no", "yes"])
     ((0, 1), ('no', 'yes'))
     """

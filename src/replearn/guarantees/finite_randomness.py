@@ -22,8 +22,6 @@ _MOST_ROWS = 10**15
 def blocks_needed(n_candidates: int, sharpness: float, rho: float, gamma: float | None) -> int:
     """Return about how many blocks a promise needs, however many rows are held out.
 
-    Examples
-    --------
     >>> blocks_needed(8, 50.0, 0.1, 0.1)
     2495550
     """

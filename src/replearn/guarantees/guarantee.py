@@ -13,33 +13,15 @@ Reached = tuple[float, float | None]
 
 @dataclass(frozen=True)
 class Needed:
-    """What a promise needs.
+    """What a promise needs; theorem and words, where they depend on the targets."""
 
-    Parameters
-    ----------
-    n : int or None
-        Rows of each run; None: no number is enough.
-    details : mapping
-        Numbers to read: sharpness, pool, trainings, the rows of other methods.
-    settings : mapping
-        Parameters of the learner beside the targets.
-    rate : float
-        The paper's rate with constant 1.
-    theorem : str or None
-        Its theorem, where that depends on the targets.
-    promise : str or None
-        The promise, where its words depend on the targets.
-    reasons : tuple of str
-        Why the promise is not certified whatever the number of rows.
-    """
-
-    n: int | None
-    details: Mapping[str, Number | str] = field(default_factory=dict)
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    rate: float = math.nan
+    n: int | None  # rows of each run; None: no number is enough
+    details: Mapping[str, Number | str] = field(default_factory=dict)  # numbers to read
+    settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner, beside the targets
+    rate: float = math.nan  # the paper's, with constant 1
     theorem: str | None = None
     promise: str | None = None
-    reasons: tuple[str, ...] = ()
+    reasons: tuple[str, ...] = ()  # why nothing is certified whatever the number of rows
 
 
 @dataclass(frozen=True)
@@ -84,8 +66,6 @@ class Guarantee:
 def above_budget(name: str, reached: float, asked: float | None) -> tuple[str, ...]:
     """Say that a number exceeds what was asked for, or nothing.
 
-    Examples
-    --------
     >>> above_budget("rho", 0.2, 0.1), above_budget("rho", 0.05, 0.1)
     (('asked for rho = 0.1, reached 0.2',), ())
     """
@@ -103,8 +83,6 @@ def reached(
 ) -> Conclusion:
     """Conclude what is promised from pairs of a number that is reached and what was asked for.
 
-    Examples
-    --------
     >>> reached(("Two runs agree.",), rho=(0.2, 0.1), beta=(0.01, None)).reason
     'asked for rho = 0.1, reached 0.2'
     """

@@ -2,11 +2,11 @@
 
 import math
 
-from replearn.bounds import MembershipLaw, membership_flip_bound
+from replearn.bounds import MembershipLaw, membership_flip_bound, uniform_law
 from replearn.bounds.accuracy import heavy_light_tail
 from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_bound
 from replearn.bounds.completeness import some_missed_point_bound
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design, HeavyStage
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
@@ -28,7 +28,7 @@ def heavy_step(
     # section "heavy stage"
     member = math.sqrt(membership_spread(n, law, 0.5) / n)
     if n_classes == 2:
-        label = label_law(n_labels, band).largest_step
+        label = uniform_law(n_labels, band).largest_step
     else:
         label = math.tanh(0.5 / (band * n_labels))
     return min(1.0, (member + max(label, vote_step)) * (1.0 + 1e-12))
@@ -44,18 +44,21 @@ def heavy_error(missed_points: float, label_errors: float, light_tail: float) ->
 def stage_flip(ledger: Ledger, design: Design, stage: HeavyStage, flip: float) -> float:
     """Add membership and labels of heavy points to the flip probability of the votes."""
     member = ledger.add(membership_flip_bound, n=design.n, law=stage.law)
-    if design.n_classes == 2:
-        label = ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
-    else:
-        items = {"n_labels": stage.n_labels, "n_classes": design.n_classes, "band": stage.band}
-        label = ledger.add(class_label_flip, **items)
-    total: float = ledger.add(reuse_flip_bound, membership=member, labels=label, votes=flip)
-    return total
+    label = label_flip(ledger, stage, design.n_classes)
+    return ledger.add(reuse_flip_bound, membership=member, labels=label, votes=flip)
+
+
+def label_flip(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
+    """Flip probability of a heavy point's label."""
+    if n_classes == 2:
+        return ledger.add(label_flip_bound, k=stage.n_labels, a=stage.band)
+    items = {"n_labels": stage.n_labels, "n_classes": n_classes, "band": stage.band}
+    return ledger.add(class_label_flip, **items)
 
 
 def stage_step(ledger: Ledger, design: Design, stage: HeavyStage, vote_step: float) -> float:
     """Flip probability when one row of one sample changes."""
-    step: float = ledger.add(
+    return ledger.add(
         heavy_step,
         n=design.n,
         law=stage.law,
@@ -64,7 +67,6 @@ def stage_step(ledger: Ledger, design: Design, stage: HeavyStage, vote_step: flo
         n_classes=design.n_classes,
         vote_step=vote_step,
     )
-    return step
 
 
 def too_few_labels(ledger: Ledger, design: Design) -> list[str]:
@@ -84,7 +86,7 @@ def stage_accuracy(
     assert stage.alpha is not None
     assert stage.beta is not None
     missed = ledger.add(some_missed_point_bound, n=design.n, law=stage.law, mass=stage.mass)
-    wrong = _wrong_labels(ledger, design, stage)
+    wrong = wrong_labels(ledger, stage, design.n_classes)
     items = {"alpha": stage.alpha, "clear": stage.clear, "mass": stage.mass}
     light = ledger.add(heavy_light_tail, **items)
     total = ledger.add(heavy_error, missed_points=missed, label_errors=wrong, light_tail=light)
@@ -102,7 +104,7 @@ def stage_accuracy(
     return True, f"Except with probability {rounded_up(total)} {statement}."
 
 
-def _wrong_labels(ledger: Ledger, design: Design, stage: HeavyStage) -> float:
+def wrong_labels(ledger: Ledger, stage: HeavyStage, n_classes: int) -> float:
     """Probability that the label of any heavy point costs more than the stage allows."""
     items = {
         "n_labels": stage.n_labels,
@@ -110,8 +112,6 @@ def _wrong_labels(ledger: Ledger, design: Design, stage: HeavyStage) -> float:
         "band": stage.band,
         "n_points": int((1.0 + 1e-12) / stage.low),
     }
-    if design.n_classes == 2:
-        wrong: float = ledger.add(label_errors, **items)
-    else:
-        wrong = ledger.add(class_label_errors, n_classes=design.n_classes, **items)
-    return wrong
+    if n_classes == 2:
+        return ledger.add(label_errors, **items)
+    return ledger.add(class_label_errors, n_classes=n_classes, **items)

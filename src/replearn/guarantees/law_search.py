@@ -21,8 +21,7 @@ from replearn.bounds import (
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound
 from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
-from replearn.guarantees.design import Design
-from replearn.guarantees.stage_plan import label_flip
+from replearn.guarantees.heavy_stage import label_flip
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
 from replearn.guarantees.wish import Wish
@@ -64,17 +63,8 @@ class Promise:
         wish = self.wish
         if sharpness is None and not wish.binary:
             sharpness = least_sharpness(wish.n_classes)
-        design = Design(
-            request=wish.request,
-            n=n_blocks if self.n is None else max(self.n, n_blocks),
-            n_blocks=n_blocks,
-            law=law,
-            vote=wish.vote,
-            n_classes=wish.n_classes,
-            max_point_mass=wish.max_point_mass,
-            heavy=wish.heavy,
-            sharpness=sharpness,
-        )
+        n = n_blocks if self.n is None else max(self.n, n_blocks)
+        design = wish.design(n=n, n_blocks=n_blocks, law=law, sharpness=sharpness)
         rho, gamma = promised(Ledger(), design)
         return rho if gamma is None or wish.request.rho is None else gamma
 
@@ -218,7 +208,7 @@ class Promise:
         if stage is None or n is None:
             return False
         member = membership_flip_bound(n, stage.law)
-        labels = label_flip(stage, self.wish.n_classes)
+        labels = label_flip(Ledger(), stage, self.wish.n_classes)
         if request.notion == "pointwise":
             return member + labels > target
         if request.rho is None:
@@ -252,8 +242,6 @@ class Promise:
 def best_soft_law(n_blocks: int) -> ThresholdLaw:
     """Return the arcsine law with the smallest soft bound: a closed formula, but not a smooth one.
 
-    Examples
-    --------
     >>> best_soft_law(91).width
     0.8
     """

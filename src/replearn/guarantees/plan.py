@@ -8,7 +8,7 @@ from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
 from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
 from replearn.guarantees.describe import plan_rows
-from replearn.guarantees.design import NOTIONS, Design
+from replearn.guarantees.design import Design
 from replearn.guarantees.paper import Columns, columns_of
 from replearn.guarantees.steps import (
     LETTERS,
@@ -139,11 +139,6 @@ class Plan(Record):
         return parts
 
     # -- blocks that vote ------------------------------------------------------------------------
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
-
     @property
     def vote_design(self) -> Design:
         """The design of a vote; a plan of another task has none and raises AttributeError."""
@@ -238,16 +233,9 @@ class Plan(Record):
         return digest_of(self._content())
 
     def _content(self) -> dict[str, Any]:
+        assumptions = list(self._conclusion.assumptions)
         return {
-            "format": FORMAT,
-            "version": FORMAT_VERSION,
-            "task": self.task,
-            "inputs": self.inputs,
-            "steps": [step.to_dict() for step in self.steps],
-            "promises": list(self.promises),
-            "assumptions": list(self._conclusion.assumptions),
-            **{name: getattr(self, name) for name in LETTERS},
-            "certified": self.certified,
+            **self._promise(FORMAT, FORMAT_VERSION, assumptions),
             "reason": self._conclusion.reason,
             "details": self.details,
             "solved": list(self.solved),

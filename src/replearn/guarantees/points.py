@@ -42,8 +42,6 @@ class PointsCompared(NamedTuple):
 def compare_points(here: dict[str, Any] | None, there: dict[str, Any] | None) -> PointsCompared:
     """Say in words where two descriptions of points differ, and what could not be compared.
 
-    Examples
-    --------
     >>> array = {"encoding": "1", "decimals": None, "columns": None, "n_columns": 2, "rows": 0}
     >>> frame = {**array, "columns": ["age", "sex"]}
     >>> compare_points(array, frame).differences
@@ -147,8 +145,6 @@ class _Width:
 def slack(n_here: int, n_there: int, n_columns: int) -> float:
     """Return by how much two empirical distribution functions of one population may differ.
 
-    Examples
-    --------
     >>> round(slack(8000, 8000, 20), 3)
     0.084
     """
@@ -232,8 +228,6 @@ def quantiles_differ(here: list[Any], there: list[Any], width: float) -> bool:
     A quantile at level p lies below one at level q of the other list although p exceeds q by more
     than ``width``: impossible for two samples of one population. None counts as plus infinity.
 
-    Examples
-    --------
     >>> quantiles_differ([1, 2, 3], [1, 2, 4], 0.3), quantiles_differ([1, 2, 3], [10, 20, 30], 0.3)
     (False, True)
     """

@@ -49,8 +49,6 @@ def private_design(
 
     ``rest`` and ``beta`` are what the public pool leaves of the accuracy.
 
-    Examples
-    --------
     >>> private_design(1.0, 1e-6, 0.2, 0.025, 20).n_keys
     6
     """

@@ -87,14 +87,7 @@ class Probe:
         """Read a probe from JSON text; anything unexpected is refused."""
         reader = Reader(read_object(text, "probe"), "probe")
         check_format(reader, "probe", FORMAT, FORMAT_VERSION)
-        probe = cls(
-            rows=reader.take("rows", int),
-            decimals=reader.take_or_none("decimals", int),
-            columns=tuple(reader.take("columns", list)),
-            cells=tuple(reader.take("cells", list)),
-            digest=reader.take("digest", str),
-            mark=reader.take("mark", str),
-        )
+        probe = reader.read(cls)
         reader.finish()
         return probe
 

@@ -5,18 +5,8 @@ from typing import Any
 
 from replearn.bounds.regression import rounding_flip_bound, smallest_blocks_rounding
 from replearn.guarantees.guarantee import SAME_POINT, Guarantee, Needed, above_budget
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
 
-ASSUMPTIONS = (
-    "equal-design",
-    "learned-inside-blocks",
-    "key-before-data",
-    "point-not-in-sample",
-    "same-point",
-    "no-drift",
-    "independent-samples",
-    "random-function",
-)
 _NO_RANGE = (
     "y_range is not given, and without a range of y nothing holds for every population: "
     "flip_probability estimates from the spread of the blocks"
@@ -36,7 +26,7 @@ def _derive(
         f"A prediction is within {resolution / 2:g} of the mean of {n_blocks} block predictions.",
     )
     if y_range is None:
-        return Conclusion(near, reasons=(_NO_RANGE,), assumptions=ASSUMPTIONS)
+        return Conclusion(near, reasons=(_NO_RANGE,), assumptions=BLOCK_ASSUMPTIONS)
     span = y_range[1] - y_range[0]
     flip = ledger.add(rounding_flip_bound, n_blocks=n_blocks, y_span=span, resolution=resolution)
     same = (
@@ -44,7 +34,7 @@ def _derive(
         f"probability at most {rounded_up(flip)}."
     )
     reasons = above_budget("rho", flip, rho)
-    return Conclusion((same, *near), rho=flip, reasons=reasons, assumptions=ASSUMPTIONS)
+    return Conclusion((same, *near), rho=flip, reasons=reasons, assumptions=BLOCK_ASSUMPTIONS)
 
 
 def _needed(rho: float, y_span: float, resolution: float, block_size: int) -> Needed:

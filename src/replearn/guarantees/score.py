@@ -9,7 +9,7 @@ from replearn.bounds.score import (
     worst_score_flip_bound,
 )
 from replearn.guarantees.guarantee import Guarantee, Needed, above_budget
-from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
+from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
 from replearn.records.checks import check_count
 
 MOST_FITS = 24
@@ -24,17 +24,6 @@ DEFAULT_BLOCKS, DEFAULT_ROWS = (24, 12, 8, 6, 4), 80
 LOOSE_RHO, LOOSE_BLOCKS, LOOSE_ROWS = 0.2, 8, 1250
 """From this rho on thresholds are cheap, and blocks are larger: 8, if each has so many rows."""
 
-ASSUMED = (
-    "standard-error",
-    "equal-design",
-    "learned-inside-blocks",
-    "key-before-data",
-    "point-not-in-sample",
-    "same-point",
-    "no-drift",
-    "independent-samples",
-    "random-function",
-)
 _ESTIMATED = (
     "the standard error of the scores was estimated from the data, and nothing bounds how far a "
     "single point's may be from it"
@@ -77,7 +66,8 @@ def _derive(
         f"beforehand, differ with probability at most {rounded_up(worst)}."
     )
     reasons = (_ESTIMATED, *above_budget("rho", normal, rho * (1 + 1e-9)))
-    return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=ASSUMED)
+    assumed = ("standard-error", *BLOCK_ASSUMPTIONS)
+    return Conclusion(tuple(promises), rho=normal, reasons=reasons, assumptions=assumed)
 
 
 def default_blocks(n: int, rho: float = 0.1, rows_of_block: int = DEFAULT_ROWS) -> int:

@@ -29,8 +29,6 @@ def same_and_good(
 ) -> Conclusion:
     """Conclude that two choices are the same, and near the best.
 
-    Examples
-    --------
     >>> same_and_good(900, 0.2, 0.01, rho=0.1, alpha=0.3, beta=0.05).reason
     'asked for rho = 0.1, reached 0.2'
     """

@@ -19,8 +19,6 @@ def selection_budget(
 ) -> tuple[float | None, float]:
     """Return what the cover leaves of alpha and beta for the choice; None: nothing of alpha.
 
-    Examples
-    --------
     >>> selection_budget(0.1, 0.05, 0, None)
     (0.1, 0.05)
     >>> selection_budget(0.1, 0.05, 10, 3)

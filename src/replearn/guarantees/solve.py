@@ -149,16 +149,13 @@ def design_for(wish: Wish, n: int) -> Design:
     """Fix blocks, law and partitions for a sample of n rows."""
     promise = Promise(wish, n)
     n_blocks = wish.n_blocks if wish.n_blocks is not None else choose_blocks(wish, n, promise)
-    shared = ("request", "vote", "n_classes", "classes", "unit", "decimals", "max_point_mass")
-    return Design(
+    return wish.design(
         n=n,
         n_blocks=n_blocks,
         law=promise.law_for(n_blocks),
         n_partitions=_partitions(wish, n_blocks),
         encoding=str(ENCODING_VERSION),
-        heavy=wish.heavy,
         sharpness=promise.sharpness_for(n_blocks),
-        **{name: getattr(wish, name) for name in shared},
     )
 
 
@@ -241,8 +238,6 @@ def _between(passing: float, failing: float) -> float:
 def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFAULT_BLOCKS) -> int:
     """Return how many blocks to try first: as many as wanted while blocks stay large.
 
-    Examples
-    --------
     >>> preferred_blocks(30_000, 0.1, None), preferred_blocks(30_000, 0.05, None)
     (88, 352)
     >>> preferred_blocks(3_000, 0.1, None), preferred_blocks(30_000, 0.1, 40)
@@ -256,8 +251,6 @@ def preferred_blocks(n: int, rho: float, max_fits: int | None, usual: int = DEFA
 def partitions_for(n_blocks: int, max_fits: int | None) -> int:
     """Return how many partitions the compute budget allows.
 
-    Examples
-    --------
     >>> partitions_for(88, None), partitions_for(88, 150), partitions_for(3183, None)
     (8, 1, 1)
     """

@@ -13,10 +13,10 @@ from replearn.bounds import MembershipLaw, selection_flip_bound_sampled
 from replearn.bounds.accuracy import light_mass
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.membership import quick_membership_bound
-from replearn.bounds.signs import label_flip_bound, sign_error_bound, sign_width
+from replearn.bounds.signs import sign_width
 from replearn.guarantees.design import HeavyStage
-from replearn.guarantees.heavy import class_label_errors, class_label_flip
-from replearn.guarantees.heavy_stage import labels_guaranteed
+from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed, wrong_labels
+from replearn.guarantees.steps import Ledger
 from replearn.records.checks import check_fraction, if_given
 from replearn.records.search import bisect, smallest_integer
 
@@ -123,8 +123,10 @@ def _heavy_stage(n: int, goal: HeavyGoal) -> tuple[HeavyStage, bool]:
     spare: HeavyStage | None = None
     for law in _laws(n, goal):
         stage = _stage_within(n, law, goal)
-        if stage is not None and _wrong_labels(stage, goal) <= goal.beta / 4.0:
-            return stage, True
+        if stage is not None:
+            wrong = wrong_labels(Ledger(), stage, goal.n_classes)
+            if wrong <= goal.beta / 4.0:
+                return stage, True
         spare = spare or stage
     return spare or _fallback(n, goal), False
 
@@ -135,7 +137,7 @@ def _stage_within(n: int, law: MembershipLaw, goal: HeavyGoal) -> HeavyStage | N
     if budget is None:
         return None
     stage = _stage(n, law, budget, goal)
-    return stage if label_flip(stage, goal.n_classes) <= budget else None
+    return stage if label_flip(Ledger(), stage, goal.n_classes) <= budget else None
 
 
 def _fallback(n: int, goal: HeavyGoal) -> HeavyStage:
@@ -186,20 +188,6 @@ def _least_noise(k: int, n_classes: int, budget: float, clear: float) -> float:
     largest = clear * k  # beyond t = clear k the error bound no longer falls
     scale = largest if keeps_budget(largest) else bisect(keeps_budget, 0.0, largest, tolerance=1e-4)
     return math.ceil(1e9 / max(scale, 1e-3)) / 1e9
-
-
-def label_flip(stage: HeavyStage, n_classes: int) -> float:
-    """Flip probability of a heavy point's label."""
-    if n_classes == 2:
-        return label_flip_bound(stage.n_labels, stage.band)
-    return class_label_flip(stage.n_labels, n_classes, stage.band)
-
-
-def _wrong_labels(stage: HeavyStage, goal: HeavyGoal) -> float:
-    most = int((1.0 + 1e-12) / stage.low)
-    if goal.n_classes == 2:
-        return sign_error_bound(stage.n_labels, most, goal.clear, stage.band, joint=False)
-    return class_label_errors(stage.n_labels, goal.n_classes, goal.clear, stage.band, most)
 
 
 def heavy_rows_needed(**items: Any) -> int | None:

@@ -1,28 +1,26 @@
 """What certificates and plans consist of: steps, their conclusion, and the run they are for."""
 
 import os
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
-from replearn.bounds.coins import CoinLaw
-from replearn.bounds.heavy_sets import SetLaw
 from replearn.bounds.membership import MembershipLaw
-from replearn.bounds.theorem import bound_named
 from replearn.exceptions import CertificateError
-from replearn.guarantees.design import Label, plain_labels
+from replearn.guarantees.design import NOTIONS, Design, Label, plain_labels
 from replearn.records.json import Reader, pretty_json, read_flat, write_atomically
 from replearn.records.text import html_table, two_columns
 
 Scalar = float | int | None
 Value = Scalar | tuple[Scalar, ...]
+Number = TypeVar("Number", bound=Value)
 
 LETTERS = ("rho", "gamma", "alpha", "beta")
 """What a promise is about, in the letters of the glossary."""
-
-_COUNT_LAWS = {"CoinLaw": CoinLaw, "MembershipLaw": MembershipLaw, "SetLaw": SetLaw}
 
 
 @dataclass(frozen=True)
@@ -45,35 +43,14 @@ class Step:
     >>> ledger = Ledger()
     >>> from replearn.bounds.vc import realizable_tail
     >>> tail = ledger.add(realizable_tail, m=2000, d=1, alpha=0.1)
-    >>> ledger.steps[0].recompute() == tail
-    True
+    >>> ledger.steps[0].value == tail, ledger.steps[0].theorem
+    (True, 'vc-sample-size')
     """
 
     name: str
     theorem: str
     inputs: tuple[tuple[str, Any], ...]
     value: Value
-
-    def recompute(self, law: ThresholdLaw | None = None) -> Value:
-        """Compute the value again from the inputs.
-
-        Parameters
-        ----------
-        law : ThresholdLaw or None
-            The law that the input ``law`` names by its digest.
-
-        Returns
-        -------
-        float, int, None or tuple
-            The value that follows from the inputs.
-        """
-        try:
-            function = bound_named(self.name)
-            arguments = {name: _decode(value, law) for name, value in self.inputs}
-            value: Value = function(**arguments)
-        except (TypeError, ValueError, ArithmeticError) as error:
-            raise CertificateError(f"{self.name}: cannot be computed ({error})") from error
-        return value
 
     def to_dict(self) -> dict[str, Any]:
         """Return the step as JSON values."""
@@ -106,19 +83,12 @@ class Ledger:
 
     steps: list[Step] = field(default_factory=list)
 
-    def add(self, bound: Any, **inputs: Any) -> Any:
-        """Compute one number, write it down, and return it.
-
-        Parameters
-        ----------
-        bound : callable
-            A function marked with ``@theorem``.
-        **inputs
-            Its arguments.
-        """
+    def add(self, bound: Callable[..., Number], **inputs: Any) -> Number:
+        """Compute a number by a function marked with ``@theorem``, write it down, return it."""
         value = bound(**inputs)
         written = tuple((name, _encode(item)) for name, item in inputs.items())
-        self.steps.append(Step(bound.__name__, bound.theorem_key, written, value))
+        marked: Any = bound
+        self.steps.append(Step(marked.__name__, marked.theorem_key, written, value))
         return value
 
     def value(self, name: str) -> Any:
@@ -129,6 +99,16 @@ class Ledger:
 CHOICE_ASSUMPTIONS = (
     "same-candidates",
     "key-before-data",
+    "no-drift",
+    "independent-samples",
+    "random-function",
+)
+BLOCK_ASSUMPTIONS = (
+    "equal-design",
+    "learned-inside-blocks",
+    "key-before-data",
+    "point-not-in-sample",
+    "same-point",
     "no-drift",
     "independent-samples",
     "random-function",
@@ -248,13 +228,37 @@ class Record:
     """What certificates and plans have in common: JSON text and file, table, one line."""
 
     task: str
+    inputs: dict[str, Any]
+    steps: Any
+    promises: Any
     n: Any
     certified: Any
+    reason: Any
     digest: Any
+
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     def _content(self) -> dict[str, Any]:
         """Return everything but the digest as JSON values."""
         raise NotImplementedError
+
+    def _promise(self, form: str, version: int, assumptions: list[Any]) -> dict[str, Any]:
+        """Return the items of the content that all records have."""
+        return {
+            "format": form,
+            "version": version,
+            "task": self.task,
+            "inputs": self.inputs,
+            "steps": [step.to_dict() for step in self.steps],
+            "promises": list(self.promises),
+            "assumptions": assumptions,
+            **{name: getattr(self, name) for name in LETTERS},
+            "certified": self.certified,
+            "reason": self.reason,
+        }
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as JSON values."""
@@ -326,19 +330,3 @@ def _encode(value: Any) -> Any:
     if isinstance(value, MembershipLaw):
         return {"type": type(value).__name__, **asdict(value)}
     return list(value) if isinstance(value, tuple) else value
-
-
-def _decode(value: Any, law: ThresholdLaw | None) -> Any:
-    if isinstance(value, list):
-        return tuple(value)
-    if not isinstance(value, dict):
-        return value
-    items = dict(value)
-    kind = items.pop("type", "")
-    if kind == "ThresholdLaw":
-        if law is None or items != {"digest": law.digest}:
-            raise ValueError("its law is not the law of the certificate")
-        return law
-    if kind not in _COUNT_LAWS:
-        raise ValueError(f"{value} is not a law of this library")
-    return _COUNT_LAWS[kind](**items)

@@ -42,8 +42,6 @@ GUARANTEES: dict[str, Guarantee] = {entry.task: entry for entry in (*VOTING, *CH
 def guarantee(task: str) -> Guarantee:
     """Look a guarantee up by its task; an unknown task is refused.
 
-    Examples
-    --------
     >>> guarantee("thresholds").learners
     ('ReplicableThresholdClassifier',)
     """

@@ -30,7 +30,7 @@ class Theorem:
 
     key: str
     statement: str
-    paper_label: str
+    paper_label: str = "ours"
 
     @property
     def page(self) -> str:
@@ -43,7 +43,6 @@ _ENTRIES = (
         "rounded-regression",
         "Two means of T predictions in a range of length W are rounded to different values of one "
         "shared random grid of spacing h with probability at most f(T) W/h.",
-        "ours",
     ),
     Theorem(
         "private-selection",
@@ -68,56 +67,47 @@ _ENTRIES = (
         "soft-votes",
         "With scores instead of votes and a continuous law of Lipschitz constant L the flip "
         "probability is at most 2 L f(T).",
-        "ours",
     ),
     Theorem(
         "score-thresholds",
         "Scores with a known standard error and a shared threshold uniform within c standard "
         "errors flip with probability at most 1 / (sqrt(pi) c) if they are normal, and at most "
         "1 / (sqrt(3) c) whatever their distribution.",
-        "ours",
     ),
     Theorem(
         "several-partitions",
         "Averaging the law's value over several keyed partitions of the same rows keeps the flip "
         "bound of one partition.",
-        "ours",
     ),
     Theorem(
         "content-keyed-partition",
         "Cutting the rows in the order of a keyed hash of their content into blocks of equal size "
         "keeps all pointwise bounds.",
-        "ours",
     ),
     Theorem(
         "many-runs",
         "k runs do not all agree with probability at most "
         "sup_q sum_j dG_j (1 - F_j^k - (1 - F_j)^k).",
-        "ours",
     ),
     Theorem(
         "halves-of-one-file",
         "Two disjoint halves of one finite file flip with probability at most the hypergeometric "
         "version of the flip curve.",
-        "ours",
     ),
     Theorem(
         "training-rows",
         "For a row of one training sample the flip bound grows by the law's largest step, and it "
         "doubles where equal rows occur.",
-        "ours",
     ),
     Theorem(
         "multiclass-vote",
         "With several classes two runs that share their random numbers differ with probability at "
         "most sharpness / 4 times the mean range of the differences of their vote shares.",
-        "ours",
     ),
     Theorem(
         "incumbent-band",
         "If the old answer stays while the new score is within a band of the decision threshold, "
         "independent retrainings change it at most (standard error / band)^2 / 2 times each.",
-        "ours",
     ),
     Theorem(
         "accuracy-factor",
@@ -129,7 +119,6 @@ _ENTRIES = (
         "sample-reuse",
         "One sample may serve membership, heavy labels and votes: the flip probability is at most "
         "membership + max(labels, votes).",
-        "ours",
     ),
     Theorem(
         "heavy-membership",
@@ -165,7 +154,6 @@ _ENTRIES = (
         "single-heavy-hitter",
         "If some point has mass nu, drawing one point with weights count^kappa and shared Gumbels "
         "names the same point twice with about 1/(nu rho^2) rows.",
-        "ours",
     ),
     Theorem(
         "correlated-sampling",
@@ -206,12 +194,10 @@ _ENTRIES = (
         "fresh-sample-point",
         "From one run: limits for the probability that a fresh sample answers one point "
         "differently.",
-        "ours",
     ),
     Theorem(
         "fresh-sample-rate",
         "From one run: an upper limit for the mean flip probability over points.",
-        "ours",
     ),
     Theorem(
         "vc-sample-size",
@@ -223,12 +209,10 @@ _ENTRIES = (
         "dkw",
         "The empirical distribution function of m rows is off by more than tau with probability "
         "at most 2 exp(-2 m tau^2).",
-        "ours",
     ),
     Theorem(
         "equal-shares",
         "Counts of one thing in two samples of one population are hypergeometric, given their sum.",
-        "ours",
     ),
     Theorem(
         "domain-reduction",
@@ -239,13 +223,11 @@ _ENTRIES = (
     Theorem(
         "binomial-limits",
         "Exact confidence limits for a probability from counted successes.",
-        "ours",
     ),
     Theorem(
         "collisions",
         "Equal rows of a sample give confidence limits of the sum of squared masses of single "
         "points.",
-        "ours",
     ),
     Theorem(
         "search-blocks",
@@ -257,7 +239,6 @@ _ENTRIES = (
         "search-trainings",
         "Errors of K trainings on rows of their own have one expectation in all runs: a search by "
         "them is a choice among fixed hypotheses on K rows, whatever the learner does.",
-        "ours",
     ),
     Theorem(
         "semi-replicable",
@@ -297,8 +278,6 @@ THEOREMS: dict[str, Theorem] = {entry.key: entry for entry in _ENTRIES}
 def theorem(key: str) -> Theorem:
     """Look a theorem up by its key; an unknown key is refused.
 
-    Examples
-    --------
     >>> theorem("accuracy-factor").paper_label
     'lem:exp-error-ub-pred'
     """

@@ -106,8 +106,6 @@ def block_size_needed(
 def conclude(ledger: Ledger, design: Design) -> Conclusion:
     """Conclude what a design promises.
 
-    Examples
-    --------
     >>> from replearn.bounds import uniform_law
     >>> from replearn.guarantees import Design, Request
     >>> design = Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
@@ -145,8 +143,6 @@ def derive(ledger: Ledger, **inputs: Any) -> Conclusion:
 def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
     """Return the promise in one sentence.
 
-    Examples
-    --------
     >>> print(sentence("pointwise", 0.1, None, 2))
     Two runs on fresh samples give one fixed point different answers with probability at most 0.1.
     """
@@ -188,7 +184,7 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
 def pair_flip(ledger: Ledger, design: Design) -> float:
     """Flip probability of one fixed point between two runs."""
     if design.law is None:
-        flip: float = ledger.add(
+        flip = ledger.add(
             multiclass_flip_bound,
             n_blocks=design.n_blocks,
             n_classes=design.n_classes,
@@ -207,7 +203,7 @@ def _row_step(ledger: Ledger, design: Design) -> float:
     """Flip probability when one row of one sample changes."""
     if design.law is None:
         items = {"n_blocks": design.n_blocks, "sharpness": design.sharpness}
-        step: float = ledger.add(class_step, **items)
+        step = ledger.add(class_step, **items)
     else:
         step = ledger.add(vote_step, law=design.law)
     if design.heavy is None:
@@ -267,11 +263,9 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
 def _error_factor(ledger: Ledger, design: Design) -> float:
     """How many times the mean error of the block models the error can be, averaged over keys."""
     if design.law is not None:
-        factor: float = ledger.add(error_factor, law=design.law)
-        return factor
+        return ledger.add(error_factor, law=design.law)
     items = {"n_classes": design.n_classes, "sharpness": design.sharpness}
-    factor = ledger.add(class_error_factor, **items)
-    return factor
+    return ledger.add(class_error_factor, **items)
 
 
 def _mean_error_statement(design: Design, factor: float) -> str:

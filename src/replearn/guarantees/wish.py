@@ -8,6 +8,7 @@ from replearn.guarantees.design import (
     NOTIONS,
     UNITS,
     VOTES,
+    Design,
     HeavyStage,
     Label,
     Request,
@@ -63,6 +64,12 @@ class Wish:
     def smallest_block(self) -> int:
         """Rows per block that are enough without an accuracy target."""
         return self.min_block if self.block_size is None else self.block_size
+
+    def design(self, **items: Any) -> Design:
+        """Return a design with what was given, and these items."""
+        given = ("request", "vote", "n_classes", "classes", "unit", "decimals", "max_point_mass")
+        shared = {name: getattr(self, name) for name in (*given, "heavy")}
+        return Design(**shared, **items)
 
 
 def _in_order(classes: tuple[Label, ...] | None) -> tuple[Label, ...] | None:

@@ -136,17 +136,14 @@ def _group_words(
     words: NDArray[np.uint64], kinds: NDArray[np.uint8]
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Group by all words: what is left when hashes collide."""
-    rows = np.ascontiguousarray(np.column_stack([words, kinds.astype(np.uint64)]))
-    packed = rows.view([("", rows.dtype)] * rows.shape[1]).ravel()
-    _, firsts, counts = np.unique(packed, return_index=True, return_counts=True)
+    rows = np.column_stack([words, kinds.astype(np.uint64)])
+    _, firsts, counts = np.unique(rows, axis=0, return_index=True, return_counts=True)
     return firsts.astype(np.intp), counts.astype(np.int64)
 
 
 class PointIndex:
     """A short list of distinct points that other points are looked up in, exactly.
 
-    Examples
-    --------
     >>> index = PointIndex(as_points([["a", 1], ["b", 2]]))
     >>> index.locate(as_points([["b", 2.0], ["c", 1], ["a", True]])).tolist()
     [1, -1, 0]

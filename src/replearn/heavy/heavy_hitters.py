@@ -85,10 +85,6 @@ class HeavyHitters:
         ----------
         X : container of rows, or Points
             Any points.
-
-        Returns
-        -------
-        ndarray of int
         """
         return self._index.locate(as_points(X))
 
@@ -138,10 +134,6 @@ def find_heavy_hitters(
         [nu/16, nu], or the paper's, even on [nu/2, 2 nu].
     decimals : int, default=None
         Round numbers before points are compared.
-
-    Returns
-    -------
-    HeavyHitters
 
     Examples
     --------
@@ -193,8 +185,6 @@ def draw_members(
 ) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
     """Return which points are members, by one shared threshold for each, and the thresholds.
 
-    Examples
-    --------
     >>> law = MembershipLaw("sqrt", 0.2, 0.3)
     >>> draw_members(as_points([5, 6]), np.array([1, 9]), 10, law, SharedKey(0))[0]
     array([False,  True])
@@ -210,7 +200,7 @@ def _membership_law(law: str | MembershipLaw, nu: float) -> MembershipLaw:
     if law == "standard":
         return MembershipLaw.standard(nu)
     if law == "paper":
-        return MembershipLaw("uniform", nu / 2.0, min(1.0, 2.0 * nu))
+        return MembershipLaw.paper(nu)
     raise ValueError(f'law={law!r} must be "standard", "paper" or a MembershipLaw.')
 
 

@@ -18,12 +18,14 @@ from replearn.bounds import (
     flip_estimate,
     flip_limits,
     selection_flip_bound_sampled,
+    uniform_law,
 )
 from replearn.bounds.class_flips import label_answer_chances
 from replearn.bounds.foreseen import average_flip_estimate
-from replearn.bounds.signs import label_flip_bound, label_law
+from replearn.bounds.signs import label_flip_bound
 from replearn.primitives.coins import below_levels
 from replearn.randomness import Points, SharedKey
+from replearn.tables import row_chunks
 
 Floats = NDArray[np.float64]
 
@@ -57,7 +59,7 @@ class TwoLabels(_Labelled):
 
     @property
     def _law(self) -> Any:
-        return label_law(self.n_labels, self.band)
+        return uniform_law(self.n_labels, self.band)
 
     @property
     def flip_bound(self) -> float:
@@ -125,80 +127,55 @@ class ManyLabels(_Labelled):
 LabelRule = TwoLabels | ManyLabels
 
 
-def first_labels(
-    sample: Points,
-    codes: NDArray[np.intp],
-    member: NDArray[np.intp],
-    n_labels: NDArray[np.int64],
-    key: SharedKey,
-    *,
-    n_classes: int = 2,
+def count_labels(
+    codes: NDArray[np.intp], member: NDArray[np.intp], n_members: int, n_classes: int
 ) -> NDArray[np.int64]:
-    """Count the labels among the first k of each member, in keyed order.
+    """Count how often each member has each label; ``member`` says which one a row is, or -1.
 
-    ``member`` says which member each row is, or -1; k is each member's entry of ``n_labels``.
-
-    Examples
-    --------
-    >>> from replearn.randomness import as_points
-    >>> sample, member = as_points([5, 5, 6, 5]), np.array([0, 0, -1, 0])
-    >>> first_labels(sample, np.array([1, 1, 0, 1]), member, np.array([2]), SharedKey(0))
-    array([[0, 2]])
+    >>> count_labels(np.array([1, 1, 0, 0]), np.array([0, 0, -1, 0]), 1, 2)
+    array([[1, 2]])
     """
-    rows = np.flatnonzero(member >= 0)
-    # theorem: content-keyed-partition (the order of the file does not matter)
-    keyed = rows[key.child(_ORDER).order(sample.take(rows), codes[rows])]
-    by_member = keyed[np.argsort(member[keyed], kind="stable")]
-    counts = np.bincount(member[rows], minlength=len(n_labels))
-    if np.any(counts < n_labels):
-        raise ValueError("a member has fewer labels than are to be used: give the same sample.")
-    starts = np.cumsum(counts) - counts
-    place = np.arange(len(by_member)) - np.repeat(starts, counts)
-    taken = by_member[place < np.repeat(n_labels, counts)]
-    cells = member[taken] * n_classes + codes[taken]
-    tallies = np.bincount(cells, minlength=len(n_labels) * n_classes)
-    return tallies.reshape(len(n_labels), n_classes).astype(np.int64)
+    cells = (member * n_classes + codes)[member >= 0]
+    counts = np.bincount(cells, minlength=n_members * n_classes)
+    return counts.reshape(n_members, n_classes).astype(np.int64)
 
 
-def first_labels_of_counts(
+def first_labels(
     points: Points,
     label_counts: NDArray[np.int64],
     n_labels: NDArray[np.int64],
     key: SharedKey,
 ) -> NDArray[np.int64]:
-    """Do what `first_labels` does, from how often each member has each label.
+    """Count the labels among the first k of each member, in keyed order.
 
-    Equal rows with equal labels differ in their number only, so that counts tell the keyed order.
+    k is each member's entry of ``n_labels``. Equal rows with equal labels differ in their number
+    only, so that it is enough to know how often each member has each label.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
-    >>> first_labels_of_counts(as_points([5]), np.array([[0, 3]]), np.array([2]), SharedKey(0))
+    >>> first_labels(as_points([5]), np.array([[0, 3]]), np.array([2]), SharedKey(0))
     array([[0, 2]])
     """
-    order, n_classes = key.child(_ORDER), label_counts.shape[1]
-    hashes = [order.row_hashes(points, np.full(len(points), c)) for c in range(n_classes)]
-    tallies = np.zeros_like(label_counts)
-    for member, k in enumerate(n_labels):
-        # theorem: content-keyed-partition
-        firsts = [
-            _smallest_ranks(order, hashes[c][member], label_counts[member, c], k)
-            for c in range(n_classes)
-        ]
-        labels = np.repeat(np.arange(n_classes), [len(ranks) for ranks in firsts])
-        kept = np.argsort(np.concatenate(firsts), kind="stable")[:k]
-        tallies[member] = np.bincount(labels[kept], minlength=n_classes)
-    return tallies
-
-
-def _smallest_ranks(order: SharedKey, row_hash: Any, count: int, k: int) -> NDArray[np.uint64]:
-    """Return the k smallest ranks of equal rows, hashed a few at a time."""
-    kept = np.zeros(0, dtype=np.uint64)
-    for start in range(0, int(count), _AT_A_TIME):
-        numbers = np.arange(start, min(start + _AT_A_TIME, int(count)), dtype=np.uint64)
-        ranks = order.ranks(np.full(len(numbers), row_hash, dtype=np.uint64), numbers)
-        kept = np.sort(np.concatenate([kept, ranks]))[: int(k)]
-    return kept
+    if np.any(label_counts.sum(axis=1) < n_labels):
+        raise ValueError("a member has fewer labels than are to be used: give the same sample.")
+    order, (n_members, n_classes) = key.child(_ORDER), label_counts.shape
+    by_label = [order.row_hashes(points, np.full(n_members, c)) for c in range(n_classes)]
+    hashes = np.column_stack(by_label).ravel()
+    counts = np.where(n_labels[:, np.newaxis] > 0, label_counts, 0).ravel()
+    ends = np.cumsum(counts)
+    cells, ranks = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uint64)
+    for start, stop in row_chunks(int(counts.sum()), _AT_A_TIME):
+        rows = np.arange(start, stop)
+        cell = np.searchsorted(ends, rows, side="right")
+        # theorem: content-keyed-partition (the order of the file does not matter)
+        more = order.ranks(hashes[cell], (rows - (ends - counts)[cell]).astype(np.uint64))
+        cells, ranks = np.concatenate([cells, cell]), np.concatenate([ranks, more])
+        keyed = np.lexsort((ranks, cells // n_classes))
+        member = cells[keyed] // n_classes
+        place = np.arange(len(member)) - np.searchsorted(member, member)
+        kept = keyed[place < n_labels[member]]
+        cells, ranks = cells[kept], ranks[kept]
+    tallies = np.bincount(cells, minlength=n_members * n_classes)
+    return tallies.reshape(n_members, n_classes).astype(np.int64)
 
 
 def label_points(
@@ -213,8 +190,6 @@ def label_points(
 
     Random numbers are keyed by what the points (and, of more than two, the classes) are.
 
-    Examples
-    --------
     >>> from replearn.randomness import as_points
     >>> tallies, names = np.array([[1, 8, 0]]), np.array(["a", "b", "c"])
     >>> label_points(as_points([5]), tallies, 9, 0.01, names, SharedKey(0)).answers
@@ -224,7 +199,7 @@ def label_points(
     if tallies.shape[1] == 2:
         uniforms = child.uniforms(points)
         # theorem: heavy-labels
-        ones = below_levels(uniforms, label_law(n_labels, band).table[tallies[:, 1]])
+        ones = below_levels(uniforms, uniform_law(n_labels, band).table[tallies[:, 1]])
         return TwoLabels(tallies, n_labels, band, uniforms, ones.astype(np.intp))
     gumbels = child.gumbels(points, classes.tolist())
     # theorem: heavy-labels (section "more than two classes")

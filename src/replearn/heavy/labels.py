@@ -16,7 +16,7 @@ from replearn.bounds.signs import sign_width
 from replearn.guarantees import Certificate, certify
 from replearn.guarantees.heavy_stage import labels_guaranteed
 from replearn.heavy.heavy_hitters import HeavyHitters
-from replearn.heavy.label_rule import first_labels, label_points
+from replearn.heavy.label_rule import count_labels, first_labels, label_points
 from replearn.randomness import SharedKey, as_points
 from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import bisect
@@ -113,10 +113,6 @@ def label_heavy_hitters(  # noqa: PLR0913
     decimals : int, default=None
         As in `find_heavy_hitters`.
 
-    Returns
-    -------
-    HeavyLabels
-
     Examples
     --------
     >>> from replearn.bounds import MembershipLaw
@@ -148,8 +144,8 @@ def label_heavy_hitters(  # noqa: PLR0913
     # The last design is that of the core, where there is one.
     which = np.where(heavy.core, len(designs) - 1, 0)
     used = np.array([design.k for design in designs], dtype=np.int64)[which]
-    counted = {"n_classes": len(names)}
-    tallies = first_labels(sample, codes, heavy.locate(sample), used, key, **counted)
+    label_counts = count_labels(codes, heavy.locate(sample), len(heavy), len(names))
+    tallies = first_labels(heavy.points, label_counts, used, key)
     answers = np.empty(len(heavy), dtype=np.intp)
     uniforms = np.empty((len(heavy), len(names)) if len(names) > 2 else len(heavy))
     for number, design in enumerate(designs):
@@ -161,7 +157,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     asked = {"alpha": clear, "rho": float(rho), "beta": beta}
     inputs = _design_inputs(heavy, designs, asked, gamma)
     if len(names) > 2:
-        task, inputs = f"{task}, several classes", {**inputs, **counted}
+        task, inputs = f"{task}, several classes", {**inputs, "n_classes": len(names)}
     certificate = certify(task, key.fingerprint, **inputs)
     return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
 

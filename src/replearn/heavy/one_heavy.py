@@ -67,10 +67,6 @@ def find_one_heavy_hitter(
     decimals : int, default=None
         Round numbers before points are compared.
 
-    Returns
-    -------
-    OneHeavyHitter
-
     Examples
     --------
     >>> sample = [7] * 900 + list(range(10, 110))

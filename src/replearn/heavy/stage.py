@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from replearn.guarantees import HeavyStage
 from replearn.heavy.counting import PointIndex, by_frequency, count_points
 from replearn.heavy.heavy_hitters import draw_members
-from replearn.heavy.label_rule import first_labels, first_labels_of_counts, label_points
+from replearn.heavy.label_rule import count_labels, first_labels, label_points
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
@@ -85,9 +85,8 @@ class HeavyPoints:
             values = [list(row) for row in zip(*columns, strict=True)]
         return {"values": values, "counts": seen.counts, "tallies": seen.tallies, "n": seen.n}
 
-    @classmethod
+    @staticmethod
     def from_state(
-        cls,
         state: dict[str, Any],
         stage: HeavyStage,
         classes: NDArray[Any],
@@ -96,20 +95,10 @@ class HeavyPoints:
     ) -> HeavyPoints:
         """Build the stage again from `to_state` and the key."""
         seen = Seen(state["values"], state["counts"], state["tallies"], state["n"])
-        return cls(_decide(seen, stage, classes, key, decimals), stage, classes)
+        return _decide(seen, stage, classes, key, decimals)
 
     def view(self, points: Points) -> HeavyView:
-        """Return membership and labels of some points.
-
-        Parameters
-        ----------
-        points : Points
-            Canonical points.
-
-        Returns
-        -------
-        HeavyView
-        """
+        """Return membership and labels of some points."""
         return HeavyView(self._known, self._stage, self._index.locate(points))
 
 
@@ -121,29 +110,8 @@ def fit_heavy(
     key: SharedKey,
     decimals: int | None,
 ) -> HeavyPoints:
-    """Find the heavy points of the sample and label them.
+    """Find the heavy points of the planned rows and label them; codes are places in ``classes``.
 
-    Parameters
-    ----------
-    X : container of rows
-        The planned rows.
-    codes : ndarray of int
-        Their labels, 0, 1, ...
-    classes : ndarray
-        The labels.
-    stage : HeavyStage
-        From the plan.
-    key : SharedKey
-        The learner's key.
-    decimals : int or None
-        Rounding of the points.
-
-    Returns
-    -------
-    HeavyPoints
-
-    Examples
-    --------
     >>> X, y = np.repeat([[1.0], [2.0]], [60, 40], axis=0), np.repeat([0, 1], [60, 40])
     >>> stage = HeavyStage(low=0.2, high=0.3, n_labels=20)
     >>> heavy = fit_heavy(X, y, np.array(["no", "yes"]), stage, SharedKey(0), None)
@@ -153,11 +121,8 @@ def fit_heavy(
     sample = as_points(X, decimals=decimals)
     counted = count_points(X, at_least=fewest_remembered(len(sample), stage), decimals=decimals)
     place = PointIndex(counted.points).locate(sample)
-    # Points with fewer than k labels cannot be members; they have no label of their own.
-    k = np.where(counted.counts >= stage.n_labels, stage.n_labels, 0)
-    tallies = first_labels(sample, codes, place, k, key, n_classes=max(2, len(classes)))
-    seen = Seen(counted.values, counted.counts, tallies, counted.n)
-    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+    labels = count_labels(codes, place, len(counted.counts), max(2, len(classes)))
+    return heavy_from_counts(counted.values, labels, counted.n, classes, stage, key, decimals)
 
 
 def heavy_from_counts(
@@ -169,25 +134,11 @@ def heavy_from_counts(
     key: SharedKey,
     decimals: int | None,
 ) -> HeavyPoints:
-    """Do what `fit_heavy` does, from counts alone.
+    """Label the points that occur often from counts alone.
 
-    Parameters
-    ----------
-    values : container of rows
-        The distinct points that occur at least `fewest_remembered` times.
-    label_counts : ndarray of int, shape (points, classes)
-        How often each point has each label in the sample.
-    n : int
-        Rows of the sample.
-    classes, stage, key, decimals
-        As for `fit_heavy`.
+    ``values`` are the distinct points that occur at least `fewest_remembered` times among n rows,
+    ``label_counts`` say how often each has each label.
 
-    Returns
-    -------
-    HeavyPoints
-
-    Examples
-    --------
     >>> stage, names = HeavyStage(low=0.2, high=0.3, n_labels=20), np.array(["no", "yes"])
     >>> counts = np.array([[60, 0], [0, 40]])
     >>> values, key = np.array([[1.0], [2.0]]), SharedKey(0)
@@ -198,16 +149,17 @@ def heavy_from_counts(
     order = by_frequency(as_points(values, decimals=decimals), label_counts.sum(axis=1))
     values, label_counts = take_rows(values, order), label_counts[order]
     counts, points = label_counts.sum(axis=1), as_points(values, decimals=decimals)
+    # Points with fewer than k labels cannot be members; they have no label of their own.
     k = np.where(counts >= stage.n_labels, stage.n_labels, 0)
-    seen = Seen(values, counts, first_labels_of_counts(points, label_counts, k, key), n)
-    return HeavyPoints(_decide(seen, stage, classes, key, decimals), stage, classes)
+    seen = Seen(values, counts, first_labels(points, label_counts, k, key), n)
+    return _decide(seen, stage, classes, key, decimals)
 
 
 def _decide(
     seen: Seen, stage: HeavyStage, classes: NDArray[Any], key: SharedKey, decimals: int | None
-) -> Known:
+) -> HeavyPoints:
     """Decide membership and labels by the shared random numbers."""
     points = as_points(seen.values, decimals=decimals)
     member, uniforms = draw_members(points, seen.counts, seen.n, stage.law, key)
     rule = label_points(points, seen.tallies, stage.n_labels, stage.band, classes, key)
-    return Known(seen, points, member, uniforms, rule)
+    return HeavyPoints(Known(seen, points, member, uniforms, rule), stage, classes)

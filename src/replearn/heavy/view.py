@@ -48,21 +48,11 @@ class Known:
 
 @dataclass(frozen=True, eq=False)
 class HeavyView:
-    """Membership and labels of some points, row by row.
+    """Membership and labels of some points, row by row."""
 
-    Parameters
-    ----------
-    known : Known
-        All points that occur often.
-    stage : HeavyStage
-        The plan's treatment of heavy points.
-    numbers : ndarray of int
-        Which of the known points each row is, or -1.
-    """
-
-    known: Known
+    known: Known  # all points that occur often
     stage: HeavyStage
-    numbers: NDArray[np.intp]
+    numbers: NDArray[np.intp]  # which of the known points each row is, or -1
 
     @property
     def member(self) -> NDArray[np.bool_]:
@@ -88,18 +78,8 @@ class HeavyView:
     def flips(self, vote_chances: Floats, vote_answers: NDArray[np.intp]) -> Floats:
         """Estimate the flip probability under this key: a fresh sample predicts another class.
 
-        Parameters
-        ----------
-        vote_chances : ndarray of float, shape (n, classes)
-            How likely a fresh sample's votes name each class.
-        vote_answers : ndarray of int
-            Classes that the votes predict.
-
-        Returns
-        -------
-        ndarray of float
-            Membership and label of the fresh sample both count, each by its predictive
-            probability.
+        Membership and label of the fresh sample both count, each by its predictive probability;
+        ``vote_chances`` are those of its votes, (n, classes).
         """
         chances = vote_chances.copy()
         rows = np.flatnonzero(self.numbers >= 0)
@@ -132,17 +112,8 @@ class HeavyView:
     def limits(self, votes: tuple[Floats, Floats], delta: float) -> tuple[Floats, Floats]:
         """Limits of the flip probability: membership plus label, or membership plus votes.
 
-        Parameters
-        ----------
-        votes : pair of ndarray
-            Limits for the votes alone, at ``delta / 2``.
-        delta : float
-            Failure probability for each point.
-
-        Returns
-        -------
-        lower, upper : ndarray
-            Union bounds; the lower limit is 0.
+        Union bounds that fail with probability ``delta`` for each point, from the limits for the
+        votes alone at ``delta / 2``; the lower limit is 0.
         """
         # theorem: fresh-sample-point, sample-reuse
         changes = self._membership_limit(delta / 2.0)
@@ -173,15 +144,7 @@ class HeavyView:
     def average_flips(self, vote_flips: Floats) -> Floats:
         """Estimate how likely two fresh samples predict differently, averaged over keys.
 
-        Parameters
-        ----------
-        vote_flips : ndarray of float
-            The same for the votes alone.
-
-        Returns
-        -------
-        ndarray of float
-            Membership differs, or both are members and labels differ, or neither and votes do.
+        Membership differs, or both are members and labels differ, or neither and votes do.
         """
         rows, at, numbers = self._asked()
         result = vote_flips.copy()
@@ -199,15 +162,8 @@ class HeavyView:
     def rate_limit(self, delta: float) -> float:
         """Upper limit of what membership and labels add to the flip rate over the points.
 
-        Parameters
-        ----------
-        delta : float
-            Failure probability, for all points together.
-
-        Returns
-        -------
-        float
-            Mean over the points of P(membership differs) + P(heavy in both, labels differ).
+        That is the mean of P(membership differs) + P(heavy in both, labels differ), except with
+        probability ``delta`` for all points together.
         """
         _, at, numbers = self._asked()
         seen, law = self.known.seen, self.stage.law

@@ -34,8 +34,6 @@ def best_box(
 ) -> BestBox | None:
     """Return the first box with the largest sum of gains, or None if it is below `at_least`.
 
-    Examples
-    --------
     >>> best_box(np.array([[0], [1], [2]]), np.array([-1, 1, 1]), ("both",))
     BestBox(gain=2, corner=((1, 2),))
     """

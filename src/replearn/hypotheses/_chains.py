@@ -17,8 +17,6 @@ from replearn.hypotheses._inputs import Floats
 def largest_shattered(n_chains: int) -> int:
     """Return the largest n with C(n, n // 2) <= n_chains.
 
-    Examples
-    --------
     >>> [largest_shattered(chains) for chains in (1, 2, 6, 60)]
     [1, 2, 4, 7]
     """

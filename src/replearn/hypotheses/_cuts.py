@@ -18,8 +18,6 @@ def cut_between(below: ArrayLike, above: ArrayLike) -> Floats:
     Only additions, multiplications, divisions and roundings of IEEE doubles are used: the
     same two values give the same cut on every machine.
 
-    Examples
-    --------
     >>> cut_between([41.0, 1234.17], [42.0, 1391.88]).tolist()
     [41.5, 1310.0]
     """
@@ -53,8 +51,6 @@ def cuts_of(values: Floats) -> Floats:
 def ranks_and_cuts(rows: Floats) -> tuple[Places, list[Floats]]:
     """Return each value's rank among the distinct values of its column, and the cuts around them.
 
-    Examples
-    --------
     >>> ranks, cuts = ranks_and_cuts(np.array([[2.0, 7.0], [1.0, 7.0]]))
     >>> ranks.tolist(), [cut.tolist() for cut in cuts]
     ([[1, 0], [0, 0]], [[-inf, 1.5, inf], [-inf, inf]])

@@ -111,8 +111,6 @@ def as_sample(
 def distinct_rows(rows: Floats) -> tuple[Floats, Places]:
     """Return the distinct rows in lexicographic order and, for each row, its place there.
 
-    Examples
-    --------
     >>> points, place = distinct_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
     >>> points.tolist(), place.tolist()
     ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])

@@ -29,8 +29,6 @@ _UNDERFLOW = 1e-280
 class Plane:
     """Distinct points in lexicographic order, ready for exact orientation tests.
 
-    Examples
-    --------
     >>> plane = Plane(np.array([[0.1, 0.1], [0.2, 0.2], [0.3, 0.3], [0.3, 0.4]]))
     >>> plane.orientation(0, 1, np.array([2, 3])).tolist()
     [0, 1]
@@ -86,8 +84,6 @@ def named_lines(plane: Plane, first: int, second: Places) -> HalfspaceRules:
 
     The halfspace holds what lies left of the line, and on it up to `first`.
 
-    Examples
-    --------
     >>> plane = Plane(np.array([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]]))
     >>> named_lines(plane, 0, np.array([1, 2])).predict(plane.points)
     array([[ True, False, False],

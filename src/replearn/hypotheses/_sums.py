@@ -24,8 +24,6 @@ _SINGLE_BITS = 24
 def labelled_sums(labels: Labels, values: NDArray[Any]) -> NDArray[Any]:
     """Return labels @ values in 64-bit integers, exactly, by fast floating-point products.
 
-    Examples
-    --------
     >>> labelled_sums(np.array([[True, False, True]]), np.array([-5, 7, 2**60])).tolist()
     [1152921504606846971]
     """

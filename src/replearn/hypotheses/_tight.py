@@ -23,8 +23,6 @@ _PAIRS_AT_ONCE = 2**16
 def tight_boxes(ranks: Places, sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
     """Yield the corners of all tight boxes in canonical order, `size` at a time.
 
-    Examples
-    --------
     >>> (corners,) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
     >>> corners[:, :, 0].tolist()
     [[1, 1], [0, 0], [0, 1]]

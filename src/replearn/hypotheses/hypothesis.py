@@ -229,8 +229,6 @@ def hypothesis_from_dict(data: dict[str, Any]) -> Hypothesis:
 def canonical_text(predictor: Predictor) -> str:
     """Return a text that orders hypotheses by what they are; empty for foreign predictors.
 
-    Examples
-    --------
     >>> canonical_text(Constant(True))
     '{"kind": "constant", "value": true}'
     """

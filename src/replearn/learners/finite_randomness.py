@@ -1,8 +1,4 @@
-"""Replicable learning with a number of shared random bits that does not depend on the domain.
-
-Blocks vote; a few thresholds on the vote share are drawn, and a replicable choice on rows that were
-held out picks one of them for every point.
-"""
+"""Replicable learning with a number of shared random bits that does not depend on the domain."""
 
 from __future__ import annotations
 
@@ -170,9 +166,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             base, key = base_learner(self.estimator), SharedKey(self.shared_key)
             X, bound = check_features(self, X, reset=True), bind_learner(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
-            rows = self._planned_rows(X, codes)
-            if rows is not None:
-                X, codes = take_rows(X, rows), codes[rows]
+            X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, self.test_share)
             if len(train) < self.n_blocks or len(test) < 1:
                 raise ValueError(

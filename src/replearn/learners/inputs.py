@@ -18,9 +18,9 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.randomness import Points, as_points
+from replearn.randomness import Points, SharedKey, as_points
 from replearn.randomness.columns import pandas_columns, pandas_names
-from replearn.tables import is_frame
+from replearn.tables import is_frame, n_rows
 from replearn.tables.rows import is_nan
 
 _FLOATS = ("float16", "float32", "float64")
@@ -184,19 +184,38 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     return _of_one_type(groups, "groups", "give a row without a group an id of its own")
 
 
-def check_points(points: Any, n_rows: int) -> Points:
-    """One id per row, as points; ids are taken as they are, only features are rounded."""
-    if isinstance(points, str | bytes) or not hasattr(points, "__len__"):
+def fitted_key(learner: Any) -> SharedKey:
+    """Return the key of the last fit; one that was changed since is refused."""
+    key = SharedKey(learner.shared_key)
+    if key.fingerprint != learner.certificate_.identity.key_fingerprint:
         raise ValueError(
-            f"points={points!r} must hold one id for each of the {n_rows} rows of X: give a list, "
+            "shared_key was changed after fit: the blocks were cut and trained by another key. "
+            "Fit again."
+        )
+    return key
+
+
+def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Any) -> Points:
+    """Return the points that key the shared random numbers: rows of X, or one id for each row.
+
+    Ids are taken as they are, only features are rounded.
+    """
+    if ids is None:
+        if decimals is None:
+            _warn_if_precision_changed(X, precision)
+        return as_points(X, decimals=decimals)
+    rows = n_rows(X)
+    if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
+        raise ValueError(
+            f"points={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
             "an array or a column."
         )
-    ids = as_points(points)
-    if len(ids) != n_rows:
+    points = as_points(ids)
+    if len(points) != rows:
         raise ValueError(
-            f"points has {len(ids)} ids, but X has {n_rows} rows: give one id per row."
+            f"points has {len(points)} ids, but X has {rows} rows: give one id per row."
         )
-    return ids
+    return points
 
 
 def check_base(base: Any, vote: str) -> None:
@@ -237,7 +256,7 @@ def _has_no_label(cell: Any) -> bool:
     return cell is None or no_time or is_nan(cell)
 
 
-def warn_if_precision_changed(X: Any, fitted: Any) -> None:
+def _warn_if_precision_changed(X: Any, fitted: Any) -> None:
     """Warn when points come in another float precision than the training rows did.
 
     ``float32(0.1)`` is another number than ``0.1``: such points have thresholds of their own.

@@ -41,8 +41,6 @@ class PlainExplanation(InWords):
 def in_plain_words(explained: AnalystExplanation) -> PlainExplanation:
     """Leave out of an explanation what only those who run the model need.
 
-    Examples
-    --------
     >>> import numpy as np
     >>> from replearn.learners.results import Explanation
     >>> told = Explanation(

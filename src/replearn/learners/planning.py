@@ -116,8 +116,6 @@ def plan_arguments(learner: Any) -> dict[str, Any]:
     asked = own | dict(given)
     if asked["classes"] is not None:
         asked["classes"] = check_classes(asked["classes"])
-    if asked.get("n_partitions") == "auto":
-        asked["n_partitions"] = None
     return _with_stage(asked)
 
 

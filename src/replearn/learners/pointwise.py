@@ -2,8 +2,7 @@
 
 The algorithm of the paper's Theorem ``predict-formal``: train the base learner on T disjoint
 blocks, and predict 1 iff the law's value of the vote share exceeds the point's own keyed threshold.
-Points that occur often may be labelled by their own labels (the heavy stage). Letters follow the
-glossary of the documentation: rho is the probability that two runs differ, T the number of blocks.
+Points that occur often may be labelled by their own labels (the heavy stage).
 """
 
 from __future__ import annotations
@@ -29,6 +28,7 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     checked_fit,
+    fitted_key,
     float_precision,
     with_base_tags,
 )
@@ -296,13 +296,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
-        key = SharedKey(self.shared_key)
-        if key.fingerprint != self.certificate_.identity.key_fingerprint:
-            raise ValueError(
-                "shared_key was changed after fit: the blocks were cut and trained by another key. "
-                "Fit again."
-            )
-        design = self.plan_.design
+        key, design = fitted_key(self), self.plan_.design
         assert design is not None
         fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)

@@ -8,7 +8,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding.choices import certify_choice
 from replearn.binding.digests import bind
 from replearn.bounds.realizable import best_ceiling
 from replearn.compat import HasMethods
@@ -132,18 +131,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
             self.gave_up_ = self.training_error_ > self.limit_
             self.hypothesis_ = Constant(True) if self.gave_up_ else model
-            self.certificate_ = certify_choice(
-                "realizable",
-                key,
-                X,
-                y,
-                names=getattr(self, "feature_names_in_", None),
-                bounds={"hypotheses": bind(hypotheses if exact else clone(hypotheses))},
-                n=len(y),
-                d=d,
-                max_error_limit=float(ceiling),
-                **self._targets(),
-            )
+            bound = bind(hypotheses if exact else clone(hypotheses))
+            self._certify("realizable", X, y, bound, d=d, max_error_limit=float(ceiling))
         warn_if_not_certified(self.certificate_)
         return self
 

@@ -18,10 +18,15 @@ from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import fit_blocks, make_blocks, model_predictions
-from replearn.learners.inputs import all_or_nothing, check_features, checked_fit, with_base_tags
+from replearn.learners.inputs import (
+    all_or_nothing,
+    check_features,
+    checked_fit,
+    fitted_key,
+    with_base_tags,
+)
 from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
 from replearn.randomness import SharedKey, as_points
-from replearn.tables import take_rows
 
 # Rows that a block has at least, where the number of blocks is left to the learner, and how many
 # blocks it takes where no range of y says how many are needed.
@@ -138,15 +143,10 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base, key = (
-                check_features(self, X, reset=True),
-                self._base(),
-                SharedKey(self.shared_key),
-            )
+            X, base = check_features(self, X, reset=True), self._base()
+            key = SharedKey(self.shared_key)
             values, bound, ends = check_numbers(X, y), bind_learner(base), self._ends()
-            kept = self._planned_rows(X, values)
-            if kept is not None:
-                X, values = take_rows(X, kept), values[kept]
+            X, values, _ = self._planned_rows(X, values)
             n_blocks = self._n_blocks(len(values), ends)
             # theorem: content-keyed-partition
             cut = (key, as_points(X), values, n_blocks, len(values) // n_blocks)
@@ -302,9 +302,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         self, X: Any, points: Any, means: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
-        key = SharedKey(self.shared_key)
-        if key.fingerprint != self.certificate_.identity.key_fingerprint:
-            raise ValueError("shared_key was changed after fit: fit again.")
+        key = fitted_key(self)
         offsets = key.child("grid").uniforms(as_points(X if points is None else points))
         return np.floor(means / self.resolution - offsets), offsets
 

@@ -53,6 +53,12 @@ class AnalystExplanation(InWords):
         """Whether the models lean to another answer and shared random numbers decided."""
         raise NotImplementedError
 
+    def _about_retraining(self, row: int) -> str:
+        # Below that an estimate from a few dozen blocks says no more than: very unlikely.
+        flips = self.flip_probability[row]
+        words = "below 0.001" if flips < 0.001 else f"about {flips:.2g}"
+        return f"a fresh training sample would answer differently with probability {words}."
+
 
 @dataclass(frozen=True, eq=False)
 class Explanation(AnalystExplanation):
@@ -92,9 +98,8 @@ class Explanation(AnalystExplanation):
                 f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source} "
                 f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
                 f"{'above' if above else 'not above'} this point's threshold "
-                f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); a fresh training "
-                f"sample would answer differently with probability "
-                f"{_probability_in_words(self.flip_probability[row])}."
+                f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); "
+                f"{self._about_retraining(row)}"
             )
 
 
@@ -136,8 +141,7 @@ class ClassExplanation(AnalystExplanation):
             source = "labels seen at this very point say so" if heavy else "blocks voted for it"
             yield (
                 f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}"
-                f"{self._why(row)}; a fresh training sample would answer differently with "
-                f"probability {_probability_in_words(self.flip_probability[row])}."
+                f"{self._why(row)}; {self._about_retraining(row)}"
             )
 
     def _why(self, row: int) -> str:
@@ -210,9 +214,7 @@ class ScoreExplanation(AnalystExplanation):
                 f"Answer {self.answer[row]!s}: {self.classes[1]!s} has a mean predicted "
                 f"probability of {self.score[row]:.1%} (standard error "
                 f"{self.standard_error[row]:.1%}), {'above' if above else 'not above'} this "
-                f"point's threshold {self.threshold[row]:.1%}{why}; a fresh training sample would "
-                f"answer differently with probability "
-                f"{_probability_in_words(self.flip_probability[row])}."
+                f"point's threshold {self.threshold[row]:.1%}{why}; {self._about_retraining(row)}"
             )
 
 
@@ -254,9 +256,8 @@ class ScoreClassExplanation(AnalystExplanation):
             )
             yield (
                 f"Answer {self.answer[row]!s}: mean predicted probability {self.score[row]:.1%}; "
-                f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) came next{why}; a "
-                "fresh training sample would answer differently with probability "
-                f"{_probability_in_words(self.flip_probability[row])}."
+                f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) came next{why}; "
+                f"{self._about_retraining(row)}"
             )
 
 
@@ -276,8 +277,3 @@ class FlipRate:
 
     def __str__(self) -> str:
         return f"flip rate {self.estimate:.2%} (at most {self.upper:.2%}, {1 - self.delta:.0%})"
-
-
-def _probability_in_words(probability: float) -> str:
-    # Below that an estimate from a few dozen blocks says no more than: very unlikely.
-    return "below 0.001" if probability < 0.001 else f"about {probability:.2g}"

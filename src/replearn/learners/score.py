@@ -1,10 +1,8 @@
 """Few large blocks and thresholds in standard errors: the practical mode, with an estimate.
 
-The certified rule (`PointwiseReplicableClassifier`) needs many small blocks. Here two dozen
-blocks are trained, in one keyed partition or a few; a point's score is the mean predicted
-probability, and its keyed threshold is uniform within c standard errors of the decision threshold.
-How often two runs differ follows from the standard error, which is estimated: the certificate says
-so.
+A point's score is the mean predicted probability of two dozen blocks, and its keyed threshold is
+uniform within c standard errors of the decision threshold. How often two runs differ follows from
+the standard error, which is estimated: the certificate says so.
 """
 
 from __future__ import annotations
@@ -18,14 +16,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.learner import bind_learner, block_condition, in_words
+from replearn.binding.learner import bind_learner, block_condition
 from replearn.binding.marks import sample_conditions
 from replearn.binding.schema import describe_points
 from replearn.binding.useful_blocks import warn_if_constant
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import Panel, fit_blocks, make_blocks
-from replearn.guarantees import Certificate, Identity
+from replearn.guarantees import Certificate
 from replearn.guarantees.score import FEWEST_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.inputs import (
@@ -34,10 +32,11 @@ from replearn.learners.inputs import (
     check_base,
     check_features,
     checked_fit,
+    fitted_key,
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import Sample, check_sample, planned_rows
+from replearn.learners.planning import Sample, check_sample, identity_of, planned_rows
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.score_curve import (
     ErrorCurve,
@@ -235,17 +234,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             self.certificate_ = Certificate.issue(
                 "score",
                 self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
-                Identity(
-                    key.fingerprint,
-                    in_words(base),
-                    bound.digest,
-                    tuple(classes),
-                    given.n,
-                    versions=bound.versions,
-                    unbound=bound.unbound,
-                    failed_conditions=failed,
-                    **schema,
-                ),
+                identity_of(key, base, bound, classes, given.n, failed, schema),
             )
             self.classes_, self.estimators_ = classes, models
             self._dtype = float_precision(X)
@@ -320,12 +309,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
     def _vote(self) -> FittedScore:
         """Return models, curve and key of the last fit."""
         check_is_fitted(self)
-        key = SharedKey(self.shared_key)
-        if key.fingerprint != self.certificate_.identity.key_fingerprint:
-            raise ValueError(
-                "shared_key was changed after fit: the blocks were cut and trained by another key. "
-                "Fit again."
-            )
+        key = fitted_key(self)
         inputs = self.certificate_.inputs
         return FittedScore(
             self._panel,

@@ -33,17 +33,6 @@ _STEPS = 60
 class ErrorCurve:
     """Standard error of a score s: ``level * (s (1 - s) / (t (1 - t))) ** power``.
 
-    Parameters
-    ----------
-    level : float
-        Standard error at the threshold.
-    power : float
-        0: the same everywhere. 1/2: as of shares. 1: as of a logistic curve.
-    threshold : float
-        The decision threshold t.
-
-    Examples
-    --------
     >>> curve = ErrorCurve(0.03, 0.0, 0.5)
     >>> curve.standardised(np.array([0.44, 0.5])).round(6).tolist()
     [-2.0, 0.0]
@@ -51,9 +40,9 @@ class ErrorCurve:
     [0.44, 0.5]
     """
 
-    level: float
-    power: float
-    threshold: float
+    level: float  # standard error at the threshold
+    power: float  # 0: the same everywhere; 1/2: as of shares; 1: as of a logistic curve
+    threshold: float  # the decision threshold t
 
     def errors(self, scores: Floats) -> Floats:
         """Return the standard errors of scores."""
@@ -96,11 +85,6 @@ class RowErrors(NamedTuple):
     singles: Floats
     degrees: float
 
-    @classmethod
-    def exact(cls, scores: Floats, variances: Floats) -> RowErrors:
-        """Return rows whose variances are known."""
-        return cls(scores, variances, variances, np.inf)
-
 
 def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> ErrorCurve:
     """Pool the standard errors of rows into a curve: the mean among rows within its own reach.
@@ -112,8 +96,8 @@ def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> Error
     positive. The nearer the threshold is to 1/2, the flatter is the curve: there a curve that
     follows the scores moves thresholds to both ends, which costs accuracy and brings nothing.
 
-    >>> s = np.linspace(0.05, 0.95, 91)
-    >>> flat = fit_curve(RowErrors.exact(s, np.full(91, 0.03**2)), 0.5)
+    >>> s, exact = np.linspace(0.05, 0.95, 91), np.full(91, 0.03**2)
+    >>> flat = fit_curve(RowErrors(s, exact, exact, np.inf), 0.5)
     >>> round(flat.level, 4), round(flat.power, 4)
     (0.03, 0.0)
     """

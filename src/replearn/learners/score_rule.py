@@ -18,11 +18,10 @@ from scipy.special import ndtr, ndtri
 
 from replearn.bounds.score import sphere_peak
 from replearn.execution import Panel
-from replearn.learners.inputs import check_points, warn_if_precision_changed
+from replearn.learners.inputs import keyed_points
 from replearn.learners.results import ScoreClassExplanation, ScoreExplanation
 from replearn.learners.score_curve import ErrorCurve, block_variances
-from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import n_rows
+from replearn.randomness import Points, SharedKey
 
 Floats = NDArray[np.float64]
 
@@ -57,12 +56,7 @@ class FittedScore:
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[Floats, Floats]:
         """Return the scores, and the points' shared random numbers."""
-        if ids is not None:
-            points = check_points(ids, n_rows(X))
-        else:
-            if self.decimals is None:
-                warn_if_precision_changed(X, self.precision)
-            points = as_points(X, decimals=self.decimals)
+        points = keyed_points(X, ids, self.decimals, self.precision)
         return self.votes(X), self.rule.noise(self.key, points)
 
 

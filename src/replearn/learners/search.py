@@ -196,10 +196,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             bound = bind_learner(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
-            rows = self._planned_rows(X, codes)
+            given = len(codes)
+            X, codes, rows = self._planned_rows(X, codes)
             if rows is not None:
-                params = {name: in_order(value, rows, len(codes)) for name, value in params.items()}
-                X, codes = take_rows(X, rows), codes[rows]
+                params = {name: in_order(value, rows, given) for name, value in params.items()}
             errors_of = self._by_folds if self.train_size is None else self._by_trainings
             if self.train_size is None:
                 warn_if_alpha_is_too_small(self.param_grid, len(codes), self.alpha, self.beta)

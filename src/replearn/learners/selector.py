@@ -18,7 +18,6 @@ from replearn.learners.inputs import all_or_nothing, check_labels, checked_fit
 from replearn.learners.single_rule import FollowsPlan, warn_if_not_certified
 from replearn.primitives import select_hypothesis
 from replearn.randomness import SharedKey
-from replearn.tables import take_rows
 
 
 def _chosen_has(method: str):
@@ -117,9 +116,8 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             codes, self.classes_ = check_labels(X, y, None)
-            y, rows = np.asarray(y), self._planned_rows(X, codes)
-            if rows is not None:
-                X, y, codes = take_rows(X, rows), y[rows], codes[rows]
+            X, codes, rows = self._planned_rows(X, codes)
+            y = np.asarray(y) if rows is None else np.asarray(y)[rows]
             key, t = SharedKey(self.shared_key), self.sharpness
             chosen = select_hypothesis(
                 self.candidates, X, y, key=key, sharpness=t, **self._targets()

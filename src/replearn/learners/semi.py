@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.binding.choices import certify_choice
 from replearn.binding.digests import bind
 from replearn.compat import Interval, validate_data
 from replearn.guarantees.semi import selection_budget
@@ -124,27 +123,12 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             if t is None:
                 rest = alpha or self.alpha / 2
                 t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
-            asked = self._targets()
-            chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **asked)
+            asked = {"key": key, "sharpness": t, **self._targets()}
+            chosen = select_hypothesis(candidates, X, y, **asked)
             self.hypothesis_, self.selection_ = chosen.candidate, chosen
-            self.certificate_ = certify_choice(
-                "semi",
-                key,
-                X,
-                y,
-                names=getattr(self, "feature_names_in_", None),
-                bounds={"hypotheses": bind(self.hypotheses)},
-                pool=None
-                if self.candidates is not None
-                else np.asarray(X_shared, dtype=np.float64),
-                n=len(y),
-                n_shared=n_shared,
-                d=d,
-                n_hypotheses=len(candidates),
-                sharpness=float(t),
-                **asked,
-                candidates=dict(chosen.certificate.inputs)["candidates"],
-            )
+            pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
+            shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
+            self._certify("semi", X, y, bind(self.hypotheses), pool=pool, **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

@@ -10,6 +10,8 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.choices import certify_choice
+from replearn.binding.digests import Bound
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
@@ -17,6 +19,7 @@ from replearn.learners.inputs import check_labels
 from replearn.learners.planning import refuse_planned
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey
+from replearn.tables import take_rows
 
 FRACTION = Interval(Real, 0, 1, closed="right")
 COUNT = Interval(Integral, 1, None, closed="left")
@@ -71,20 +74,21 @@ class FollowsPlan:
         names = ("rho", "gamma", "alpha", "beta")
         return {name: float(getattr(self, name)) for name in names if hasattr(self, name)}
 
-    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> NDArray[np.intp] | None:
-        """Return the rows to fit on; None: all of them.
+    def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
+        """Return the rows to fit on with their labels, and their places; None: all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
         size, available = self.sample_size, len(codes)
         if size is None or available == size:
-            return None
+            return X, codes, None
         if available < size:
             raise ValueError(
                 f"sample_size={size} rows are planned, but the sample has {available}. Make a plan "
                 "for the smallest sample among the labs."
             )
-        return sample_order(SharedKey(self.shared_key).child("surplus"), X, codes)[:size]
+        rows = sample_order(SharedKey(self.shared_key).child("surplus"), X, codes)[:size]
+        return take_rows(X, rows), codes[rows], rows
 
 
 class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
@@ -99,8 +103,15 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         """Return the planned rows with their labels as truth values; sets ``classes_``."""
         X = validate_data(self, X, reset=True, dtype=np.float64)
         codes, self.classes_ = check_two_labels(X, y, self.classes)
-        rows = self._planned_rows(X, codes)
-        return (X, codes == 1) if rows is None else (X[rows], codes[rows] == 1)
+        X, codes, _ = self._planned_rows(X, codes)
+        return X, codes == 1
+
+    def _certify(self, task: str, X: Any, y: Any, bound: Bound, **inputs: Any) -> None:
+        """Issue the certificate of the rule that was chosen."""
+        names = getattr(self, "feature_names_in_", None)
+        shared = {"n": len(y), **inputs, **self._targets()}
+        key, bounds = SharedKey(self.shared_key), {"hypotheses": bound}
+        self.certificate_ = certify_choice(task, key, X, y, names=names, bounds=bounds, **shared)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.

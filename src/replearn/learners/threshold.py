@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding.choices import certify_choice
 from replearn.binding.digests import bind
 from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions
@@ -128,19 +127,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
             cuts = cuts_of_sample(X[:, feature], y)
             self.level_, self.threshold_, direction = draw_cut(cuts, t, self.direction, key)
             self.hypothesis_ = threshold_rule(feature, self.threshold_, direction)
-            self.certificate_ = certify_choice(
-                "thresholds",
-                key,
-                X,
-                y,
-                names=getattr(self, "feature_names_in_", None),
-                bounds={"hypotheses": bind(self.direction)},
-                n=len(y),
-                sharpness=float(t),
-                n_directions=n_directions,
-                feature=feature,
-                **self._targets(),
-            )
+            shared = {"sharpness": float(t), "n_directions": n_directions, "feature": feature}
+            self._certify("thresholds", X, y, bind(self.direction), **shared)
         warn_if_not_certified(self.certificate_)
         return self
 

@@ -31,7 +31,7 @@ from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
-from replearn.learners.inputs import check_points, warn_if_precision_changed
+from replearn.learners.inputs import keyed_points
 from replearn.learners.results import ClassExplanation, Explanation
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.randomness.columns import read_once
@@ -91,11 +91,7 @@ class FittedVote:
         return side_by_side(lambda: self.votes(X), lambda: self.rule.noise(self.key, points))
 
     def _points(self, X: Any, ids: Any) -> Points:
-        if ids is not None:
-            return check_points(ids, n_rows(X))
-        if self.design.decimals is None:
-            warn_if_precision_changed(X, self.precision)
-        return as_points(X, decimals=self.design.decimals)
+        return keyed_points(X, ids, self.design.decimals, self.precision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -158,7 +154,9 @@ class ThresholdRule:
 
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
-        disagreement = block_disagreement(self._hard(votes, "flip_rate"), self.law.n_blocks)
+        if self.design.vote == "soft":
+            raise ValueError('flip_rate needs vote="hard"; this learner was fitted with "soft".')
+        disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
 
     def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
@@ -185,11 +183,6 @@ class ThresholdRule:
             # theorem: soft-votes
             return np.asarray(self.law.at(votes).mean(axis=1))
         return self._law_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
-
-    def _hard(self, votes: NDArray[Any], method: str) -> NDArray[np.integer]:
-        if self.design.vote == "soft":
-            raise ValueError(f'{method} needs vote="hard"; this learner was fitted with "soft".')
-        return votes
 
 
 @dataclass(frozen=True, eq=False)

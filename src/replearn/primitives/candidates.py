@@ -73,8 +73,6 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     A mapping names its values, a cover its dichotomies, a hypothesis is its own name. Anything
     else must be named by the caller: a place in a list is not a name.
 
-    Examples
-    --------
     >>> from replearn.hypotheses import Constant
     >>> named_candidates([Constant(True)], None)[1]
     ['{"kind": "constant", "value": true}']
@@ -112,8 +110,6 @@ def error_counts(candidates: Any, X: Any, y: ArrayLike | None) -> tuple[NDArray[
 
     The arguments are those of `select_hypothesis`; only a matrix of predictions needs no X.
 
-    Examples
-    --------
     >>> error_counts(np.array([[0, 1, 1], [0, 0, 0]]), None, [0, 1, 0])
     (array([1., 1.]), 3)
     """

@@ -67,10 +67,6 @@ def sample_correlated(
     deviation : float, default=None
         How much a log weight may move between the runs; the certificate then states a number.
 
-    Returns
-    -------
-    CorrelatedDraw
-
     Examples
     --------
     >>> draw = sample_correlated(["a", "b", "c"], [0.0, 9.0, 0.0], key="k")
@@ -102,10 +98,6 @@ def sample_correlated_stream(
         The cut into chunks and their order do not matter.
     key, deviation
         As for `sample_correlated`.
-
-    Returns
-    -------
-    CorrelatedDraw
 
     Examples
     --------
@@ -141,10 +133,6 @@ def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLik
     ----------
     first, second : (candidates, log_weights)
         What the two runs draw from; a candidate of one run only has weight 0 in the other.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -12,11 +12,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from replearn.bounds.finite_class import order_width, smallest_sample_amplified
 from replearn.guarantees import certify
-from replearn.primitives.amplified import block_errors, named_pair
 from replearn.primitives.candidates import (
     Choice,
     candidate_count,
@@ -26,8 +25,14 @@ from replearn.primitives.candidates import (
     named_candidates,
     names_digest,
     requested,
+    sample_order,
 )
-from replearn.randomness import SharedKey
+from replearn.randomness import Points, SharedKey
+from replearn.randomness.hashing import gumbel_from_hashes
+from replearn.tables import n_rows, row_chunks, take_rows
+
+# A matrix of predictions is hashed in pieces of so many cells.
+_CELLS = 1 << 22
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -68,10 +73,6 @@ def learn_finite_class(
         Run on many blocks of rows with several shared strings, and name one pair of string and
         candidate that comes out often: the paper's construction. The order of the file does not
         matter. It needs more rows than it saves; a plan says how many.
-
-    Returns
-    -------
-    OrderedChoice
 
     Examples
     --------
@@ -136,3 +137,91 @@ def _amplified(
     )
     item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
     return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)
+
+
+def block_errors(
+    candidates: Any,
+    X: Any,
+    y: ArrayLike | None,
+    n_blocks: int,
+    *,
+    key: SharedKey,
+    points: Points,
+) -> tuple[NDArray[np.float64], int, int]:
+    """Return the errors of all candidates on blocks of equal size, block size and rows.
+
+    Blocks are cut in a random order that is keyed by the sample as a whole, so that a sorted file
+    is as good as a shuffled one. Rows are known by X and label; a matrix of predictions knows
+    them by what each candidate (named by ``points``) says there, and the label.
+
+    >>> from replearn.randomness import as_points
+    >>> predictions, names = np.array([[0, 1, 1, 0], [0, 0, 0, 0]]), as_points(["a", "b"])
+    >>> y, options = np.array([0, 1, 0, 0]), {"key": SharedKey(0), "points": names}
+    >>> errors, size, n = block_errors(predictions, None, y, 2, **options)
+    >>> errors.mean(axis=0).tolist(), size, n
+    ([0.25, 0.25], 2, 4)
+    """
+    if y is None:
+        raise ValueError("y is missing: amplify=True needs all rows at once, not chunks.")
+    labels = np.asarray(y)
+    size = len(labels) // n_blocks
+    if size < 1:
+        raise ValueError(f"amplify=True needs {n_blocks} blocks, got only {len(labels)} rows.")
+    matrix = isinstance(candidates, np.ndarray)
+    rows = candidates.shape[-1] if matrix else n_rows(X)
+    if rows != len(labels):
+        raise ValueError(f"y has {len(labels)} labels for {rows} rows.")
+    known = _rows_by_predictions(candidates, points, key) if matrix else X
+    # theorem: finite-class (a cut keyed by single rows would tie the blocks of both runs)
+    order = sample_order(key.child("blocks"), known, labels)
+    errors = np.empty((n_blocks, candidate_count(candidates)))
+    for block, own in enumerate(order[: n_blocks * size].reshape(n_blocks, size)):
+        part = candidates[:, own] if matrix else candidates
+        errors[block] = error_counts(part, None if matrix else take_rows(X, own), labels[own])[0]
+    return errors / size, size, len(labels)
+
+
+def _rows_by_predictions(
+    matrix: NDArray[Any], points: Points, key: SharedKey
+) -> NDArray[np.uint32]:
+    """Hash each row's predictions, candidates in the order of their names: two words each."""
+    child = key.child("predictions")
+    # Not in the order of the list, which must not change the answer either.
+    by_name = np.argsort(child.hashes(points), kind="stable")
+    step = max(1, _CELLS // len(matrix))
+    hashes = [
+        child.child("row").hashes(matrix[by_name, start:stop].T)
+        for start, stop in row_chunks(matrix.shape[1], step)
+    ]
+    return np.concatenate(hashes).astype("<u8").view("<u4").reshape(-1, 2)
+
+
+def named_pair(
+    errors: NDArray[np.float64], points: Points, key: SharedKey, *, width: float, n_strings: int,
+    kappa: float,
+) -> tuple[int, int, NDArray[np.int64]]:  # fmt: skip
+    """Return the string and the candidate that are named, and how often each candidate came out.
+
+    ``width`` is the largest margin, ``kappa`` the power of the counts.
+
+    >>> from replearn.randomness import as_points
+    >>> errors, points = np.array([[0.1, 0.5], [0.2, 0.4]]), as_points(["a", "b"])
+    >>> named_pair(errors, points, SharedKey(0), width=0.1, n_strings=2, kappa=2.0)[1]
+    0
+    """
+    excess = errors - errors.min(axis=1, keepdims=True)
+    margins = key.child("margins").uniforms(np.arange(n_strings)) * width
+    counts = np.zeros((n_strings, errors.shape[1]), dtype=np.int64)
+    scores = np.full(counts.shape, -np.inf)
+    for string in range(n_strings):
+        ranks = key.child("order", string).hashes(points)
+        first = np.argsort(ranks, kind="stable")
+        # theorem: finite-class
+        chosen = first[np.argmax(excess[:, first] <= margins[string], axis=1)]
+        counts[string] = np.bincount(chosen, minlength=errors.shape[1])
+        seen = np.flatnonzero(counts[string])
+        gumbels = gumbel_from_hashes(key.child("name", string).hashes(points.take(seen)))
+        # theorem: single-heavy-hitter
+        scores[string, seen] = kappa * np.log(counts[string, seen]) + gumbels
+    best, index = divmod(int(np.argmax(scores)), scores.shape[1])
+    return best, index, counts[best]

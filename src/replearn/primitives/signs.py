@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.bounds.laws import uniform_law
 from replearn.bounds.signs import (
     joint_groups,
     joint_sign_flip_bound,
-    label_law,
     sign_flip_bound,
     sign_width,
 )
@@ -81,10 +81,6 @@ def estimate_signs(
     names : sequence, default=None
         What the coins are: keys the shared numbers. None: 0, 1, 2, ...
 
-    Returns
-    -------
-    Signs
-
     Examples
     --------
     >>> rng = np.random.default_rng(0)
@@ -108,7 +104,7 @@ def estimate_signs(
     else:
         uniforms = key.child("sign").uniforms(labels)
         # theorem: coins-at-once
-        above = below_levels(uniforms, label_law(n, width).table[counts])
+        above = below_levels(uniforms, uniform_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
     run: dict[str, Any] = {"n": n, "n_coins": n_coins, **asked, "beta": beta}
     certificate = certify("signs", key.fingerprint, **run, width=width, joint=joint)
