@@ -1,7 +1,9 @@
 """Approximately replicable learning: two whole models differ on little of the population.
 
-The algorithm of `replearn.learners.pointwise` under another plan, that of the paper's Theorem
-``apx-repl-chernoff`` or one that goes through the pointwise promise.
+The algorithm of `replearn.learners.pointwise` under another plan. The paper's Theorem
+``apx-repl-chernoff``, with the step it leaves out: the expected disagreement concentrates over rows
+and blocks as well as over the thresholds (theorem: approximate-direct, and approximate-heavy with a
+heavy stage). The way through the pointwise promise (theorem: approximate-markov) stays open.
 """
 
 from __future__ import annotations
@@ -32,10 +34,22 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         Probability that two models differ on more than gamma.
     gamma : float, default=0.1
         Share of the population on which two models may differ.
+    n_blocks : int, default=None
+        Number of blocks T. None: from the targets, the number of rows and ``max_fits``.
+    vote : {"hard", "soft"}, default="hard"
+        Whether blocks vote by label or by predicted probability.
+    classes : array-like, default=None
+        The labels. None: those in ``y``.
+    max_fits : int, default=None
+        Compute budget: at most this many base learners; None: the planner's default.
+    shared_key : str, bytes, int or SharedKey, default=0
+        All randomness; the same in both runs, fixed before the data.
     plan : Plan or dict, default=None
         A plan shared between labs, or further arguments of `replearn.plan` (see Notes).
-    n_blocks, vote, classes, max_fits, shared_key, n_jobs, verbose
-        As in `PointwiseReplicableClassifier`.
+    n_jobs : int, default=None
+        Number of joblib workers. Predictions do not depend on it.
+    verbose : int, default=0
+        Progress: 0 reports progress only for long fits, 1 always, negative never.
 
     Attributes
     ----------
