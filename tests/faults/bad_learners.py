@@ -9,6 +9,11 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 
+def pid_after_a_moment():
+    time.sleep(0.2)
+    return os.getpid()
+
+
 class Stump(ClassifierMixin, BaseEstimator):
     """A decent learner: the sign of the first column; what it does wrong is a method of a child."""
 

@@ -1,7 +1,5 @@
 """A base learner that misbehaves: an error that names the block, never a silently wrong model."""
 
-import os
-
 import numpy as np
 import pytest
 from joblib import Parallel, delayed, parallel_config
@@ -101,6 +99,12 @@ def test_one_that_writes_into_its_rows_hurts_nobody(n_jobs, workers_at_once):
         assert (changed == before).all()
 
 
+def workers():
+    """Ask long enough that each of two processes answers."""
+    tasks = (delayed(bad.pid_after_a_moment)() for _ in range(8))
+    return set(Parallel(batch_size=1, pre_dispatch="all")(tasks))
+
+
 @pytest.mark.long
 def test_large_blocks_may_be_written_into_by_processes_that_others_use_as_well(workers_at_once):
     """joblib maps arrays above a megabyte, for reading only, unless it starts other processes."""
@@ -109,9 +113,9 @@ def test_large_blocks_may_be_written_into_by_processes_that_others_use_as_well(w
     blocks = list(np.arange(len(table)).reshape(8, -1))
     keys = [SharedKey(0).child(block) for block in range(len(blocks))]
     with parallel_config("loky", n_jobs=2):
-        pids = set(Parallel()(delayed(os.getpid)() for _ in range(8)))
+        pids = workers()
         models = fit_blocks(bad.WritesIntoItsRows(), table, labels, blocks, keys, n_jobs=2)
-        assert set(Parallel()(delayed(os.getpid)() for _ in range(8))) <= pids
+        assert workers() == pids
     assert len(models) == len(blocks)
     assert (table == before).all()
 

@@ -255,9 +255,9 @@ def _run(
     except BrokenExecutor as error:
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "
-            f"{n_blocks} blocks: out of memory, or the base learner ends or crashes its process. "
-            "Use fewer n_jobs; inside `with replearn.execution.time_limit(seconds)` the error "
-            "names the block."
+            f"{n_blocks} blocks: out of memory, a module that workers cannot import, or a base "
+            "learner that ends or crashes its process. Use fewer n_jobs; inside "
+            "`with replearn.execution.time_limit(seconds)` the error names the block."
         ) from error
 
 
