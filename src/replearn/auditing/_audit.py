@@ -144,8 +144,7 @@ def audit(  # noqa: PLR0913
         deadline = start + options["time_budget"]
         fitting = within(wanted, deadline, options, resume, effective_n_jobs(n_jobs))
         smaller = dataclasses.replace(setting, n=fitting.train_size)  # plans follow the rows
-        contenders = make_contenders(estimator, smaller, options["contenders"])
-        task = fitting.shrink(wanted, contenders)
+        task = fitting.shrink(wanted, make_contenders(estimator, smaller, options["contenders"]))
         n_jobs = 1 if fitting.alone else n_jobs
     digest = "" if resume is None else data_digest(X, codes, group_of_row)
     finished = _run_pairs(
@@ -156,10 +155,7 @@ def audit(  # noqa: PLR0913
         verbose=verbose,
         keep_interrupted=options["interrupt"] == "report",
     )
-    results = tuple(
-        ContenderResult.from_pairs(task.contenders[place], codes[rows.test], pairs)
-        for place, pairs in zip(finished.kept, finished.outcomes, strict=True)
-    )
+    results = finished.results(task, codes[rows.test])
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
@@ -215,6 +211,13 @@ class Finished:
     kept: list[int]  # places of the contenders
     outcomes: list[list[PairOutcome]]  # of each kept contender
     stopped: str  # why not all pairs were run; empty if they were
+
+    def results(self, task: Task, truth: NDArray[np.intp]) -> tuple[ContenderResult, ...]:
+        """Return what each contender's pairs show."""
+        return tuple(
+            ContenderResult.from_pairs(task.contenders[place], truth, pairs)
+            for place, pairs in zip(self.kept, self.outcomes, strict=True)
+        )
 
 
 @dataclass(eq=False)

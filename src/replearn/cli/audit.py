@@ -60,6 +60,34 @@ into texts, which cannot be avoided."""
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
+    _add_numbers(parser)
+    names = ", ".join(CONTENDERS)
+    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first three)")
+    parser.add_argument(
+        "--subgroup",
+        action="append",
+        metavar="COLUMN",
+        help="report flips for each of its values (may be repeated)",
+    )
+    add_options(
+        parser,
+        "FILE",
+        out="write the report: .html, .json or .md",
+        key_file="key from which the samples are drawn",
+    )
+    add_options(parser, "DIR", resume="keep finished pairs here, and continue from them")
+    add_options(
+        parser,
+        bool,
+        quick=f"a first look: {QUICK['rows']} rows, {QUICK['pairs']} pairs, no bagging",
+        json="print the result as JSON",
+        hide_values="leave features out of the report",
+        quiet="no remarks, no progress",
+    )
+    parser.set_defaults(rho=0.1, jobs=-1)
+
+
+def _add_numbers(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         float,
@@ -88,30 +116,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         rows="use at most so many rows of the file, drawn by the key",
         jobs="number of workers (default: all cores)",
     )
-    names = ", ".join(CONTENDERS)
-    add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first three)")
-    parser.add_argument(
-        "--subgroup",
-        action="append",
-        metavar="COLUMN",
-        help="report flips for each of its values (may be repeated)",
-    )
-    add_options(
-        parser,
-        "FILE",
-        out="write the report: .html, .json or .md",
-        key_file="key from which the samples are drawn",
-    )
-    add_options(parser, "DIR", resume="keep finished pairs here, and continue from them")
-    add_options(
-        parser,
-        bool,
-        quick=f"a first look: {QUICK['rows']} rows, {QUICK['pairs']} pairs, no bagging",
-        json="print the result as JSON",
-        hide_values="leave features out of the report",
-        quiet="no remarks, no progress",
-    )
-    parser.set_defaults(rho=0.1, jobs=-1)
 
 
 def run(args: argparse.Namespace) -> int:

@@ -55,19 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
     )
-    add_options(
-        parser,
-        "DIR",
-        resume="keep finished blocks here, and continue from them",
-        folder="for files larger than memory: work in pieces, kept here; an interrupted fit "
-        "continues",
-    )
-    add_options(
-        parser,
-        "ADDRESS",
-        scheduler="with --folder on storage that all workers see: the Dask cluster that works, as "
-        "tcp://host:8786",
-    )
+    _add_places(parser)
     add_options(
         parser,
         float,
@@ -85,6 +73,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         json="print the result as JSON",
     )
     add_trust(parser)
+
+
+def _add_places(parser: argparse.ArgumentParser) -> None:
+    add_options(
+        parser,
+        "DIR",
+        resume="keep finished blocks here, and continue from them",
+        folder="for files larger than memory: work in pieces, kept here; an interrupted fit "
+        "continues",
+    )
+    add_options(
+        parser,
+        "ADDRESS",
+        scheduler="with --folder on storage that all workers see: the Dask cluster that works, as "
+        "tcp://host:8786",
+    )
 
 
 def run(args: argparse.Namespace) -> int:
