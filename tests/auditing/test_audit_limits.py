@@ -154,7 +154,7 @@ def audited(seed, learner, n_rows, y=None, *, n_pairs=20, **sizes):
 
 def test_independent_pairs_give_limits_for_the_population():
     """Per row (exact) and for the mean (Student's): known flip probabilities are covered."""
-    n, trials = 25, 12
+    n, trials = 25, 30
     row_hits, mean_hits = 0, 0
     for seed in range(trials):
         X, _, result = audited(seed, MeanCut(), 1100, n_pairs=20, train_size=n, test_size=100)
