@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 WORKERS ?= 2
 
-.PHONY: help demo test test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean
+.PHONY: help demo test test-kernels test-statistical test-long lint types imports check bench bench-full docs test-integrations test-oldest test-newest release-check clean
 
 help: ## list the commands
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*##/ -/'
@@ -34,12 +34,15 @@ demo: $(VENV)/.demo ## two labs, two fresh samples, one key: what flips and what
 	@$(BIN)/python -m replearn.demo
 
 # One thread for each of the two test processes: numerical libraries would start one per core.
-test test-statistical test-long: export OMP_NUM_THREADS ?= 1
+test test-kernels test-statistical test-long: export OMP_NUM_THREADS ?= 1
 # Bytecode is kept: many tests start a process, and each would compile the library again.
-test test-statistical test-long: export PYTHONDONTWRITEBYTECODE :=
+test test-kernels test-statistical test-long: export PYTHONDONTWRITEBYTECODE :=
 
 test: $(VENV)/.dev ## run the default tests
 	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -q
+
+test-kernels: $(VENV)/.dev ## the corpus as other CPUs compute it: kernels of OpenBLAS, features of numpy
+	@$(BIN)/python tools/kernels.py --workers $(WORKERS)
 
 test-statistical: $(VENV)/.dev ## run the long suite that tests the theorems
 	@$(BIN)/python -m pytest -n $(WORKERS) -q -m statistical

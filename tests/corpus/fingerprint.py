@@ -1,7 +1,10 @@
 """From a result to a fingerprint: short, readable in a diff, independent of how it was called.
 
-Plain values are compared exactly: labels, counts, texts, and numbers to 12 significant digits.
-Values marked with `close` (probabilities, scores) may differ by 1e-9, relatively.
+Plain values are compared exactly: labels, counts, texts, certified numbers (to 12 significant
+digits). Values marked with `close` (probabilities, scores) come out of BLAS or of elementary
+functions, which each CPU rounds in its own way: they may differ by 1e-9, relatively. What a
+numerical optimiser returns is known only to the tolerance that it was given: `within` states how
+far the results may be apart.
 """
 
 from __future__ import annotations
@@ -24,17 +27,27 @@ class Close:
     """Numbers that another machine may round differently."""
 
     value: Any
+    tolerance: float = RELATIVE
 
 
 def close(value: Any) -> Close:
     return Close(value)
 
 
+def within(tolerance: float, facts: dict[str, Any]) -> dict[str, Any]:
+    """Return the same facts; those marked with `close` may differ by ``tolerance``."""
+    return {
+        name: Close(fact.value, tolerance) if isinstance(fact, Close) else fact
+        for name, fact in facts.items()
+    }
+
+
 def fingerprint(value: Any) -> Any:
     """Return JSON values that stand for a result."""
     if isinstance(value, Close):
         array = np.asarray(value.value, dtype=np.float64)
-        return _close(array) if array.ndim else {"close": _plain(array.item())}
+        found = _close(array) if array.ndim else {"close": _plain(array.item())}
+        return found if value.tolerance == RELATIVE else {**found, "within": value.tolerance}
     if isinstance(value, list) and value and isinstance(value[0], tuple):
         return _lines([" | ".join(map(_text, row)) for row in value])
     array = np.asarray(value)
@@ -53,7 +66,7 @@ def differences(recorded: Any, found: Any) -> list[str]:
     if recorded == found:
         return []
     if isinstance(recorded, dict) and isinstance(found, dict):
-        if "close" in recorded and recorded.keys() == found.keys():
+        if "close" in recorded and recorded.keys() - {"within"} == found.keys() - {"within"}:
             return _far(recorded, found) if "sums" in recorded else _apart(recorded, found)
         return [
             f"{name}: {recorded.get(name)} was recorded, {found.get(name)} came out"
@@ -93,25 +106,34 @@ def _far(recorded: dict[str, Any], found: dict[str, Any]) -> list[str]:
     ]
     if told:
         return told
+    tolerance = _tolerance(recorded, found)
     size = max(recorded["sums"][2], found["sums"][2])
-    pairs = [(f"sum {place}", place, "sums", size) for place in range(3)]
-    pairs += [(f"value {place}", place, "first", 1e-3) for place in range(len(found["first"]))]
+    scale = 1e-3 if tolerance == RELATIVE else 1.0
+    pairs = [(f"sum {index}", index, "sums", size) for index in range(3)]
+    pairs += [(f"value {index}", index, "first", scale) for index in range(len(found["first"]))]
     return [
-        f"{name}: {recorded[part][place]!r} was recorded, {found[part][place]!r} came out"
-        for name, place, part, least in pairs
-        if not _near(recorded[part][place], found[part][place], least)
+        f"{name}: {recorded[part][index]!r} was recorded, {found[part][index]!r} came out"
+        for name, index, part, least in pairs
+        if not _near(recorded[part][index], found[part][index], least, tolerance)
     ]
 
 
 def _apart(recorded: dict[str, Any], found: dict[str, Any]) -> list[str]:
-    old, new = recorded["close"], found["close"]
-    return [] if _near(old, new, 1e-3) else [f"{old!r} was recorded, {new!r} came out"]
+    old = recorded["close"]
+    new = found["close"]
+    near = _near(old, new, 1e-3, _tolerance(recorded, found))
+    return [] if near else [f"{old!r} was recorded, {new!r} came out"]
 
 
-def _near(old: Any, new: Any, least: float) -> bool:
+def _tolerance(recorded: dict[str, Any], found: dict[str, Any]) -> float:
+    """The smaller of both tolerances: a case cannot be loosened without being recorded anew."""
+    return float(min(recorded.get("within", RELATIVE), found.get("within", RELATIVE)))
+
+
+def _near(old: Any, new: Any, least: float, tolerance: float) -> bool:
     if isinstance(old, str) or isinstance(new, str):
         return bool(old == new)
-    return math.isclose(old, new, rel_tol=RELATIVE, abs_tol=RELATIVE * least)
+    return math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance * least)
 
 
 def _plain(value: Any) -> Any:

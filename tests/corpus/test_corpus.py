@@ -9,10 +9,6 @@ from .record import load, versions
 RECORDED = load()
 
 OTHERWISE = {
-    "bases: logistic regression soft": (
-        "scipy",
-        "probabilities differ by 1e-8: L-BFGS of before 1.15",
-    ),
     "bases: mixed columns with a tree": (
         "pandas",
         "a missing text is None before 3.0, and NaN since",

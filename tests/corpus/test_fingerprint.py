@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from .fingerprint import close, differences, fingerprint
+from .fingerprint import close, differences, fingerprint, within
 
 NUMBERS = np.arange(1, 40) / 7
 
@@ -28,6 +28,18 @@ def test_numbers_are_compared_exactly_or_closely(place):
     assert _compared(close(NUMBERS), close(_moved(place, 1e-6)))
     assert not _compared(close(NUMBERS[place]), close(_moved(place, 1e-10)[place]))
     assert _compared(close(NUMBERS[place]), close(_moved(place, 1e-8)[place]))
+
+
+@pytest.mark.parametrize("index", [0, 20, 38])
+def test_a_stated_tolerance_must_be_recorded(index):
+    def solved(numbers):
+        return within(1e-4, {"shares": close(numbers)})["shares"]
+
+    moved = _moved(index, 1e-6)
+    assert not _compared(solved(NUMBERS), solved(moved))
+    assert _compared(solved(NUMBERS), solved(_moved(index, 0.1)))
+    assert _compared(close(NUMBERS), solved(moved))
+    assert _compared(solved(NUMBERS), close(moved))
 
 
 @pytest.mark.parametrize(

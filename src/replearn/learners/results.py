@@ -108,9 +108,9 @@ class ClassExplanation(AnalystExplanation):
     """One row per point: the answer, the runner-up, and the distance between them.
 
     ``key_chance`` is the chance, over all keys, that these votes give this answer: 1 if it is far
-    enough ahead. ``margin`` is the log chance plus shared Gumbel of the answer minus that of the
-    runner-up (infinite if no key could answer that); ``stage`` and ``vote_share`` as in
-    `Explanation`, for the answer.
+    enough ahead. ``margin`` compares the weights ``w = key_chance * exp(Gumbel)`` of the
+    prediction and the runner-up, ``(w1 - w2) / (w1 + w2)``: between 0 (a tie) and 1 (no key could
+    predict the runner-up). ``stage`` and ``vote_share`` as in `Explanation`, for the prediction.
     """
 
     answer: NDArray[Any]

@@ -254,7 +254,8 @@ class GumbelRule:
             vote_share=shares[every, codes],
             runner_up=classes[second],
             runner_up_share=shares[every, second],
-            margin=scores[every, codes] - scores[every, second],
+            # log weights amplify rounding near weight 0; their share of both weights does not
+            margin=np.tanh((scores[every, codes] - scores[every, second]) / 2.0),
             key_chance=chances[every, codes],
             most_voted=classes[most],
             most_voted_share=shares[every, most],
