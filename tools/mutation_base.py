@@ -1,16 +1,25 @@
 """What a mutation is, and the tests that several of them name."""
 
+from pathlib import Path
 from typing import NamedTuple
+
+from tools.mutation_edits import AnchorError, Edit, edited
 
 
 class Mutation(NamedTuple):
-    """One text of one module of ``src/replearn``, replaced."""
+    """One edit of one definition below ``src``; tools/mutation_edits.py says how to write it."""
 
     name: str
-    file: str
-    old: str
-    new: str
+    where: str
+    edit: Edit
     tests: tuple[str, ...]
+
+    def apply(self, source: Path) -> tuple[str, str]:
+        """Return the path of the mutated module below ``source``, and its new text."""
+        try:
+            return edited(source, self.where, self.edit)
+        except AnchorError as error:
+            raise AnchorError(f"mutation {self.name!r}: {error}") from None
 
 
 ENUMERATED = "tests/trust/test_enumeration.py"
@@ -30,6 +39,6 @@ def attack_on(claim: str) -> str:
     return f"{ATTACK}[{claim}]"
 
 
-def mutation(name: str, file: str, old: str, new: str, *tests: str) -> Mutation:
+def mutation(name: str, where: str, edit: Edit, *tests: str) -> Mutation:
     """Return a mutation with the tests that must notice it."""
-    return Mutation(name, file, old, new, tests)
+    return Mutation(name, where, edit, tests)

@@ -1,9 +1,10 @@
 """Break each guarantee on purpose: the tests named for it must notice.
 
 ``python tools/mutations.py [--only TEXT] [--workers 2] [--list] [--write]``. Every mutation is one
-replaced text in a copy of the source; its tests run against the copy with ``-x`` and must fail.
-First of all the same tests must pass on the source as it is. Each run is a fork of this process,
-which has imported what is slow to import, but nothing of replearn.
+edit in a copy of the source (tools/mutation_edits.py says how edits are written); its tests run
+against the copy with ``-x`` and must fail. First of all the same tests must pass on the source as
+it is. Each run is a fork of this process, which has imported what is slow to import, but nothing of
+replearn.
 """
 
 from __future__ import annotations
@@ -19,12 +20,13 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
 from tools.mutation_base import Mutation  # noqa: E402
+from tools.mutation_edits import AnchorError  # noqa: E402
 from tools.mutation_list import MUTATIONS  # noqa: E402
 
 SECONDS = 600
@@ -39,18 +41,6 @@ class Outcome(NamedTuple):
     mutation: Mutation
     caught: bool
     by: str  # the test that failed, or why the mutation counts as not caught
-
-
-def patched(source: Path, mutation: Mutation) -> str:
-    """Return the text of the module with the mutation in it."""
-    text = (source / mutation.file).read_text(encoding="utf-8")
-    if text.count(mutation.old) != 1:
-        found = text.count(mutation.old)
-        raise SystemExit(
-            f"{mutation.name}: its text occurs {found} times in {mutation.file}, not once; the "
-            "code has changed, so change the mutation in tools/mutation_list.py"
-        )
-    return text.replace(mutation.old, mutation.new)
 
 
 def start(copy: Path, tests: tuple[str, ...], seconds: int = SECONDS) -> int:
@@ -74,7 +64,7 @@ def start(copy: Path, tests: tuple[str, ...], seconds: int = SECONDS) -> int:
 
     if not str(replearn.__file__).startswith(str(copy)):
         os._exit(70)
-    paths = [str(copy / "replearn" / t[4:]) if t.startswith("src:") else t for t in tests]
+    paths = [str(copy / test[4:]) if test.startswith("src/") else test for test in tests]
     code = pytest.main([*OPTIONS, f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml"), *paths])
     sys.stdout.flush()
     os._exit(int(code))
@@ -95,26 +85,29 @@ def outcome_of(mutation: Mutation, status: int, copy: Path) -> Outcome:
 
 def try_all(mutations: list[Mutation], copies: list[Path]) -> Iterator[Outcome]:
     """Break one copy for each worker at a time, run the tests, mend it."""
-    waiting, free, running = list(enumerate(mutations)), list(copies), {}
+    waiting = [(mutation, *mutation.apply(copies[0])) for mutation in mutations]
+    free = list(copies)
+    running: dict[int, Any] = {}
+    stamp = 2_000_000_000
     while waiting or running:
         while waiting and free:
-            number, mutation = waiting.pop(0)
-            copy, stamp = free.pop(), 2_000_000_000 + 2 * number
-            sound = _replace(copy, mutation, patched(copy / "replearn", mutation), stamp)
-            running[start(copy, mutation.tests)] = (mutation, copy, sound, stamp)
+            mutation, path, text = waiting.pop(0)
+            copy = free.pop()
+            stamp += 2
+            sound = _replace(copy / path, text, stamp)
+            running[start(copy, mutation.tests)] = (mutation, copy, path, sound, stamp + 1)
         child, status = os.wait()
-        mutation, copy, sound, stamp = running.pop(child)
-        _replace(copy, mutation, sound, stamp + 1)
+        mutation, copy, path, sound, later = running.pop(child)
+        _replace(copy / path, sound, later)
         free.append(copy)
         yield outcome_of(mutation, status, copy)
 
 
-def _replace(copy: Path, mutation: Mutation, text: str, stamp: int) -> str:
+def _replace(path: Path, text: str, stamp: int) -> str:
     """Write the module and return what it said before; compiled files are told apart by time."""
-    place = copy / "replearn" / mutation.file
-    before = place.read_text(encoding="utf-8")
-    place.write_text(text, encoding="utf-8")
-    os.utime(place, (stamp, stamp))
+    before = path.read_text(encoding="utf-8")
+    path.write_text(text, encoding="utf-8")
+    os.utime(path, (stamp, stamp))
     return before
 
 
@@ -133,7 +126,7 @@ def write(outcomes: list[Outcome]) -> None:
     lines += ["|---|---|---|"]
     order = {mutation.name: place for place, mutation in enumerate(MUTATIONS)}
     for outcome in sorted(outcomes, key=lambda outcome: order[outcome.mutation.name]):
-        where = f"`src/replearn/{outcome.mutation.file}`"
+        where = f"`src/{outcome.mutation.apply(ROOT / 'src')[0]}`"
         by = outcome.by.partition("[")[0]
         lines.append(f"| {outcome.mutation.name} | {where} | `{by}` |")
     after = rest.split(END)[1]
@@ -151,9 +144,12 @@ def main() -> int:
     args = parser.parse_args()
     chosen = [mutation for mutation in MUTATIONS if args.only in mutation.name]
     for mutation in chosen:
-        patched(ROOT / "src" / "replearn", mutation)  # each text must still be there
+        try:
+            path, _ = mutation.apply(ROOT / "src")  # each anchor must still be there
+        except AnchorError as error:
+            parser.error(str(error))
         if args.list:
-            print(f"{mutation.name}: {mutation.file} -> {', '.join(mutation.tests)}")
+            print(f"{mutation.name}: {path}, {mutation.where} -> {', '.join(mutation.tests)}")
     return 0 if args.list else run(chosen, args)
 
 
