@@ -84,9 +84,13 @@ def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
         _warn_if_order_changed(learner, X)
     if not reset and _fits(learner, X):
         return X
-    if _is_text_column(X) or hasattr(X, "columns"):
+    if hasattr(X, "columns"):
         validate_data(learner, X, reset=reset, skip_check_array=True)
         return X
+    if _is_text_column(X):
+        documents = X if isinstance(X, list | tuple | np.ndarray) else np.asarray(X, dtype=object)
+        validate_data(learner, documents, reset=reset, skip_check_array=True)
+        return documents
     checks = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False, "order": "C"}
     return validate_data(learner, X, reset=reset, **checks)
 
