@@ -5,6 +5,7 @@ from tools.mutation_edits import change, condition, positional
 
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
+KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
     _m(
@@ -128,5 +129,33 @@ BINDING = [
         condition("P and R.runs == 2 and H", "P and H"),
         "tests/statistical/test_rolling_windows.py::"
         "test_what_is_not_proved_is_not_on_the_certificate",
+    ),
+    _m(
+        "binding: E1 the incumbent is not compared",
+        "guarantees/comparison.py",
+        "        **_incumbent_items(identity),\n",
+        "",
+        f"{KEPT}::test_other_incumbents_and_bands_are_not_comparable",
+    ),
+    _m(
+        "binding: E1 the band is not on the certificate",
+        "learners/incumbent.py",
+        '            "band": float(self.band),\n',
+        '            "band": 0.0,\n',
+        f"{KEPT}::test_other_incumbents_and_bands_are_not_comparable",
+    ),
+    _m(
+        "binding: E1 an incumbent that cannot be bound is taken for any other",
+        "learners/incumbent.py",
+        "for text in bound.unbound",
+        "for text in ()",
+        f"{KEPT}::test_a_model_that_cannot_be_bound_leaves_it_unknown",
+    ),
+    _m(
+        "binding: E1 bytes of chance are bound",
+        "binding/digests.py",
+        "        if value.dtype.names is not None:\n",
+        "        if False:\n",
+        f"{BOUND}::test_bytes_between_the_fields_of_an_array_are_not_bound",
     ),
 ]

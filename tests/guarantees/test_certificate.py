@@ -387,7 +387,7 @@ def test_dropped_steps_and_other_theorems_fail(issued, name):
 
 def test_unknown_version_format_and_items_are_refused(issued):
     content = json.loads(issued["literal"].to_json())
-    for change in ({"version": 1}, {"version": 3}, {"format": "replearn-plan"}, {"surprise": 1}):
+    for change in ({"version": 2}, {"version": 4}, {"format": "replearn-plan"}, {"surprise": 1}):
         with pytest.raises(CertificateError):
             Certificate.from_json(json.dumps({**content, **change}))
     del content["steps"]

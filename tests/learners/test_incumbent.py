@@ -1,11 +1,15 @@
+import warnings
+
 import numpy as np
 import pytest
 from scipy.stats import binom
 from sklearn.base import clone
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
 from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import (
@@ -15,6 +19,8 @@ from replearn import (
     load,
     save,
 )
+from replearn.exceptions import NotCertifiedWarning
+from replearn.guarantees import Certificate
 from replearn.persistence import ModelFileError
 
 X, Y = make_classification(4000, flip_y=0.25, random_state=1)
@@ -125,9 +131,91 @@ def test_labs_that_share_key_and_incumbent_keep_the_certificate():
         changed += int((a.predict(probes) != before).sum())
         alone += int((a.estimator_.predict(probes) != before).sum())
         n += len(probes)
-        assert a.certificate_ == a.estimator_.certificate_, pair
+        assert a.certificate_.rho == a.estimator_.certificate_.rho, pair
+        assert a.certificate_.comparable(b.certificate_), pair
     assert flips <= binom.isf(1e-8, n, old.certificate_.rho)
     assert changed < alone
+
+
+def test_other_incumbents_and_bands_are_not_comparable():
+    olds = [fitted(0), fitted(1, fitted(0)), fitted(1), fitted(0, estimator=GaussianNB())]
+    one = fitted(2, olds[0], certified(), band=0.05).certificate_
+    same = IncumbentClassifier(certified(), olds[0], band=0.05).fit(X[1000:2000], Y[1000:2000])
+    assert one.comparable(same.certificate_)
+    for old in olds[1:]:
+        other = one.comparable(fitted(2, old, certified(), band=0.05).certificate_)
+        assert other.answer == "no"
+        assert "the runs differ in incumbent: " in str(other)
+    wide = fitted(2, olds[0], certified(), band=0.6).certificate_
+    assert "band of the incumbent: 0.05 here, 0.6 there" in str(one.comparable(wide))
+    without = fitted(2, None, certified()).certificate_
+    assert without == fitted(2, None, certified()).estimator_.certificate_
+    assert f"incumbent: None here, {one.identity.incumbent['fingerprint']}" in str(
+        without.comparable(one)
+    )
+    assert one.comparable(without).answer == "no"
+
+
+def test_units_of_the_band_are_compared():
+    base = ScoreReplicableClassifier(GaussianNB(), shared_key="k")
+    old = fitted(0, estimator=base)
+    errors = fitted(1, old, base, band=0.1, unit="standard error").certificate_
+    scores = fitted(1, old, base, band=0.1).certificate_
+    assert "unit of the incumbent" in str(errors.comparable(scores))
+
+
+def test_the_certificate_says_what_an_incumbent_leaves_of_the_promise():
+    plain = fitted(2, None, certified()).certificate_
+    kept = fitted(2, fitted(0), certified()).certificate_
+    kept.check()
+    assert kept.rho == plain.rho
+    codes = {item.code for item in kept.assumptions} - {item.code for item in plain.assumptions}
+    assert codes == {"same-incumbent"}
+    assert "accuracy is about the estimator without the incumbent" in kept.explain()
+    assert "band 0.1" in str(kept)
+    again = Certificate.from_json(kept.to_json())
+    again.check()
+    assert again == kept
+
+
+def test_a_model_that_cannot_be_bound_leaves_it_unknown():
+    class Remote:
+        def __reduce_ex__(self, protocol):
+            raise TypeError("a connection")
+
+        def predict(self, rows):
+            return (rows[:, 0] > 0).astype(int)
+
+    remote = Remote()
+    one, two = (
+        IncumbentClassifier(certified(), remote).fit(X[:1000], Y[:1000]).certificate_
+        for _ in range(2)
+    )
+    assert one.comparable(two).answer == "unknown"
+    assert "incumbent: an object of type" in str(one.comparable(two))
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LogisticRegression(),
+        DecisionTreeClassifier(max_depth=3),
+        HistGradientBoostingClassifier(max_iter=3),
+    ],
+    ids=lambda base: type(base).__name__,
+)
+def test_a_model_file_has_the_fingerprint_of_the_model(base, tmp_path):
+    def votes():
+        return PointwiseReplicableClassifier(base, n_blocks=4, shared_key="k", n_jobs=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        old = fitted(1, fitted(0, estimator=votes()), votes())
+        save(old, tmp_path / "m.replearn")
+        again = load(tmp_path / "m.replearn", shared_key="k")
+        one = fitted(2, old, votes()).certificate_
+        two = fitted(2, again, votes()).certificate_
+    assert one.identity.incumbent == two.identity.incumbent
 
 
 def test_model_files_keep_the_chain(tmp_path):

@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 import sklearn
+from numpy.lib.recfunctions import repack_fields
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
@@ -121,6 +122,8 @@ class _Walk:
             return self._tagged("objects", (value.shape, value.ravel().tolist()))
         if isinstance(value, np.ma.MaskedArray):
             return self._tagged("masked", (value.filled(), np.ma.getmaskarray(value)))
+        if value.dtype.names is not None:
+            value = repack_fields(value)  # the bytes between fields (nodes of trees) are of chance
         plain = value.dtype.newbyteorder("<")
         content = np.ascontiguousarray(value, dtype=plain)
         return _hash("array", str(plain), repr(value.shape), content.tobytes())

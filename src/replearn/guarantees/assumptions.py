@@ -87,6 +87,19 @@ _TEXTS = {
         "Samples are drawn independently from a large population. Two halves of one finite file "
         "are not quite independent and flip slightly more often."
     ),
+    "independent-rows": (
+        "The rows of each sample (the groups, where groups are given) are independent draws from "
+        "the population, so that blocks are. Oversampling, augmented or jittered copies, several "
+        "rows of one person, and a join that repeats rows break this, also if every run does it. "
+        "Resample inside the estimator (a pipeline), keep each row once, and give rows of one "
+        "person as groups. Copies that the sample shows are refuted, others are not seen."
+    ),
+    "same-incumbent": (
+        "Every run keeps the predictions of the same incumbent, within the same band, and the "
+        "incumbent knows none of the new samples. What is promised about two runs then holds for "
+        "the predictions that are kept or changed; what is promised about accuracy is about the "
+        "estimator without the incumbent."
+    ),
     "random-function": (
         "The keyed hash behaves like a random function: a computational assumption."
     ),

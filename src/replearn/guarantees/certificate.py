@@ -23,7 +23,7 @@ from replearn.records.json import (
 )
 
 FORMAT = "replearn-certificate"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 @dataclass(frozen=True, repr=False)
@@ -103,12 +103,14 @@ class Certificate(Record):
         cls, task: str, inputs: dict[str, Any], identity: Identity, derived: Derived
     ) -> "Certificate":
         steps, conclusion = derived
+        kept = () if identity.incumbent is None else ("same-incumbent",)
+        codes = (*conclusion.assumptions, *kept)
         return cls(
             task=task,
             inputs=inputs,
             steps=steps,
             promises=conclusion.promises,
-            assumptions=tuple(ASSUMPTIONS[code] for code in conclusion.assumptions),
+            assumptions=tuple(ASSUMPTIONS[code] for code in codes),
             **{name: getattr(conclusion, name) for name in LETTERS},
             certified=conclusion.certified and not identity.failed_conditions,
             reason="; ".join(filter(None, (conclusion.reason, *identity.failed_conditions))),

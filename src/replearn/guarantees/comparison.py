@@ -36,7 +36,7 @@ class Comparison:
     >>> Comparison().answer, Comparison(("n_blocks: 32 here, 64 there",)).answer
     ('yes', 'no')
     >>> print(Comparison(("n_blocks: 32 here, 64 there",)))
-    not comparable: n_blocks: 32 here, 64 there
+    not comparable: the runs differ in n_blocks: 32 here, 64 there
     """
 
     differences: tuple[str, ...] = ()
@@ -63,7 +63,7 @@ class Comparison:
         condition = f", if {'; '.join(self.asked)}" if self.asked else ""
         verdicts = {
             "yes": f"comparable{condition}: the promise is about this pair of runs",
-            "no": f"not comparable: {'; '.join(self.differences)}",
+            "no": f"not comparable: the runs differ in {'; '.join(self.differences)}",
             "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
         }
         verdict = verdicts[self.answer]
@@ -151,7 +151,15 @@ def _promise_items(certificate: "Certificate") -> dict[str, Any]:
         "digest of the candidates": identity.candidates,
         "digest of the shared pool": identity.pool,
         "digest of the hypothesis class": identity.hypotheses,
+        **_incumbent_items(identity),
     }
+
+
+def _incumbent_items(identity: Identity) -> dict[str, Any]:
+    """Return what is kept of an incumbent; without one its band and threshold say nothing."""
+    incumbent = identity.incumbent or {"fingerprint": None}
+    names = {"fingerprint": "incumbent"}
+    return {names.get(k, f"{k} of the incumbent"): value for k, value in incumbent.items()}
 
 
 def _side_items(certificate: "Certificate") -> dict[str, Any]:

@@ -24,6 +24,9 @@ def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
         rows.append(("learner", identity.learner))
     if identity.schema is not None:
         rows.append(("points", _points(identity.schema)))
+    if identity.incumbent is not None:
+        kept = (f"{name} {value}" for name, value in identity.incumbent.items())
+        rows.append(("incumbent", ", ".join(kept)))
     if identity.unbound:
         rows.append(("not bound", "; ".join(identity.unbound)))
     return [

@@ -31,7 +31,7 @@ from replearn.records.json import (
 )
 
 FORMAT = "replearn-plan"
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 
 def _read(part: str, name: str, text: str) -> Any:

@@ -111,6 +111,7 @@ BLOCK_ASSUMPTIONS = (
     "same-point",
     "no-drift",
     "independent-samples",
+    "independent-rows",
     "random-function",
 )
 
@@ -183,6 +184,9 @@ class Identity:
         Digest of synthetic points of that schema.
     candidates, pool, hypotheses : str
         Digests of the candidates of a choice, of the shared pool and of the hypothesis class.
+    incumbent : dict or None
+        Fingerprint of the model whose predictions are kept, with band, unit and threshold; None
+        where there is none.
     unbound : tuple of str
         What the promise depends on and no digest could be made of, in words.
     failed_conditions : tuple of str
@@ -207,6 +211,7 @@ class Identity:
     candidates: str = ""
     pool: str = ""
     hypotheses: str = ""
+    incumbent: dict[str, Any] | None = None
     unbound: tuple[str, ...] = ()
     failed_conditions: tuple[str, ...] = ()
 

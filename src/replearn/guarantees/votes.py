@@ -303,7 +303,8 @@ def _assumptions(design: Design) -> list[str]:
         codes.append("classes-agree")
     codes += ["key-before-data", "point-not-in-sample", "same-point", "separate-keys"]
     codes.append("threshold-rule" if design.law is not None else "label-rule")
-    codes += ["number-of-runs", "no-drift", "independent-samples", "random-function"]
+    codes += ["number-of-runs", "no-drift", "independent-samples", "independent-rows"]
+    codes.append("random-function")
     request = design.request
     if request.notion == "pointwise" and request.runs == 2 and design.heavy is None:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")

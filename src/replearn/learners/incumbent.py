@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -13,7 +13,9 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clo
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.guarantees import Certificate
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -94,9 +96,11 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     estimator_ : classifier
         The estimator, trained on the new sample.
     certificate_ : Certificate
-        That of the estimator, where it has one. That of votes also holds for runs that share key
-        and incumbent; an estimate, as long as standard errors vary little across the band (see the
-        theory page incumbent-band).
+        That of the estimator, where it has one, for runs that share key, incumbent and band: their
+        fingerprint and values are on it, and `Certificate.comparable` compares them. What it says
+        about two runs holds with an incumbent, too, for votes; for an estimate, as long as standard
+        errors vary little across the band (see the theory page incumbent-band). What it says about
+        accuracy is about the estimator alone.
     n_retrainings_ : int
         How many incumbents this model stands on.
     classes_ : ndarray
@@ -179,8 +183,25 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             if self.incumbent is not None:
                 self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
             if hasattr(self.estimator_, "certificate_"):
-                self.certificate_ = self.estimator_.certificate_
+                self.certificate_ = self._certify(self.estimator_.certificate_)
         return self
+
+    def _certify(self, certificate: Certificate) -> Certificate:
+        """Issue the estimator's certificate again, for a run that keeps this incumbent."""
+        if self.incumbent is None:
+            return certificate
+        bound = bind_fitted(self.incumbent)
+        kept = {
+            "fingerprint": bound.digest,
+            "band": float(self.band),
+            "unit": self.unit,
+            "threshold": None if hasattr(self.estimator_, "margin") else float(self.threshold),
+        }
+        run = certificate.identity
+        unbound = (*run.unbound, *(f"incumbent: {text}" for text in bound.unbound))
+        # theorem: incumbent-band (section 3: the bound on two runs stands)
+        run = replace(run, incumbent=kept, unbound=unbound)
+        return Certificate.issue(certificate.task, certificate.inputs, run)
 
     def _check_incumbent(self) -> None:
         if self.incumbent is None:

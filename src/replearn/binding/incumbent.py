@@ -1,0 +1,34 @@
+"""The model whose predictions are kept: its fingerprint, whatever kind of model it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from replearn.binding.digests import Bound, bind
+
+
+def bind_fitted(model: Any) -> Bound:
+    """Bind a fitted model by what its predictions depend on.
+
+    A model with a certificate is bound by the certificate, which names key, design, classes and
+    the model's own incumbent, and by the state of its fitted parts, one by one: a model file gives
+    the same fingerprint as the model that was saved, and ``n_jobs`` does not matter. Other models
+    are bound by their whole state.
+
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> one = DecisionTreeClassifier(random_state=0).fit([[0], [1]], [0, 1])
+    >>> two = DecisionTreeClassifier(random_state=0).fit([[0], [3]], [0, 1])
+    >>> bind_fitted(one).digest == bind_fitted(two).digest
+    False
+    """
+    certificate = getattr(model, "certificate_", None)
+    votes = getattr(model, "estimator_", model)  # inside of one that keeps an incumbent
+    if certificate is None or not hasattr(votes, "estimators_"):
+        return bind(model)
+    heavy = getattr(votes, "heavy_", None)
+    parts = [bind(part) for part in (*votes.estimators_, heavy)]
+    return Bound(
+        bind([certificate.digest, *(part.digest for part in parts)]).digest,
+        {name: version for part in parts for name, version in part.versions.items()},
+        tuple(dict.fromkeys(text for part in parts for text in part.unbound)),
+    )
