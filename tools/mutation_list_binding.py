@@ -1,7 +1,7 @@
 """Ways to make a certificate vouch for what it should not: docs/honesty.md, row by row."""
 
 from tools.mutation_base import mutation as _m
-from tools.mutation_edits import change, condition, positional
+from tools.mutation_edits import body, change, condition, positional
 
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
@@ -132,30 +132,26 @@ BINDING = [
     ),
     _m(
         "binding: E1 the incumbent is not compared",
-        "guarantees/comparison.py",
-        "        **_incumbent_items(identity),\n",
-        "",
+        "replearn.guarantees.comparison._incumbent_items",
+        body("return {}"),
         f"{KEPT}::test_other_incumbents_and_bands_are_not_comparable",
     ),
     _m(
         "binding: E1 the band is not on the certificate",
-        "learners/incumbent.py",
-        '            "band": float(self.band),\n',
-        '            "band": 0.0,\n',
+        "replearn.learners.IncumbentClassifier._certify",
+        change("float(self.band)", "0.0"),
         f"{KEPT}::test_other_incumbents_and_bands_are_not_comparable",
     ),
     _m(
         "binding: E1 an incumbent that cannot be bound is taken for any other",
-        "learners/incumbent.py",
-        "for text in bound.unbound",
-        "for text in ()",
+        "replearn.learners.IncumbentClassifier._certify",
+        change("(*A.unbound, *B)", "A.unbound"),
         f"{KEPT}::test_a_model_that_cannot_be_bound_leaves_it_unknown",
     ),
     _m(
         "binding: E1 bytes of chance are bound",
-        "binding/digests.py",
-        "        if value.dtype.names is not None:\n",
-        "        if False:\n",
+        "replearn.binding.digests",
+        condition("A.dtype.names is not None", "False"),
         f"{BOUND}::test_bytes_between_the_fields_of_an_array_are_not_bound",
     ),
 ]

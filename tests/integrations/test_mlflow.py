@@ -8,9 +8,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
 
+import replearn
 from replearn import PointwiseReplicableClassifier, SharedKey
 
 mlflow = pytest.importorskip("mlflow")
@@ -45,7 +47,7 @@ def frame(rows):
 def logged(store):
     model = fitted(slice(0, 1200))
     with mlflow.start_run() as run:
-        info = log_model(model, registered_model_name="credit")
+        info = log_model(model, input_example=X[:3], registered_model_name="credit")
     return model, info, run.info.run_id
 
 
@@ -56,6 +58,22 @@ def test_the_logged_model_predicts_with_flip_probabilities(logged, monkeypatch):
     assert list(answers.columns) == ["prediction", "flip_probability"]
     np.testing.assert_array_equal(answers["prediction"], model.predict(X[2400:]))
     np.testing.assert_array_equal(answers["flip_probability"], model.flip_probability(X[2400:]))
+
+
+def test_a_fresh_environment_is_told_what_to_install_and_to_send(logged):
+    _, info, _ = logged
+    path = mlflow.pyfunc.get_model_dependencies(info.model_uri)
+    lines = Path(path).read_text().splitlines()
+    assert f"replicable-learn[mlflow]=={replearn.__version__}" in lines
+    assert f"scikit-learn=={sklearn.__version__}" in lines
+    assert info.signature.inputs.is_tensor_spec()
+    assert info.signature.outputs.input_names() == ["prediction", "flip_probability"]
+
+
+def test_a_model_without_signature_is_warned_about():
+    with mlflow.start_run(), pytest.warns(UserWarning, match="pass input_example"):
+        info = log_model(fitted(slice(0, 1200)))
+    assert info.signature is None
 
 
 def test_no_file_of_the_logged_model_contains_the_key(logged, store):

@@ -248,3 +248,20 @@ def test_what_does_not_fit_is_named():
         IncumbentClassifier(incumbent=fitted(0)).fit(X[:, :5], Y)
     with pytest.raises(ValueError, match="two classes only"):
         IncumbentClassifier(certified()).fit(X, np.arange(len(X)) % 3)
+
+
+class _WithoutClasses:
+    """A model of another system: it only predicts."""
+
+    def predict(self, X):
+        return np.where(np.asarray(X)[:, 0] > 0, "g", "b")
+
+
+@pytest.mark.parametrize("kind", ["with classes", "without classes"])
+def test_an_incumbent_with_other_labels_is_not_supported(kind):
+    X, y = make_classification(600, random_state=0)
+    old = LogisticRegression().fit(X, np.where(y == 1, "g", "b"))
+    incumbent = old if kind == "with classes" else _WithoutClasses()
+    with pytest.raises(ValueError, match=r"\['b', 'g'\], but y has \[0, 1\].*one coding"):
+        IncumbentClassifier(incumbent=incumbent).fit(X, y)
+    IncumbentClassifier(incumbent=incumbent).fit(X, np.where(y == 1, "g", "n"))

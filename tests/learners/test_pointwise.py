@@ -321,6 +321,10 @@ def test_text_with_a_vectoriser_inside():
     base = make_pipeline(CountVectorizer(), LogisticRegression())
     model = fitted((texts, y), estimator=base, n_partitions=1)
     assert np.mean(model.predict(texts) == y) > 0.9
+    pd = pytest.importorskip("pandas")
+    column = pd.Series(texts, index=np.arange(800)[::-1], name="text")
+    again = fitted((column, y), estimator=base, n_partitions=1)
+    assert (again.predict(column) == model.predict(texts)).all()
 
 
 def test_a_rare_class_is_missing_in_most_blocks(data):

@@ -9,12 +9,14 @@ from __future__ import annotations
 
 import os
 import tempfile
+import warnings
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from replearn._version import __version__
 from replearn.exceptions import CertificateError
 from replearn.persistence import load, save
 from replearn.randomness import SharedKey
@@ -27,6 +29,7 @@ def log_model(
     model: Any,
     name: str = "model",
     *,
+    input_example: Any = None,
     audit: Any = None,
     trusted: Sequence[str] = (),
     **options: Any,
@@ -39,12 +42,17 @@ def log_model(
         A fitted learner of this library.
     name : str, default="model"
         Name of the logged model.
+    input_example : frame or array, default=None
+        A few rows as they will be served. They are logged with the model (so give rows that may be
+        shown), and the signature is inferred from them and their predictions.
     audit : AuditResult, default=None
         Its report is logged as ``audit.html`` and ``audit.json``.
     trusted : sequence of str, default=()
         Types of base learners outside of scikit-learn that loading may build.
     **options
-        Passed to ``mlflow.pyfunc.log_model``, for example ``registered_model_name``.
+        Passed to ``mlflow.pyfunc.log_model``, for example ``registered_model_name``. By default
+        ``pip_requirements`` are this library and the packages on the certificate, in the versions
+        that the model was fitted with.
 
     Returns
     -------
@@ -55,12 +63,26 @@ def log_model(
     -----
     The loaded model predicts a frame with the columns ``prediction`` and, where the learner
     has it, ``flip_probability``. Loading needs the key: set ``REPLEARN_KEY``.
+
+    Examples
+    --------
+    >>> log_model(clf, input_example=X[:5], registered_model_name="credit")  # doctest: +SKIP
     """
     import mlflow
 
     certificate = getattr(model, "certificate_", None)
     if certificate is None:
         raise CertificateError(f"{type(model).__name__} has no certificate_: fit it first.")
+    options.setdefault("pip_requirements", requirements(certificate))
+    if input_example is None:
+        warnings.warn(
+            "the model is logged without a signature: pass input_example, a few rows as they will "
+            "be served.",
+            stacklevel=2,
+        )
+    else:
+        predicted = KeyedModel(model).predict(input_example)
+        options.setdefault("signature", mlflow.models.infer_signature(input_example, predicted))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / _FILE
         save(model, path)
@@ -69,6 +91,7 @@ def log_model(
             loader_module=__name__,
             data_path=str(path),
             model_config={"trusted": list(trusted)},
+            input_example=input_example,
             **options,
         )
         mlflow.log_text(certificate.to_json(), "certificate.json")
@@ -76,6 +99,14 @@ def log_model(
             audit.save(Path(folder) / f"audit.{suffix}")
             mlflow.log_artifact(str(Path(folder) / f"audit.{suffix}"))
     return info
+
+
+def requirements(certificate: Any) -> list[str]:
+    """Return what an environment must install to load the model and predict the same."""
+    versions = dict(certificate.identity.versions)
+    versions.pop("python", None)
+    packages = [f"{name}=={version}" for name, version in sorted(versions.items())]
+    return [f"replicable-learn[mlflow]=={__version__}", *packages]
 
 
 class KeyedModel:

@@ -25,9 +25,12 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.results import InWords
-from replearn.tables import own_rows
+from replearn.tables import n_rows, own_rows, take_rows
 
 Floats = NDArray[np.float64]
+
+N_LABEL_ROWS = 256
+"""Training rows that show which labels an incumbent without ``classes_`` predicts."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,7 +179,7 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     f'unit="standard error" needs a ScoreReplicableClassifier, but estimator is '
                     f'{type(base).__name__}: use that, or unit="score".'
                 )
-            self._check_incumbent()
+            self._check_incumbent(X, known)
             self.estimator_ = clone(base).fit(X, y, **fit_params)
             self.classes_ = self.estimator_.classes_
             self.n_retrainings_ = 0
@@ -203,7 +206,7 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         run = replace(run, incumbent=kept, unbound=unbound)
         return Certificate.issue(certificate.task, certificate.inputs, run)
 
-    def _check_incumbent(self) -> None:
+    def _check_incumbent(self, X: Any, classes: NDArray[Any]) -> None:
         if self.incumbent is None:
             return
         if hasattr(self.incumbent, "__sklearn_tags__"):  # others only need to predict
@@ -213,6 +216,16 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 f"incumbent was trained on {known} features, X has {self.n_features_in_}: give "
                 "both the same columns."
+            )
+        labels = getattr(self.incumbent, "classes_", None)
+        if labels is None:
+            labels = self.incumbent.predict(take_rows(X, np.arange(min(n_rows(X), N_LABEL_ROWS))))
+        labels = np.unique(np.asarray(labels))
+        if not set(labels.tolist()) & set(classes.tolist()):
+            raise ValueError(
+                f"incumbent predicts the labels {labels.tolist()[:5]}, but y has "
+                f"{classes.tolist()[:5]}: none of its predictions could be kept. Use one coding of "
+                "the labels in both."
             )
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
