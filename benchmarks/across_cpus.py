@@ -1,4 +1,4 @@
-"""Which predictions are equal on another CPU: fit and predict under the set-ups of tools/kernels.py.
+"""Which predictions are equal on another CPU: fit and predict as tools/kernels.py sets it up.
 
 ``python benchmarks/across_cpus.py [--rows 100000]`` fits every kind of estimator with
 every base estimator in one process per set-up, and counts the predictions that differ from those of

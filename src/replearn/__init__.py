@@ -16,6 +16,7 @@ if TYPE_CHECKING:
         NotCertifiedWarning,
         PreprocessingWarning,
         UnsupportedValueError,
+        UsefulnessWarning,
     )
     from replearn.guarantees import Certificate, Plan, plan
     from replearn.learners import (
@@ -57,6 +58,7 @@ __all__ = [
     "SemiReplicableClassifier",
     "SharedKey",
     "UnsupportedValueError",
+    "UsefulnessWarning",
     "__version__",
     "audit",
     "compare",
@@ -73,6 +75,7 @@ _ROOMS = {
         "NotCertifiedWarning",
         "PreprocessingWarning",
         "UnsupportedValueError",
+        "UsefulnessWarning",
     ),
     "guarantees": ("Certificate", "Plan", "plan"),
     "persistence": ("ModelFileError", "load", "save"),

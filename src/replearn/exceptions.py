@@ -40,6 +40,13 @@ class ConstantBlocksWarning(UserWarning):
     """
 
 
+class UsefulnessWarning(UserWarning):
+    """The fitted model predicts a single class, or hardly ever a class that its blocks do find.
+
+    What its certificate says holds, but of a model that is of little use.
+    """
+
+
 LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 

@@ -146,7 +146,7 @@ def constant_models(
 ) -> Constant | None:
     """Do what `find_constant` does, for rows that were taken already."""
     others = 1.0 - label_counts.max() / label_counts.sum()
-    if others < NOTABLE or _is_dummy(base):
+    if others < NOTABLE or says_it_is_poor(base):
         return None
     asked = models[:ASKED]
     with warnings.catch_warnings(), one_thread():
@@ -201,8 +201,8 @@ def warn_if_all_constant(searched: Sequence[Constant | None], base: Any, train_s
     )
 
 
-def _is_dummy(base: Any) -> bool:
-    """Whether a learner says of itself that it is no good, as DummyClassifier does."""
+def says_it_is_poor(base: Any) -> bool:
+    """Whether the tags of an estimator say that it predicts poorly, as those of DummyClassifier."""
     tags = get_tags(base).classifier_tags if hasattr(base, "__sklearn_tags__") else None
     return tags is not None and tags.poor_score
 

@@ -45,7 +45,8 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
-from replearn.learners.vote import FittedVote, heavy_points, partition_variance
+from replearn.learners.usefulness import warn_if_useless
+from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
 from replearn.randomness import SharedKey, as_points
 from replearn.randomness.columns import read_once
 from replearn.tables import take_rows
@@ -102,6 +103,10 @@ class PointwiseReplicableClassifier(VotePredictions):
     joint_variance_ : float
         Variance of the vote share of all partitions, as a part of one partition's; estimated in
         fit from a few training rows, for estimates of flips.
+    usefulness_ : Usefulness or None
+        Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
+        seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
+        single class. Not part of a model file.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -259,6 +264,9 @@ class PointwiseReplicableClassifier(VotePredictions):
             run = identity_of(key, base, bound, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, run, points, sample)
             self._dtype = float_precision(X)
+            self.usefulness_ = measure_votes(self._vote(), models, sample, first)
+            if not warned:
+                warn_if_useless(self.usefulness_, base)
         return self
 
     def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:

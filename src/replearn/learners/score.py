@@ -47,8 +47,9 @@ from replearn.learners.score_curve import (
     own_blocks,
 )
 from replearn.learners.score_design import Cut, cut_for, decision_threshold
-from replearn.learners.score_rule import FittedScore
+from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
+from replearn.learners.usefulness import warn_if_useless
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import take_rows
 
@@ -105,6 +106,10 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         The decision threshold in force.
     estimators_ : list of classifier
         The fitted base learners, partition by partition.
+    usefulness_ : Usefulness or None
+        Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
+        seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
+        single class. Not part of a model file.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -238,6 +243,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             )
             self.classes_, self.estimators_ = classes, models
             self._dtype = float_precision(X)
+            self.usefulness_ = measure_scores(self._vote(), sample, first, classes)
+            warn_if_useless(self.usefulness_, base)
         return self
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:

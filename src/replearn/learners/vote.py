@@ -9,6 +9,7 @@ shares are close (`GumbelRule`). Both have the same methods, and so has a rule b
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,9 +34,15 @@ from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import keyed_points
 from replearn.learners.results import ClassExplanation, Explanation
+from replearn.learners.usefulness import (
+    Usefulness,
+    rows_of_first_blocks,
+    usefulness,
+    without_own_block,
+)
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.randomness.columns import read_once
-from replearn.tables import n_rows
+from replearn.tables import n_rows, take_rows
 
 Floats = NDArray[np.float64]
 
@@ -120,6 +127,12 @@ class ThresholdRule:
         # theorem: pointwise-threshold, several-partitions
         return below_law(noise, self._law_sums(votes), self.design.n_partitions).astype(np.intp)
 
+    def votes_of_shares(self, shares: Floats) -> NDArray[Any]:
+        """Return votes of one partition with these shares of the classes, (n,)."""
+        if self.design.vote == "soft":
+            return shares[:, 1]
+        return np.rint(shares[:, 1] * self.design.n_blocks).astype(np.int32)
+
     def share(self, votes: NDArray[Any]) -> Floats:
         """Mean share of the votes for class 1."""
         shares = votes if self.design.vote == "soft" else votes / self.design.n_blocks
@@ -197,6 +210,10 @@ class GumbelRule:
         """Vote shares in each partition, (n, partitions, classes)."""
         weights = _ask(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
         return weights / weights.sum(axis=2, keepdims=True)
+
+    def votes_of_shares(self, shares: Floats) -> Floats:
+        """Return votes of one partition with these shares of the classes, (n, classes)."""
+        return shares
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's Gumbels, one for each class."""
@@ -306,6 +323,46 @@ def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | No
         except Exception:
             return 1.0  # a fit does not fail over a question nobody asked
     return joint_variance(whole_votes(votes, design), design.n_blocks)
+
+
+def measure_votes(
+    vote: FittedVote, models: Sequence[Any], sample: Any, blocks: Sequence[NDArray[np.intp]]
+) -> Usefulness | None:
+    """Return how useful the votes are for rows of the first blocks, each without its own block.
+
+    ``blocks`` are those of the first partition. None if there is nothing to compare.
+    """
+    design = vote.design
+    if len(blocks) < 2 or len(vote.classes) < 2:
+        return None
+    rows, owners = rows_of_first_blocks(blocks)
+    X = take_rows(sample.X, rows)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # whoever predicts hears them
+        try:
+            totals = _class_totals(models[: len(blocks)], X, vote)
+            own = np.empty_like(totals)
+            for block in range(owners[-1] + 1):
+                members = np.flatnonzero(owners == block)
+                own[members] = _class_totals(models[block : block + 1], take_rows(X, members), vote)
+            noise = vote.noise(X)
+        except Exception:
+            return None  # a fit does not fail over a question nobody asked
+    others = without_own_block(totals, own, len(blocks))
+    shares = others / others.sum(axis=1, keepdims=True)
+    votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
+    predicted = vote.rule.answers(votes, noise)
+    hard = design.vote == "hard"
+    return usefulness(predicted, shares, sample.codes[rows], vote.classes, hard=hard)
+
+
+def _class_totals(models: Sequence[Any], X: Any, vote: FittedVote) -> Floats:
+    """Sum of the votes of one partition for each class, (n, classes)."""
+    panel = Panel(models, np.arange(len(vote.classes)), 1)
+    totals = _ask(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
+    if vote.design.vote == "soft":
+        totals *= len(models)
+    return np.column_stack([len(models) - totals, totals]) if totals.ndim == 1 else totals
 
 
 def _ask(panel: Panel, design: Design) -> Any:

@@ -1,0 +1,195 @@
+"""How useful a fitted model is: a record and a warning that decide nothing.
+
+Stability is worth nothing without usefulness: a constant never changes. After the training, rows
+of the first blocks are predicted by all blocks of the partition but their own, as a fresh row
+would be. No model is trained for it.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.metrics import roc_auc_score
+
+from replearn.binding.useful_blocks import says_it_is_poor
+from replearn.exceptions import UsefulnessWarning, warn_user
+
+Floats = NDArray[np.float64]
+
+N_ROWS = 1000
+"""Training rows that are predicted, at most."""
+
+MIN_CLASS_ROWS = 20
+"""Rows of a class from which its recall is judged."""
+
+
+@dataclass(frozen=True)
+class Usefulness:
+    """How well training rows are predicted by the block estimators that have not seen them.
+
+    Parameters
+    ----------
+    classes : tuple
+        The labels.
+    class_counts : tuple of int
+        Rows of each class among those that were predicted.
+    accuracy : float
+        Share of correct predictions.
+    majority_accuracy : float
+        The same for always predicting the most frequent class.
+    recall : tuple of float
+        Share of correct predictions among the rows of each class; nan for a class without rows.
+    block_recall : tuple of float
+        The same for a single block estimator, on average; nan where blocks do not vote by label.
+    auc : float
+        Area under the ROC curve of the combined score (several classes: mean over one against the
+        rest); nan if rows of some class are missing.
+    predicted_counts : tuple of int
+        How often each class was predicted.
+    """
+
+    classes: tuple[Any, ...]
+    class_counts: tuple[int, ...]
+    accuracy: float
+    majority_accuracy: float
+    recall: tuple[float, ...]
+    block_recall: tuple[float, ...]
+    auc: float
+    predicted_counts: tuple[int, ...]
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows that were predicted."""
+        return sum(self.class_counts)
+
+    @property
+    def balanced_accuracy(self) -> float:
+        """Mean recall over the classes that have rows."""
+        return float(np.nanmean(self.recall))
+
+    @property
+    def predicts_single_class(self) -> bool:
+        """Whether all rows got the same prediction although their labels differ."""
+        several_labels = sum(count > 0 for count in self.class_counts) > 1
+        return several_labels and sum(count > 0 for count in self.predicted_counts) == 1
+
+    @property
+    def collapsed(self) -> tuple[Any, ...]:
+        """Classes that the combined prediction finds less than half as often as one block does."""
+        found = zip(self.classes, self.class_counts, self.recall, self.block_recall, strict=True)
+        return tuple(
+            label
+            for label, count, recall, block_recall in found
+            if count >= MIN_CLASS_ROWS and block_recall >= 0.1 and recall < block_recall / 2.0
+        )
+
+    def __str__(self) -> str:
+        rarest = int(np.argmin(self.class_counts))
+        return (
+            f"accuracy {self.accuracy:.1%} (always {self._most_frequent!s}: "
+            f"{self.majority_accuracy:.1%}), balanced accuracy {self.balanced_accuracy:.1%}, "
+            f"AUC {self.auc:.3f}, recall of {self.classes[rarest]!s} {self.recall[rarest]:.1%}, "
+            f"on {self.n_rows:,} training rows predicted by the other blocks"
+        )
+
+    @property
+    def _most_frequent(self) -> Any:
+        return self.classes[int(np.argmax(self.class_counts))]
+
+
+def usefulness(
+    predicted: NDArray[np.intp],
+    scores: Floats,
+    codes: NDArray[np.intp],
+    classes: NDArray[Any],
+    *,
+    hard: bool,
+) -> Usefulness:
+    """Compare predictions and combined scores, (rows, classes), with the labels of the rows."""
+    n_classes = len(classes)
+    counts = np.bincount(codes, minlength=n_classes)
+    of_class = [codes == code for code in range(n_classes)]
+    recall = [_mean(predicted[rows] == code) for code, rows in enumerate(of_class)]
+    votes = [_mean(scores[rows, code]) if hard else np.nan for code, rows in enumerate(of_class)]
+    return Usefulness(
+        classes=tuple(classes.tolist()),
+        class_counts=tuple(counts.tolist()),
+        accuracy=_mean(predicted == codes),
+        majority_accuracy=float(counts.max() / counts.sum()),
+        recall=tuple(recall),
+        block_recall=tuple(votes),
+        auc=_auc(scores, codes, n_classes),
+        predicted_counts=tuple(np.bincount(predicted, minlength=n_classes).tolist()),
+    )
+
+
+def rows_of_first_blocks(
+    blocks: Sequence[NDArray[np.intp]], n_rows: int = N_ROWS
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the rows of the first blocks, about ``n_rows`` of them, and each one's block."""
+    n_first = min(len(blocks), -(-n_rows // max(1, len(blocks[0]))))
+    rows = np.concatenate(blocks[:n_first])[:n_rows]
+    owners = np.repeat(np.arange(n_first), [len(block) for block in blocks[:n_first]])
+    return rows, owners[:n_rows]
+
+
+def without_own_block(totals: Floats, own: Floats, n_blocks: int) -> Floats:
+    """Return what all blocks would give if a row's own block gave as much as the others do.
+
+    >>> without_own_block(np.array([8.0]), np.array([1.0]), 15).tolist()
+    [7.5]
+    """
+    return np.asarray((totals - own) * (n_blocks / (n_blocks - 1)))
+
+
+def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
+    """Warn with numbers if the model predicts a single class, or hardly ever a rare one."""
+    if measured is None or says_it_is_poor(base):
+        return
+    if measured.predicts_single_class:
+        single = measured.classes[int(np.argmax(measured.predicted_counts))]
+        others = 1.0 - measured.class_counts[measured.classes.index(single)] / measured.n_rows
+        warn_user(
+            f"the fitted model predicts {single!r} for all {measured.n_rows:,} training rows that "
+            f"were tried, although {others:.1%} of them have another label (AUC "
+            f"{measured.auc:.3f}). {_REMEDY}",
+            UsefulnessWarning,
+        )
+        return
+    for label in measured.collapsed:
+        index = measured.classes.index(label)
+        warn_user(
+            f"the fitted model finds {measured.recall[index]:.1%} of the rows with label {label!r}, "
+            f"a block estimator alone {measured.block_recall[index]:.1%} on average (AUC "
+            f"{measured.auc:.3f}). {_REMEDY}",
+            UsefulnessWarning,
+        )
+
+
+_REMEDY = (
+    "What the certificate says holds, but of a model that is of little use. If the class is rare, "
+    "lower the decision threshold (FixedThresholdClassifier around the base estimator; "
+    "ScoreReplicableClassifier: threshold='prevalence') or use class_weight='balanced'; otherwise "
+    "use larger blocks (smaller n_blocks) or more rows. "
+    "usefulness_ has the numbers."
+)
+
+
+def _mean(values: NDArray[Any]) -> float:
+    return float(values.mean()) if len(values) else float("nan")
+
+
+def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float:
+    if len(np.unique(codes)) < n_classes:
+        return float("nan")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        if n_classes == 2:
+            return float(roc_auc_score(codes, scores[:, 1]))
+        one_against_rest = np.eye(n_classes, dtype=int)[codes]
+        return float(roc_auc_score(one_against_rest, scores, average="macro"))
