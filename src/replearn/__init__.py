@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from replearn.guarantees import Certificate, Plan, plan
     from replearn.learners import (
         ApproximatelyReplicableClassifier,
-        FiniteRandomnessClassifier,
         IncumbentClassifier,
         PointwiseReplicableClassifier,
         PointwiseReplicableRegressor,
@@ -40,7 +39,6 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConstantBlocksWarning",
-    "FiniteRandomnessClassifier",
     "IncumbentClassifier",
     "ModelFileError",
     "NotCertifiedWarning",
