@@ -39,7 +39,6 @@ from sklearn.preprocessing import (
 
 from replearn import PointwiseReplicableClassifier, plan
 from replearn.hypotheses import Thresholds
-from replearn.lab.learning import OnePointLearner, TableLearner
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     RealizableReplicableClassifier,
@@ -47,6 +46,7 @@ from replearn.learners import (
     SemiReplicableClassifier,
     encode_probe,
 )
+from replearn_lab.learning import OnePointLearner, TableLearner
 
 RHO = 0.2
 POINTS = 300

@@ -70,6 +70,7 @@ html_sidebars = {"index": []}
 
 ROOMS = {
     "replearn": "Learners, plan, audit, compare, save and load",
+    "replearn.learners": "Other learners, and helpers for base learners",
     "replearn.randomness": "Keys and points",
     "replearn.guarantees": "Certificates and plans",
     "replearn.bounds": "Exact probabilities, pure functions of numbers",
@@ -80,7 +81,7 @@ ROOMS = {
     "replearn.outofcore": "Files larger than memory, and Dask",
     "replearn.persistence": "Model files",
     "replearn.testing": "Conformance checks for your own learner, an assertion about flips",
-    "replearn.lab": "Experiments of the paper",
+    "replearn_lab": "Experiments of the paper",
 }
 """Rooms with a reference page: what `__all__` names is on it."""
 

@@ -12,7 +12,7 @@ draws, and reads its own numbers. Here two of them, at small sizes.
 # is the value of a game, certified from both sides; the arcsine law of the learners is close to it.
 import matplotlib.pyplot as plt
 
-from replearn.lab import coin_limit, find_experiment
+from replearn_lab import coin_limit, find_experiment
 
 limit = find_experiment("coin-limit").run("tiny")
 print(limit.text)

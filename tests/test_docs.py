@@ -22,7 +22,7 @@ ALL_PAGES = [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "tests
 every_page = pytest.mark.parametrize("page", ALL_PAGES, ids=lambda page: page.stem)
 
 PATH = re.compile(r"(?<![\w/.<>*-])((?:[\w-]+/)+(?:[\w-]+\.(?:py|md|json|toml))?)(?![\w/<>*])")
-DOTTED = re.compile(r"(?<![\w/.])replearn(?:\.\w+)+")
+DOTTED = re.compile(r"(?<![\w/.])replearn(?:_lab)?(?:\.\w+)+")
 BARE = re.compile(r"(?<![\w/.<>*-])(\w+\.py)\b")
 NAMES_IN_FILE = re.compile(r"((?:`\w+`(?:, | and )?)+) \(`([\w/]+\.py)`\)")
 SNAKE = re.compile(r"(?<![\w./-])_?[a-z][a-z0-9]*(?:_[a-z0-9]+)+(?![\w./-])")
@@ -103,7 +103,7 @@ def test_links_lead_somewhere(page):
 def test_pages_that_docstrings_name_exist():
     named = {
         (path.name, page)
-        for path in HOUSE.rglob("*.py")
+        for path in HOUSE.parent.rglob("*.py")
         for page in re.findall(r"docs/[\w/-]+\.md", path.read_text("utf-8"))
     }
     assert [item for item in named if not (ROOT / item[1]).exists()] == []
@@ -177,7 +177,7 @@ def test_files_that_are_named_exist(page):
 @every_page
 def test_functions_stand_in_the_files_named_beside_them(page):
     for names, path in NAMES_IN_FILE.findall(page.read_text()):
-        files = [ROOT / path, HOUSE / path, *HOUSE.glob(f"*/{path}")]
+        files = [ROOT / path, HOUSE.parent / path, HOUSE / path, *HOUSE.glob(f"*/{path}")]
         text = next(file for file in files if file.exists()).read_text("utf-8")
         missing = [
             n for n in re.findall(r"\w+", names) if not re.search(rf"\b(def|class) {n}\b", text)

@@ -40,7 +40,7 @@ def imports_of(paths):
                 names |= {alias.name.split(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and node.module:
                 names.add(node.module.split(".")[0])
-    return names - sys.stdlib_module_names - {"replearn"}
+    return names - sys.stdlib_module_names - {"replearn", "replearn_lab"}
 
 
 REQUIRED = modules_of(PROJECT["project"]["dependencies"])
@@ -49,8 +49,8 @@ EXTRAS = PROJECT["project"]["optional-dependencies"]
 
 @cache
 def library():
-    """Return what the library imports; parsed once, and not while tests are collected."""
-    return imports_of(path for path in SOURCE.rglob("*.py") if path.name != "demo.py")
+    """Return what library and lab import; parsed once, and not while tests are collected."""
+    return imports_of(path for path in SOURCE.parent.rglob("*.py") if path.name != "demo.py")
 
 
 def test_every_dependency_is_imported():
@@ -120,12 +120,46 @@ def test_private_modules_stay_in_their_room(private_modules, importer, imported,
     assert check.metadata["broken"] == ([] if allowed else [(importer, imported, "l.3")])
 
 
-def test_make_imports_runs_the_contract():
-    contracts = PROJECT["tool"]["importlinter"]
-    assert contracts["contract_types"] == ["private: tools.import_contracts.PrivateModules"]
-    assert [c["packages"] for c in contracts["contracts"] if c["type"] == "private"] == [
-        ["replearn"]
+@pytest.mark.parametrize(
+    ("importer", "imported", "allowed"),
+    [
+        ("garden.shed", "house", True),
+        ("garden.shed", "house.kitchen", True),
+        ("garden.shed", "garden.tools", True),
+        ("garden.shed", "household.kitchen", True),
+        ("house.hall", "house.kitchen.stove", True),
+        ("garden.shed", "house.kitchen.stove", False),
+        ("garden", "house.exceptions", False),
+    ],
+)
+def test_one_package_imports_packages_of_another_only(monkeypatch, importer, imported, allowed):
+    monkeypatch.syspath_prepend(str(ROOT))
+    from tools.import_contracts import PackagesOnly
+
+    options = {"importers": ["garden"], "imported": ["house"]}
+    contract = PackagesOnly("packages", {"root_packages": ["garden", "house"]}, options)
+    graph = grimp.ImportGraph()
+    for module in ("house", "house.kitchen", "house.kitchen.stove", "house.exceptions"):
+        graph.add_module(module)
+    graph.add_import(importer=importer, imported=imported, line_number=3, line_contents="import")
+    check = contract.check(graph, verbose=False)
+    assert check.kept is allowed
+    assert check.metadata["broken"] == ([] if allowed else [(importer, imported, "l.3")])
+
+
+def test_make_imports_runs_the_contracts():
+    settings = PROJECT["tool"]["importlinter"]
+    assert settings["contract_types"] == [
+        "private: tools.import_contracts.PrivateModules",
+        "packages: tools.import_contracts.PackagesOnly",
     ]
+    assert settings["root_packages"] == ["replearn", "replearn_lab"]
+    contracts = {contract["type"]: contract for contract in settings["contracts"]}
+    assert contracts["private"]["packages"] == ["replearn", "replearn_lab"]
+    assert contracts["packages"]["importers"] == ["replearn_lab"]
+    assert contracts["packages"]["imported"] == ["replearn"]
+    forbidden = [contract for contract in settings["contracts"] if contract["type"] == "forbidden"]
+    assert ["replearn_lab"] in [contract["forbidden_modules"] for contract in forbidden]
     assert "lint-imports" in (ROOT / "Makefile").read_text(encoding="utf-8")
 
 

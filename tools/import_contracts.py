@@ -1,4 +1,4 @@
-"""A contract for import-linter: what begins with an underscore stays in its package."""
+"""Contracts for import-linter: private modules, and packages that others see from outside."""
 
 from __future__ import annotations
 
@@ -33,12 +33,43 @@ class PrivateModules(Contract):
 
     def render_broken_contract(self, check: ContractCheck) -> None:
         """Print every import that is not allowed."""
-        for importer, imported, lines in check.metadata["broken"]:
-            output.print_error(f"- {importer} -> {imported} ({lines})", bold=False)
-        output.new_line()
+        _print_broken(check)
 
     def _is_watched(self, name: str) -> bool:
         return any(_is_inside(name, package) for package in self.packages)
+
+
+class PackagesOnly(Contract):
+    """Forbid imports of modules inside the packages of another distribution.
+
+    ``from house.kitchen import stove`` is allowed if ``house.kitchen`` is a package;
+    ``from house.kitchen.oven import stove`` and ``from house.exceptions import ...`` are not, if
+    these are modules: what they define is imported from the package that lists it in ``__all__``.
+
+    Options: ``importers``, the packages that are looked at; ``imported``, the root packages whose
+    modules they must not import.
+    """
+
+    type_name = "packages"
+
+    importers = fields.ListField(subfield=fields.StringField())
+    imported = fields.ListField(subfield=fields.StringField())
+
+    def check(self, graph: grimp.ImportGraph, verbose: bool) -> ContractCheck:
+        """Look at every import across the border."""
+        broken = [
+            (importer, imported, _lines(graph, importer, imported))
+            for importer in sorted(graph.modules)
+            if any(_is_inside(importer, package) for package in self.importers)
+            for imported in sorted(graph.find_modules_directly_imported_by(importer))
+            if any(_is_inside(imported, package) for package in self.imported)
+            and not graph.find_children(imported)
+        ]
+        return ContractCheck(kept=not broken, metadata={"broken": broken})
+
+    def render_broken_contract(self, check: ContractCheck) -> None:
+        """Print every import that is not allowed."""
+        _print_broken(check)
 
 
 def owner(module: str) -> str | None:
@@ -63,3 +94,9 @@ def _is_inside(module: str, package: str | None) -> bool:
 def _lines(graph: grimp.ImportGraph, importer: str, imported: str) -> str:
     details = graph.get_import_details(importer=importer, imported=imported)
     return ", ".join(f"l.{detail['line_number']}" for detail in details)
+
+
+def _print_broken(check: ContractCheck) -> None:
+    for importer, imported, lines in check.metadata["broken"]:
+        output.print_error(f"- {importer} -> {imported} ({lines})", bold=False)
+    output.new_line()

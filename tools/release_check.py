@@ -21,12 +21,15 @@ def run(*command, **options):
 
 
 def look_into(wheel, sdist):
-    """Check that the wheel has the package alone, and the sdist what tests and docs need."""
+    """Check that the wheel has the two packages alone, the sdist what tests and docs need."""
     with zipfile.ZipFile(wheel) as archive:
         tops = {name.split("/")[0] for name in archive.namelist()}
         names = archive.namelist()
-    assert {top for top in tops if not top.endswith(".dist-info")} == {"replearn"}, tops
-    sources = {p.relative_to(ROOT / "src").as_posix() for p in ROOT.glob("src/replearn/**/*.py")}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "replearn",
+        "replearn_lab",
+    }, tops
+    sources = {path.relative_to(ROOT / "src").as_posix() for path in ROOT.glob("src/**/*.py")}
     assert sources <= set(names), sorted(sources - set(names))
     with tarfile.open(sdist) as archive:
         inside = {name.split("/", 1)[1] for name in archive.getnames() if "/" in name}

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from replearn.guarantees import Certificate, Plan, plan
     from replearn.learners import (
         ApproximatelyReplicableClassifier,
-        FiniteRandomnessClassifier,
         IncumbentClassifier,
         PointwiseReplicableClassifier,
         PointwiseReplicableRegressor,
@@ -41,7 +40,6 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConstantBlocksWarning",
-    "FiniteRandomnessClassifier",
     "IncumbentClassifier",
     "ModelFileError",
     "NotCertifiedWarning",

@@ -3,7 +3,7 @@
 import json
 import sys
 
-from replearn.lab import all_experiments
+from replearn_lab import all_experiments
 
 
 def test_list_names_every_experiment_and_its_theorem(call):

@@ -8,6 +8,7 @@ import numpy as np
 
 import replearn as rl
 from replearn.auditing import extrapolate
+from replearn.learners import FiniteRandomnessClassifier
 
 from .calls import KEY, Facts, certificate_facts
 from .fingerprint import Close, close
@@ -30,7 +31,7 @@ def fit_realizable(table: Table, hypotheses: Any = None, **settings: Any) -> Any
 
 
 def fit_few_bits(table: Table, base: Any = None, **settings: Any) -> Any:
-    model = rl.FiniteRandomnessClassifier(base, **{"shared_key": KEY, **settings})
+    model = FiniteRandomnessClassifier(base, **{"shared_key": KEY, **settings})
     return model.fit(table.X, table.y)
 
 

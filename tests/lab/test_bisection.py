@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from replearn.lab.bisection import find_crossing
-from replearn.lab.measuring import weighted_exponent
+from replearn_lab.bisection import find_crossing
+from replearn_lab.measuring import weighted_exponent
 
 
 def coins(rng, pairs, scale):

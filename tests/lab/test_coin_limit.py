@@ -8,8 +8,8 @@ from scipy.stats import binom
 
 from replearn.bounds import arcsine_law, flip_supremum
 from replearn.bounds.optimal import tightest_law
-from replearn.lab import coin_limit, information_limit
-from replearn.lab.coin_limit import (
+from replearn_lab import coin_limit, information_limit
+from replearn_lab.coin_limit import (
     acceptance,
     flips,
     guaranteed_flips,

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from replearn.lab.deterministic import (
+from replearn_lab.deterministic import (
     OUTCOMES,
     RULES,
     TwoCoinRule,

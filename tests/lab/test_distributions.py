@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from replearn.lab.distributions import (
+from replearn.randomness import SharedKey
+from replearn_lab.distributions import (
     Marginals,
     RandomBias,
     ThresholdsOnAxes,
     realizable_coins,
     shattered,
 )
-from replearn.lab.learning import OnePointLearner, TableLearner, vote_learner
-from replearn.randomness import SharedKey
+from replearn_lab.learning import OnePointLearner, TableLearner, vote_learner
 
 
 def means(X, y, d):

@@ -5,8 +5,8 @@ import re
 
 import pytest
 
-from replearn.lab import all_experiments, find_experiment
-from replearn.lab.experiment import SIZES
+from replearn_lab import all_experiments, find_experiment
+from replearn_lab.experiment import SIZES
 
 EXPERIMENTS = all_experiments()
 # Those that take most of a second even at their smallest run in the long suite.

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from replearn.guarantees import plan
-from replearn.lab import all_experiments
-from replearn.lab.experiments.promise import _vote
-from replearn.lab.gallery import stored_results
+from replearn_lab import all_experiments
+from replearn_lab.experiments.promise import _vote
+from replearn_lab.gallery import stored_results
 
 RESULTS = Path(__file__).parents[2] / "docs" / "lab" / "results"
 STORED = {result.experiment.name: result.numbers for result in stored_results(RESULTS)}

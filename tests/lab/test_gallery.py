@@ -3,8 +3,8 @@
 import re
 from pathlib import Path
 
-from replearn.lab import all_experiments
-from replearn.lab.gallery import main, page, stored_results
+from replearn_lab import all_experiments
+from replearn_lab.gallery import main, page, stored_results
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "docs" / "lab" / "results"
@@ -19,7 +19,7 @@ def test_every_experiment_has_a_stored_result():
 
 def test_the_page_reads_the_stored_numbers():
     written = (ROOT / "docs" / "lab" / "gallery.md").read_text("utf-8")
-    assert written == page(stored_results(RESULTS)), "run python -m replearn.lab.gallery"
+    assert written == page(stored_results(RESULTS)), "run python -m replearn_lab.gallery"
 
 
 def test_results_are_drawn_again_from_their_numbers(tmp_path):

@@ -7,9 +7,9 @@ from replearn.bounds.domain import (
     reduced_disagreement,
     reduced_failure,
 )
-from replearn.lab import LazyDomain
-from replearn.lab.learning import MedianCut
 from replearn.learners import ApproximatelyReplicableClassifier
+from replearn.testing import MedianCut
+from replearn_lab import LazyDomain
 
 FALSE_ALARM = 1e-8
 

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from replearn.lab.bisection import smallest_size
-from replearn.lab.experiments.scaling_heavy import _covered
-from replearn.lab.measuring import exponent, share
+from replearn_lab.bisection import smallest_size
+from replearn_lab.experiments.scaling_heavy import _covered
+from replearn_lab.measuring import exponent, share
 
 
 def test_exponents_hold_the_truth():

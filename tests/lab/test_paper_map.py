@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from replearn.lab import all_experiments
-from replearn.lab.paper_map import NOT_EXECUTABLE, page, paper_map
+from replearn_lab import all_experiments
+from replearn_lab.paper_map import NOT_EXECUTABLE, page, paper_map
 
 ROOT = Path(__file__).parents[2]
 MAP = paper_map()
@@ -57,5 +57,5 @@ def test_every_experiment_is_on_the_map():
 
 def test_the_page_is_the_table():
     assert (ROOT / "docs" / "paper-map.md").read_text("utf-8") == page(), (
-        "run python -m replearn.lab.paper_map"
+        "run python -m replearn_lab.paper_map"
     )

@@ -5,15 +5,15 @@ import pytest
 from scipy.stats import binom
 
 from replearn.hypotheses import Conjunctions
-from replearn.lab.distributions import ThresholdsOnAxes
-from replearn.lab.private import (
+from replearn.learners import SemiPrivateClassifier, SemiReplicableClassifier
+from replearn_lab.distributions import ThresholdsOnAxes
+from replearn_lab.private import (
     AxisCuts,
     PrivateFromSemiPrivate,
     PublicCutsLearner,
     ThresholdFromConjunctions,
     with_pool,
 )
-from replearn.learners import SemiPrivateClassifier, SemiReplicableClassifier
 
 FALSE_ALARM = 1e-8
 

@@ -3,18 +3,18 @@
 import numpy as np
 import pytest
 
-from replearn.lab.coin_runs import paired_answers
-from replearn.lab.distributions import Marginals, PlantedCoins, RandomBias
-from replearn.lab.experiment import Bench
-from replearn.lab.learning import TableLearner, keyed, vote_learner
-from replearn.lab.marginals import SignsFromSemiReplicable
-from replearn.lab.reductions import (
+from replearn.randomness import SharedKey
+from replearn_lab.coin_runs import paired_answers
+from replearn_lab.distributions import Marginals, PlantedCoins, RandomBias
+from replearn_lab.experiment import Bench
+from replearn_lab.learning import TableLearner, keyed, vote_learner
+from replearn_lab.marginals import SignsFromSemiReplicable
+from replearn_lab.reductions import (
     Coin,
     CoinTesterFromApproximate,
     CoinTesterFromPointwise,
     CoinTesterFromRealizable,
 )
-from replearn.randomness import SharedKey
 
 KINDS = {
     CoinTesterFromPointwise: {"d": 5, "alpha": 0.3, "rows": 2560, "rho": 0.1},

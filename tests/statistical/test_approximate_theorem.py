@@ -7,8 +7,8 @@ from sklearn.base import clone
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import disagreement_tail, uniform_law
-from replearn.lab.learning import MedianCut
 from replearn.learners import ApproximatelyReplicableClassifier
+from replearn.testing import MedianCut
 from replearn.testing.populations import (
     FirstRowLearner,
     NearestRowLearner,

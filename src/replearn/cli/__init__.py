@@ -25,6 +25,8 @@ from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.records.json import pretty_json
 
+__all__ = ["DONE", "add_options", "main", "put", "put_json", "say"]
+
 STARTED = time.monotonic()
 """When the command began, for time budgets."""
 
@@ -38,7 +40,7 @@ COMMANDS = {
     "certify": ("replearn.cli.certify", "verify certificates; are these runs comparable?"),
     "probe": ("replearn.cli.probe", "do two labs make the same points of the same raw rows?"),
     "compare": ("replearn.cli.compare", "what changes when a model replaces another; a gate on it"),
-    "lab": ("replearn.cli.lab", "run the paper's lower bounds and separations"),
+    "lab": ("replearn_lab.command", "run the paper's lower bounds and separations"),
     "demo": ("replearn.demo", "two labs, two samples of real data, one key"),
 }
 _EPILOG = "Exit codes: 0 done, 1 gate failed or not comparable, 2 usage or bad input."

@@ -13,6 +13,7 @@ from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_s
 from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
 from replearn.guarantees.theorems import THEOREMS, Theorem
+from replearn.guarantees.votes import block_size_needed
 
 __all__ = [
     "ASSUMPTIONS",
@@ -34,6 +35,7 @@ __all__ = [
     "Request",
     "Step",
     "Theorem",
+    "block_size_needed",
     "certify",
     "derive",
     "differing",

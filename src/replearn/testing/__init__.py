@@ -2,10 +2,16 @@
 
 from replearn.testing.conformance import check_replicable_classifier, replicability_checks
 from replearn.testing.flips import assert_flips_below
-from replearn.testing.populations import Population, adversarial_populations, biased_labels
+from replearn.testing.populations import (
+    MedianCut,
+    Population,
+    adversarial_populations,
+    biased_labels,
+)
 from replearn.testing.privacy import PrivacyAudit, audit_privacy
 
 __all__ = [
+    "MedianCut",
     "Population",
     "PrivacyAudit",
     "adversarial_populations",

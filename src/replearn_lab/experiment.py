@@ -1,0 +1,229 @@
+"""What an experiment is: measure, draw, read; and how its files are written.
+
+An experiment keeps three things apart. ``measure`` computes numbers as plain JSON data, ``draw``
+makes a figure of those numbers and ``read`` a paragraph, neither looking at anything else. So a
+stored data file can be drawn and read again, and the text says what was measured, not what was
+expected.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from replearn import __version__
+from replearn.randomness import SharedKey
+from replearn.records import check_choice, pretty_json, write_atomically, write_bytes_atomically
+
+SIZES = ("tiny", "small", "full")
+FORMATS = ("png", "svg")
+Numbers = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What an experiment works with: random numbers by name, and a line for progress.
+
+    Parameters
+    ----------
+    key : SharedKey
+        Where every random number of the experiment comes from.
+    say : callable of str
+        Called with one line of progress from time to time.
+
+    Examples
+    --------
+    >>> from replearn.randomness import SharedKey
+    >>> bench = Bench(SharedKey("a"))
+    >>> bool(bench.rng("rows", 3).random() == bench.rng("rows", 3).random())
+    True
+    """
+
+    key: SharedKey
+    say: Callable[[str], None] = field(default=lambda text: None)
+
+    def rng(self, *name: str | int) -> np.random.Generator:
+        """Return a generator of its own for everything that has this name."""
+        return np.random.default_rng(self.key.seed_for(*name))
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment of the lab.
+
+    Parameters
+    ----------
+    name : str
+        What ``replearn lab run`` is given.
+    labels : tuple of str
+        Labels of the paper that it runs, the main one first.
+    summary : str
+        One line.
+    measure : callable of a Bench and named arguments to dict
+        Computes the numbers, as plain JSON data.
+    draw : callable of (dict, Figure)
+        Draws the numbers.
+    read : callable of dict to str
+        Says in a paragraph what the numbers say.
+    sizes : mapping of {"tiny", "small", "full"} to mappings
+        The arguments of ``measure``: for tests, for a minute or two, for as long as it takes.
+    """
+
+    name: str
+    labels: tuple[str, ...]
+    summary: str
+    measure: Callable[..., Numbers]
+    draw: Callable[[Numbers, Any], None]
+    read: Callable[[Numbers], str]
+    sizes: Mapping[str, Mapping[str, Any]]
+
+    def run(self, size: str = "small", key: Any = 0, say: Callable[[str], None] | None = None):
+        """Run the experiment.
+
+        Parameters
+        ----------
+        size : {"tiny", "small", "full"}, default="small"
+            How much to compute.
+        key : str, bytes, int or SharedKey, default=0
+            Source of every random number.
+        say : callable of str, default=None
+            Takes lines of progress.
+
+        Returns
+        -------
+        Result
+        """
+        arguments = self.sizes[check_choice("size", size, SIZES)]
+        bench = Bench(SharedKey(key).child(self.name), say or (lambda text: None))
+        # Through JSON and back: what is drawn is what a stored file holds.
+        numbers = json.loads(pretty_json(self.measure(bench, **arguments)))
+        shown = key if isinstance(key, str | int) else None
+        return Result(self, size, numbers, shown)
+
+    def describe(self) -> Numbers:
+        """Return name, theorem and summary as JSON data."""
+        return {"name": self.name, "theorem": list(self.labels), "summary": self.summary}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run has measured.
+
+    Parameters
+    ----------
+    experiment : Experiment
+        The experiment.
+    size : str
+        How much was computed.
+    numbers : dict
+        The measurement, plain JSON data.
+    key : str, int or None
+        The key; None if it cannot be written as text.
+    """
+
+    experiment: Experiment
+    size: str
+    numbers: Numbers
+    key: str | int | None = 0
+
+    @property
+    def text(self) -> str:
+        """The paragraph that reads the numbers."""
+        return self.experiment.read(self.numbers)
+
+    @property
+    def command(self) -> str:
+        """The command that computes this result again."""
+        chosen = "" if self.key in (0, None) else f" --key {self.key}"
+        return f"replearn lab run {self.experiment.name} --size {self.size}{chosen}"
+
+    def to_dict(self) -> Numbers:
+        """Return everything as JSON data."""
+        return {
+            **self.experiment.describe(),
+            "command": self.command,
+            "version": __version__,
+            "size": self.size,
+            "arguments": dict(self.experiment.sizes[self.size]),
+            "reading": self.text,
+            "data": self.numbers,
+        }
+
+    def figure(self) -> Any:
+        """Return a matplotlib figure of the numbers."""
+        figure = _new_figure()
+        self.experiment.draw(self.numbers, figure)
+        return figure
+
+    def write(self, folder: str | Path, form: str = "png", *, page: bool = True) -> list[Path]:
+        """Write NAME.json, NAME.md and the figure into a folder.
+
+        Parameters
+        ----------
+        folder : str or Path
+            Is made if it does not exist.
+        form : {"png", "svg"}, default="png"
+            Format of the figure.
+        page : bool, default=True
+            Whether to write NAME.md.
+
+        Returns
+        -------
+        list of Path
+            What was written; without the figure where matplotlib is missing.
+        """
+        check_choice("form", form, FORMATS)
+        target = Path(folder)
+        target.mkdir(parents=True, exist_ok=True)
+        data, text, image = (
+            target / f"{self.experiment.name}.{end}" for end in ("json", "md", form)
+        )
+        write_atomically(data, pretty_json(self.to_dict()) + "\n")
+        written = [data, text] if page else [data]
+        try:
+            figure = self.figure()
+        except ImportError:
+            image_line = "(No figure: matplotlib is not installed.)"
+        else:
+            image_line = f"![{self.experiment.summary}]({image.name})"
+            shared = data.stat().st_mode & 0o777
+            write_bytes_atomically(image, _image_bytes(figure, form), mode=shared)
+            written.append(image)
+        if page:
+            write_atomically(text, self._page(image_line))
+        return written
+
+    def _page(self, image_line: str) -> str:
+        labels = ", ".join(f"`{label}`" for label in self.experiment.labels)
+        return (
+            f"# {self.experiment.name}\n\n{self.experiment.summary}\n\n{image_line}\n\n"
+            f"{self.text}\n\nIn the paper: {labels}. Made by `{self.command}`.\n"
+        )
+
+
+def _new_figure() -> Any:
+    try:
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError(
+            "a figure needs matplotlib: pip install 'replicable-learn[plot]'"
+        ) from error
+    return Figure(figsize=(6.4, 4.0), layout="constrained")
+
+
+def _image_bytes(figure: Any, form: str) -> bytes:
+    """Return the image; without a date, so that equal numbers give equal files."""
+    from io import BytesIO
+
+    from matplotlib import rc_context
+
+    stream = BytesIO()
+    about = {"Date": None} if form == "svg" else {"Software": None}
+    with rc_context({"svg.hashsalt": "replearn"}):
+        figure.savefig(stream, format=form, dpi=80, metadata=about)
+    return stream.getvalue()

@@ -1,0 +1,88 @@
+"""Where each numbered statement of the paper runs: a table, checked, and a page made from it.
+
+``paper_map.txt`` has one line for each label of the paper. A line names objects and
+experiments that carry the statement out and the tests that check them, or says why there is
+nothing to run. ``python -m replearn_lab.paper_map`` writes the page docs/paper-map.md.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+
+from replearn.records import write_atomically
+
+NOT_EXECUTABLE = "not executable"
+KINDS = {
+    "def": "definition",
+    "thm": "theorem",
+    "lem": "lemma",
+    "lemma": "lemma",
+    "prop": "proposition",
+    "cor": "corollary",
+    "clm": "claim",
+    "alg": "algorithm",
+    "table": "table",
+    "fig": "figure",
+}
+_HEAD = """# The paper, statement by statement
+
+Every definition, lemma, proposition, theorem, claim, algorithm, table and figure of the paper that
+has a label: what carries it out here, and what checks it. Made from `replearn_lab/paper_map.txt` by
+`python -m replearn_lab.paper_map`; a test compares it with the list of labels. Names in the third
+column are importable; `lab run` names an experiment of the [lab](lab/README.md).
+
+"""
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One statement of the paper."""
+
+    label: str  # the paper's
+    text: str  # what it says, in a few words
+    objects: tuple[str, ...]  # dotted names of what carries it out
+    experiments: tuple[str, ...]  # of the lab
+    tests: tuple[str, ...]  # files, from the root of the repository
+    reason: str = ""  # why nothing is executed or tested
+
+    @property
+    def kind(self) -> str:
+        """Definition, theorem, ..."""
+        return KINDS[self.label.split(":")[0]]
+
+
+def paper_map() -> list[Statement]:
+    """Return one statement for each line of the table."""
+    text = (files("replearn_lab") / "paper_map.txt").read_text(encoding="utf-8")
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    return [_statement(line) for line in lines]
+
+
+def page() -> str:
+    """Return the page docs/paper-map.md."""
+    lines = ["| label | what | where it runs | checked by |", "|---|---|---|---|"]
+    for one in paper_map():
+        runs = [f"`{name}`" for name in one.objects]
+        runs += [f"`lab run {name}`" for name in one.experiments]
+        checks = [f"`{path}`" for path in one.tests] or [one.reason]
+        cells = (f"{one.kind} `{one.label}`", one.text, ", ".join(runs) or "-", ", ".join(checks))
+        lines.append(f"| {' | '.join(cells)} |")
+    return _HEAD + "\n".join(lines) + "\n"
+
+
+def _statement(line: str) -> Statement:
+    label, text, where, checks = (cell.strip() for cell in line.split(" | "))
+    places = [] if where == "-" else [place.strip() for place in where.split(",")]
+    experiments = tuple(place[4:] for place in places if place.startswith("lab:"))
+    objects = tuple(place for place in places if not place.startswith("lab:"))
+    if checks.startswith(NOT_EXECUTABLE):
+        return Statement(label, text, objects, experiments, (), checks)
+    tests = tuple(path.strip() for path in checks.split(","))
+    return Statement(label, text, objects, experiments, tests)
+
+
+if __name__ == "__main__":
+    write_atomically(Path(sys.argv[1] if len(sys.argv) > 1 else "docs/paper-map.md"), page())
