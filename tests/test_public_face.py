@@ -1,4 +1,4 @@
-"""What a user meets first: few names, few parameters, an example each, and modules one can read."""
+"""What a user meets first: few names, each with a description and an example."""
 
 import inspect
 from pathlib import Path
@@ -10,7 +10,7 @@ import replearn
 import replearn.learners
 
 SOURCE = Path(replearn.__file__).parent
-MOST_NAMES, MOST_PARAMETERS, MOST_LINES = 30, 12, 350
+MAX_NAMES = 30
 
 
 def is_explained_by_its_name(value):
@@ -30,12 +30,8 @@ LEARNERS = {
 }
 
 
-def parameters_of(function):
-    return [name for name in inspect.signature(function).parameters if name != "self"]
-
-
 def test_few_names():
-    assert len(replearn.__all__) <= MOST_NAMES
+    assert len(replearn.__all__) <= MAX_NAMES
     assert list(replearn.__all__) == sorted(replearn.__all__)
 
 
@@ -54,28 +50,12 @@ def test_has_an_example(name):
 
 
 @pytest.mark.parametrize("name", LEARNERS)
-def test_learners_have_few_parameters(name):
-    assert len(parameters_of(LEARNERS[name])) <= MOST_PARAMETERS
-
-
-@pytest.mark.parametrize("name", LEARNERS)
 def test_groups_are_named(name):
     fit = inspect.signature(LEARNERS[name].fit).parameters
     if "groups" in fit:
         assert fit["groups"].kind is inspect.Parameter.KEYWORD_ONLY
 
 
-def test_audit_has_few_parameters():
-    assert len(parameters_of(replearn.audit)) <= MOST_PARAMETERS
-
-
 def test_functions_do_not_shadow_packages():
     rooms = {path.parent.name for path in SOURCE.glob("*/__init__.py")}
     assert not rooms & set(replearn.__all__)
-
-
-def test_no_module_is_long():
-    paths = SOURCE.parent.rglob("*.py")
-    lines = {path: len(path.read_text("utf-8").splitlines()) for path in paths}
-    long = {str(path.relative_to(SOURCE.parent)): n for path, n in lines.items() if n > MOST_LINES}
-    assert long == {}

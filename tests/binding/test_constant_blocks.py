@@ -19,6 +19,7 @@ from replearn import (
     ConstantBlocksWarning,
     NotCertifiedWarning,
     PointwiseReplicableClassifier,
+    UsefulnessWarning,
 )
 from replearn.learners import FiniteRandomnessClassifier, ReplicableSearchCV, pointwise
 from replearn.testing.populations import FirstRowLearner
@@ -59,6 +60,7 @@ def said_of(model, *data):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.simplefilter("ignore", UsefulnessWarning)
         model.fit(*data)
     return [str(one.message) for one in caught]
 
@@ -67,6 +69,7 @@ def fit_silently(model, *data, **params):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warnings.simplefilter("ignore", NotCertifiedWarning)
+        warnings.simplefilter("ignore", UsefulnessWarning)
         return model.fit(*data, **params)
 
 

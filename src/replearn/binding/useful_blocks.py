@@ -160,12 +160,17 @@ def constant_models(
 
 def warn_if_constant(
     models: Sequence[Any], base: Any, sample: Any, blocks: Any, block_size: int, unit: str = "rows"
-) -> None:
-    """Warn if most block models are constant; ``blocks`` are those of the first partition."""
-    rows, n_blocks = np.concatenate(blocks), len(blocks)
+) -> bool:
+    """Warn if most block models are constant, and return whether this was said.
+
+    ``blocks`` are those of the first partition.
+    """
+    rows = np.concatenate(blocks)
+    n_blocks = len(blocks)
     constant = find_constant(models[:n_blocks], base, sample.X, sample.codes, rows)
     if constant is not None:
         warn_of_constant(constant, base, n_blocks, block_size, unit)
+    return constant is not None
 
 
 def warn_of_constant(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from contextlib import nullcontext
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -306,8 +307,11 @@ def _size(path: str) -> str:
 
 def _print(args: argparse.Namespace, learner: Any, sample: Any) -> None:
     certificate = learner.certificate_
+    usefulness = getattr(learner, "usefulness_", None)
     if not args.json:
         put(str(certificate))
+        if usefulness is not None:
+            put(f"usefulness: {usefulness}")
         return
     put_json(
         {
@@ -321,5 +325,6 @@ def _print(args: argparse.Namespace, learner: Any, sample: Any) -> None:
             "rho": certificate.rho,
             "key_fingerprint": certificate.key_fingerprint,
             "certificate": certificate.to_dict(),
+            "usefulness": None if usefulness is None else asdict(usefulness),
         }
     )

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from replearn.learners.semi import SemiReplicableClassifier
     from replearn.learners.semi_private import SemiPrivateClassifier
     from replearn.learners.threshold import ReplicableThresholdClassifier
+    from replearn.learners.usefulness import Usefulness
 
 __all__ = [
     "ApproximatelyReplicableClassifier",
@@ -34,6 +35,7 @@ __all__ = [
     "ScoreReplicableClassifier",
     "SemiPrivateClassifier",
     "SemiReplicableClassifier",
+    "Usefulness",
     "encode_probe",
     "trusted",
 ]
@@ -55,5 +57,6 @@ __getattr__, __dir__ = names_on_demand(
         "replearn.learners.semi": ["SemiReplicableClassifier"],
         "replearn.learners.semi_private": ["SemiPrivateClassifier"],
         "replearn.learners.threshold": ["ReplicableThresholdClassifier"],
+        "replearn.learners.usefulness": ["Usefulness"],
     },
 )

@@ -106,7 +106,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class. Not part of a model file.
+        single class.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -248,8 +248,9 @@ class PointwiseReplicableClassifier(VotePredictions):
             warned = warn_if_blocks_cannot_learn(plan, base)
             models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
             first = blocks[: plan.n_blocks]
-            if not warned:
-                warn_if_constant(models, base, sample, first, plan.block_size, plan.unit)
+            warned = warned or warn_if_constant(
+                models, base, sample, first, plan.block_size, plan.unit
+            )
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
             probes = take_rows(sample.X, np.concatenate(first)[:PROBES])

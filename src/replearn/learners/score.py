@@ -109,7 +109,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
-        single class. Not part of a model file.
+        single class.
     classes_ : ndarray
         The labels.
     n_features_in_ : int
@@ -223,7 +223,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             told = {"names": names, "n_jobs": self.n_jobs, "verbose": self.verbose}
             models = fit_blocks(base, *work, params=sample.params, **told)
             first = blocks[: cut.n_blocks]
-            warn_if_constant(models, base, sample, first, cut.block_size, sample.unit)
+            warned = warn_if_constant(models, base, sample, first, cut.block_size, sample.unit)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
@@ -244,7 +244,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             self.classes_, self.estimators_ = classes, models
             self._dtype = float_precision(X)
             self.usefulness_ = measure_scores(self._vote(), sample, first, classes)
-            warn_if_useless(self.usefulness_, base)
+            if not warned:
+                warn_if_useless(self.usefulness_, base)
         return self
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:

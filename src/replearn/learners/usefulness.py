@@ -7,7 +7,6 @@ would be. No model is trained for it.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +23,10 @@ Floats = NDArray[np.float64]
 N_ROWS = 1000
 """Training rows that are predicted, at most."""
 
-MIN_CLASS_ROWS = 20
+MIN_LEAD = 0.02
+"""By how much the mean recall of block estimators must exceed chance, to have something to lose."""
+
+MIN_CLASS_ROWS = 10
 """Rows of a class from which its recall is judged."""
 
 
@@ -42,13 +44,13 @@ class Usefulness:
         Share of correct predictions.
     majority_accuracy : float
         The same for always predicting the most frequent class.
-    recall : tuple of float
-        Share of correct predictions among the rows of each class; nan for a class without rows.
-    block_recall : tuple of float
-        The same for a single block estimator, on average; nan where blocks do not vote by label.
-    auc : float
+    recall : tuple of float or None
+        Share of correct predictions among the rows of each class; None for a class without rows.
+    block_recall : tuple of float or None
+        The same for a single block estimator, on average; None where blocks do not vote by label.
+    auc : float or None
         Area under the ROC curve of the combined score (several classes: mean over one against the
-        rest); nan if rows of some class are missing.
+        rest); None if rows of some class are missing.
     predicted_counts : tuple of int
         How often each class was predicted.
     """
@@ -57,9 +59,9 @@ class Usefulness:
     class_counts: tuple[int, ...]
     accuracy: float
     majority_accuracy: float
-    recall: tuple[float, ...]
-    block_recall: tuple[float, ...]
-    auc: float
+    recall: tuple[float | None, ...]
+    block_recall: tuple[float | None, ...]
+    auc: float | None
     predicted_counts: tuple[int, ...]
 
     @property
@@ -70,30 +72,45 @@ class Usefulness:
     @property
     def balanced_accuracy(self) -> float:
         """Mean recall over the classes that have rows."""
-        return float(np.nanmean(self.recall))
+        return _mean_of_known(self.recall)
 
     @property
     def predicts_single_class(self) -> bool:
-        """Whether all rows got the same prediction although their labels differ."""
-        several_labels = sum(count > 0 for count in self.class_counts) > 1
-        return several_labels and sum(count > 0 for count in self.predicted_counts) == 1
+        """Whether all rows got the same prediction although enough of them have other labels."""
+        predicted = int(np.argmax(self.predicted_counts))
+        n_others = self.n_rows - self.class_counts[predicted]
+        return self.predicted_counts[predicted] == self.n_rows and n_others >= MIN_CLASS_ROWS
 
     @property
     def collapsed(self) -> tuple[Any, ...]:
-        """Classes that the combined prediction finds less than half as often as one block does."""
+        """Classes that the combined prediction finds less than half as often as one block does.
+
+        None if single blocks are hardly better than chance, or have no larger mean recall.
+        """
+        n_known = sum(recall is not None for recall in self.block_recall)
+        if n_known == 0:
+            return ()
+        floor = max(self.balanced_accuracy, 1.0 / n_known + MIN_LEAD)
+        if _mean_of_known(self.block_recall) <= floor:
+            return ()
         found = zip(self.classes, self.class_counts, self.recall, self.block_recall, strict=True)
         return tuple(
             label
             for label, count, recall, block_recall in found
+            if recall is not None and block_recall is not None
             if count >= MIN_CLASS_ROWS and block_recall >= 0.1 and recall < block_recall / 2.0
         )
 
     def __str__(self) -> str:
-        rarest = int(np.argmin(self.class_counts))
+        rarest = min(
+            (code for code, count in enumerate(self.class_counts) if count),
+            key=self.class_counts.__getitem__,
+        )
         return (
             f"accuracy {self.accuracy:.1%} (always {self._most_frequent!s}: "
             f"{self.majority_accuracy:.1%}), balanced accuracy {self.balanced_accuracy:.1%}, "
-            f"AUC {self.auc:.3f}, recall of {self.classes[rarest]!s} {self.recall[rarest]:.1%}, "
+            f"AUC {_shown(self.auc)}, recall of {self.classes[rarest]!s} "
+            f"{_shown(self.recall[rarest], '.1%')}, "
             f"on {self.n_rows:,} training rows predicted by the other blocks"
         )
 
@@ -115,11 +132,11 @@ def usefulness(
     counts = np.bincount(codes, minlength=n_classes)
     of_class = [codes == code for code in range(n_classes)]
     recall = [_mean(predicted[rows] == code) for code, rows in enumerate(of_class)]
-    votes = [_mean(scores[rows, code]) if hard else np.nan for code, rows in enumerate(of_class)]
+    votes = [_mean(scores[rows, code]) if hard else None for code, rows in enumerate(of_class)]
     return Usefulness(
         classes=tuple(classes.tolist()),
         class_counts=tuple(counts.tolist()),
-        accuracy=_mean(predicted == codes),
+        accuracy=float((predicted == codes).mean()),
         majority_accuracy=float(counts.max() / counts.sum()),
         recall=tuple(recall),
         block_recall=tuple(votes),
@@ -157,16 +174,17 @@ def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
         warn_user(
             f"the fitted model predicts {single!r} for all {measured.n_rows:,} training rows that "
             f"were tried, although {others:.1%} of them have another label (AUC "
-            f"{measured.auc:.3f}). {_REMEDY}",
+            f"{_shown(measured.auc)}). {_REMEDY}",
             UsefulnessWarning,
         )
         return
     for label in measured.collapsed:
         index = measured.classes.index(label)
         warn_user(
-            f"the fitted model finds {measured.recall[index]:.1%} of the rows with label {label!r}, "
-            f"a block estimator alone {measured.block_recall[index]:.1%} on average (AUC "
-            f"{measured.auc:.3f}). {_REMEDY}",
+            f"the fitted model finds {_shown(measured.recall[index], '.1%')} of the rows with "
+            f"label {label!r}, a block estimator alone "
+            f"{_shown(measured.block_recall[index], '.1%')} on average (AUC "
+            f"{_shown(measured.auc)}). {_REMEDY}",
             UsefulnessWarning,
         )
 
@@ -180,16 +198,22 @@ _REMEDY = (
 )
 
 
-def _mean(values: NDArray[Any]) -> float:
-    return float(values.mean()) if len(values) else float("nan")
+def _shown(value: float | None, style: str = ".3f") -> str:
+    return "unknown" if value is None else format(value, style)
 
 
-def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float:
+def _mean(values: NDArray[Any]) -> float | None:
+    return float(values.mean()) if len(values) else None
+
+
+def _mean_of_known(values: Sequence[float | None]) -> float:
+    return float(np.mean([value for value in values if value is not None]))
+
+
+def _auc(scores: Floats, codes: NDArray[np.intp], n_classes: int) -> float | None:
     if len(np.unique(codes)) < n_classes:
-        return float("nan")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        if n_classes == 2:
-            return float(roc_auc_score(codes, scores[:, 1]))
-        one_against_rest = np.eye(n_classes, dtype=int)[codes]
-        return float(roc_auc_score(one_against_rest, scores, average="macro"))
+        return None
+    if n_classes == 2:
+        return float(roc_auc_score(codes, scores[:, 1]))
+    one_against_rest = np.eye(n_classes, dtype=int)[codes]
+    return float(roc_auc_score(one_against_rest, scores, average="macro"))

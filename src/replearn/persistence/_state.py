@@ -14,6 +14,7 @@ from sklearn.base import BaseEstimator
 from replearn import learners
 from replearn.execution import Panel
 from replearn.heavy import HeavyPoints
+from replearn.learners.usefulness import Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
@@ -34,6 +35,9 @@ _HEAVY = "heavy_"
 _INDEX_KEY = SharedKey("replearn model file")
 _MARK = "__replearn__"
 """Key of the dictionaries that stand for values of this library."""
+
+_RECORDS: dict[Any, Any] = {"Selection": Selection, "Usefulness": Usefulness}
+"""Dataclasses that are written field by field."""
 
 
 def learner_class(name: str) -> Any:
@@ -96,9 +100,10 @@ def _encode(value: Any, name: str, key: SharedKey) -> Any:
         return {_MARK: "document", **document}
     if isinstance(value, tuple(LEARNERS.values())):
         return {_MARK: "learner", **_encode_learner(value, name, key)}
-    if isinstance(value, Selection):
+    record = type(value).__name__
+    if type(value) is _RECORDS.get(record):
         content = {field.name: getattr(value, field.name) for field in fields(value)}
-        return {_MARK: "Selection", "fields": _encode(content, name, key)}
+        return {_MARK: record, "fields": _encode(content, name, key)}
     if isinstance(value, dict):
         if _MARK in value:
             raise ModelFileError(f"{name} is a dictionary with the key {_MARK!r}.")
@@ -132,8 +137,8 @@ def _decode(value: Any, key: SharedKey) -> Any:
         return read_document(value)
     if kind == "learner":
         return put_together(value["name"], value["state"], key)
-    if kind == "Selection":
-        return Selection(**_decode(value["fields"], key))
+    if kind in _RECORDS:
+        return _RECORDS[kind](**_decode(value["fields"], key))
     raise ModelFileError(f"unknown part {kind!r}.")
 
 
