@@ -158,7 +158,13 @@ def _run_code(page: Path) -> None:
 
 # -- time ------------------------------------------------------------------------------------------
 CHECKS = {
-    pointwise: ("bind_learner", "sample_conditions", "block_condition", "describe_points"),
+    pointwise: (
+        "bind_learner",
+        "sample_conditions",
+        "copy_conditions",
+        "block_condition",
+        "describe_points",
+    ),
     planning: ("refuted_point_mass",),
 }
 

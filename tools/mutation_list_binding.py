@@ -5,6 +5,7 @@ from tools.mutation_edits import body, change, condition, positional
 
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
+COPIES = "tests/binding/test_copies.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -153,5 +154,75 @@ BINDING = [
         "replearn.binding.digests",
         condition("A.dtype.names is not None", "False"),
         f"{BOUND}::test_bytes_between_the_fields_of_an_array_are_not_bound",
+    ),
+    _m(
+        "binding: E2 multiplicities refute nothing",
+        "binding/copies.py",
+        "    if log_tail > limit:\n",
+        "    if True:\n",
+        f"{COPIES}::test_copies_are_found[frame-ten times]",
+    ),
+    _m(
+        "binding: E2 equal rows as such are refuted",
+        "binding/copies.py",
+        "    if log_tail > limit:\n",
+        "    if log_tail > 0.0:\n",
+        f"{COPIES}::test_equal_rows_of_discrete_tables_refute_nothing",
+    ),
+    _m(
+        "binding: E2 classes are not looked at one by one",
+        "binding/copies.py",
+        "    for label in classes:\n",
+        "    for label in classes[:0]:\n",
+        f"{COPIES}::test_copies_are_found[frame-one class twice]",
+    ),
+    _m(
+        "binding: E2 an oversampled class is not found",
+        "binding/copies.py",
+        "    if not copied or len(first) < MIN_ROWS or",
+        "    if copied or len(first) < MIN_ROWS or",
+        f"{COPIES}::test_copies_are_found[frame-oversampled]",
+    ),
+    _m(
+        "binding: E2 repeated points with two labels are copies",
+        "binding/copies.py",
+        " and len(np.unique(cells[first])) == len(first):\n",
+        ":\n",
+        f"{COPIES}::test_equal_rows_of_discrete_tables_refute_nothing",
+    ),
+    _m(
+        "binding: E2 jitter hides copies",
+        "binding/copies.py",
+        " or _jittered_rows(X)\n",
+        "\n",
+        f"{COPIES}::test_jittered_copies_are_found",
+    ),
+    _m(
+        "binding: E2 panels are not found",
+        "binding/copies.py",
+        " or _repeated_column(X)",
+        "",
+        f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
+    ),
+    _m(
+        "binding: E2 names of persons are not read",
+        "binding/copies.py",
+        "        if words is None and named and",
+        "        if words is None and not named and",
+        f"{COPIES}::test_ids_of_persons_are_known_by_their_names",
+    ),
+    _m(
+        "binding: E2 groups are called copies",
+        "binding/copies.py",
+        "    if groups is not None or len(codes) < MIN_ROWS:\n",
+        "    if len(codes) < MIN_ROWS:\n",
+        f"{COPIES}::test_a_panel_is_found_and_groups_are_proposed",
+    ),
+    _m(
+        "binding: E2 ways back are not counted",
+        "bounds/repeats.py",
+        "        + (gammaln(more + moved + 1) - gammaln(more + 1))\n",
+        "",
+        "tests/bounds/test_repeats.py::test_draws_from_any_population_have_no_small_tail",
     ),
 ]

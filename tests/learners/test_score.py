@@ -305,6 +305,7 @@ def test_weights_are_routed_through_a_pipeline(data):
         plain.fit(X, y, sample_weight=weights)
 
 
+@pytest.mark.filterwarnings("ignore:rows are not independent draws")
 def test_the_order_of_weighted_rows_does_not_matter(data):
     X, y = np.repeat(data[0][:200], 2, axis=0), np.repeat(data[1][:200], 2)
     weights = np.tile([1.0, 7.0], 200)

@@ -183,7 +183,7 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
             return
         pairs: Any = zip(X.T, X.sum(axis=0, dtype=np.float64), strict=True)
     else:
-        columns = (_as_floats(column) for column in _columns(X))
+        columns = (as_floats(column) for column in columns_of(X))
         pairs = ((c, c.sum(dtype=np.float64)) for c in columns if c is not None)
     for column, total in pairs:
         if np.isnan(total):
@@ -192,14 +192,14 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
         yield column, float(total)
 
 
-def _columns(X: Any) -> Iterator[Any]:
+def columns_of(X: Any) -> Iterator[Any]:
     """Yield the columns of a frame (pandas allows several of one name)."""
     if hasattr(X, "iloc"):
         return (X.iloc[:, place] for place in range(X.shape[1]))
     return iter(X.get_columns() if hasattr(X, "get_columns") else ())
 
 
-def _as_floats(column: Any) -> Column | None:
+def as_floats(column: Any) -> Column | None:
     """Return a column of a frame as an array if it holds floats; None for all others."""
     name = str(column.dtype).lower()  # pandas: float64, or Float64 with missing values; polars
     if name not in ("float16", "float32", "float64"):

@@ -225,6 +225,12 @@ _ENTRIES = (
         "Exact confidence limits for a probability from counted successes.",
     ),
     Theorem(
+        "repeated-rows",
+        "Independent draws from any population show many values that occur exactly c times only "
+        "beside others that occur once less and once more, and seldom a common divisor of all "
+        "multiplicities.",
+    ),
+    Theorem(
         "collisions",
         "Equal rows of a sample give confidence limits of the sum of squared masses of single "
         "points.",

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.copies import copy_conditions
 from replearn.binding.learner import bind_learner, block_condition
 from replearn.binding.marks import sample_conditions
 from replearn.binding.schema import describe_points
@@ -129,8 +130,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     (``"heavy": "paper"``); ``"label_noise": False`` if every point has one label only. Without
     ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
 
-    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho`` or its equal
-    rows refute the ``max_point_mass`` that accuracy with ``d`` assumes, with
+    ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, if its rows
+    show that they are not independent draws (oversampling, copies), or if its equal rows refute
+    the ``max_point_mass`` that accuracy with ``d`` assumes, with
     `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
     `ConstantBlocksWarning` if the blocks have too few rows for the base learner to tell rows apart.
 
@@ -227,7 +229,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             check_base(base, asked["vote"])
             bound = bind_learner(base)
             given, classes = check_sample(X, y, groups, asked["classes"])
-            failed = sample_conditions(X)
+            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
             plan = plan_in_force(self, asked, given, classes)

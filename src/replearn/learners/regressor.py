@@ -13,6 +13,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from replearn.binding.choices import certify_choice
+from replearn.binding.copies import copy_conditions
 from replearn.binding.learner import bind_learner
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
@@ -160,7 +161,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 X,
                 np.zeros(len(values)),
                 bounds={"learner": bound},
-                failed=sample_conditions(X),
+                failed=sample_conditions(X) + copy_conditions(X, values),
                 n=sum(map(len, blocks)),
                 n_blocks=n_blocks,
                 resolution=float(self.resolution),

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from replearn.binding.copies import copy_conditions
 from replearn.binding.learner import bind_learner, block_condition
 from replearn.binding.marks import sample_conditions
 from replearn.binding.schema import describe_points
@@ -205,7 +206,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             key, bound = SharedKey(self.shared_key), bind_learner(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
-            failed = sample_conditions(X)
+            failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Cut: two dozen disjoint blocks by key and content of the rows, or fewer in a few ways.
             cut = cut_for(given, self)

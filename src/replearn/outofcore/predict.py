@@ -60,8 +60,8 @@ def predict_files(
     >>> import numpy as np, polars as pl
     >>> from replearn import PointwiseReplicableClassifier
     >>> from replearn.outofcore import predict_files
-    >>> X = pl.DataFrame({"a": np.arange(2000.0) % 97, "b": np.arange(2000.0) % 89})
-    >>> model = PointwiseReplicableClassifier(n_blocks=20, max_fits=20, rho=1).fit(X, X["a"] > 48)
+    >>> X = pl.DataFrame(np.random.default_rng(0).normal(size=(2000, 2)), schema=["a", "b"])
+    >>> model = PointwiseReplicableClassifier(n_blocks=20, max_fits=20, rho=1).fit(X, X["a"] > 0)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     X.write_parquet(f"{place}/new.parquet")
     ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/answers.parquet")
