@@ -179,8 +179,8 @@ def place(dtype, length, data=0):
 NOTHING = {"kind": "none", "same": None}
 RECORDS = {"itemsize": 2**40, "offsets": [0], "fields": {"a": place("<i8", 1)}}
 BOMBS = {
-    "a list": ({"kind": "list", "lengths": place("<i8", 1), "items": NOTHING}, "values"),
-    "records": ({"kind": "scalar", "array": RECORDS}, "bytes|itemsize|cannot be rebuilt"),
+    "a list": ({"kind": "list", "lengths": place("<i8", 1), "items": NOTHING}, "max_bytes"),
+    "records": ({"kind": "scalar", "array": RECORDS}, "max_bytes|itemsize|cannot be rebuilt"),
 }
 
 
@@ -198,7 +198,7 @@ def test_forged_sizes_are_refused_before_memory_is_taken(parts, tmp_path, column
 
 @LONG
 def test_parts_that_would_expand_a_thousandfold_are_refused():
-    structure = {"length": 1, "column": {"kind": "scalar", "array": place("|u1", 2**29)}}
-    content = bomb({"structure.json": json.dumps(structure), "0": bytes(2**29)})
-    with pytest.raises(ModelFileError, match="would become more than"):
+    structure = {"length": 1, "column": {"kind": "scalar", "array": place("|u1", 2**30)}}
+    content = bomb({"structure.json": json.dumps(structure), "0": bytes(2**30)})
+    with pytest.raises(ModelFileError, match="would take more memory than max_bytes="):
         unpack_values(content)

@@ -1,5 +1,7 @@
 """A fit from files is the fit in memory: plan, models, bits, certificate."""
 
+import os
+
 import joblib
 import numpy as np
 import polars as pl
@@ -234,6 +236,31 @@ def test_the_folder_holds_no_key(frame, tmp_path):
             assert secret.encode() not in content
             assert bytes.fromhex(secret) not in content
     assert (tmp_path / "work").stat().st_mode & 0o077 == 0
+
+
+SOURCES = {
+    "parquet": write,
+    "text": lambda frame, place: frame.write_csv(place / "rows.csv") or place / "rows.csv",
+    "frame": lambda frame, _: frame,
+    "batches": lambda frame, _: iter(frame.to_arrow().to_batches()),
+}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes of files")
+@pytest.mark.parametrize("kind", SOURCES)
+def test_rows_are_for_their_owner_only_in_an_existing_folder_too(frame, tmp_path, kind):
+    work = tmp_path / "work"
+    work.mkdir(mode=0o755)
+    before = os.umask(0o022)
+    try:
+        fit_files(learner(), SOURCES[kind](frame, tmp_path), "y", folder=work)
+    finally:
+        os.umask(before)
+    found = {path: path.stat().st_mode & 0o777 for path in work.rglob("*")}
+    assert any(path.is_file() for path in found)
+    assert {mode for path, mode in found.items() if path.is_file()} == {0o600}
+    assert {mode for path, mode in found.items() if path.is_dir()} == {0o700}
+    assert work.stat().st_mode & 0o777 == 0o755
 
 
 # -- conditions ------------------------------------------------------------------------------------

@@ -22,7 +22,7 @@ from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._measurement import ContenderResult
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
-from replearn.execution import Progress, runtime
+from replearn.execution import Progress, in_workers, runtime
 from replearn.execution.runtime import TimeIsUp
 from replearn.learners.inputs import check_groups, check_labels
 from replearn.randomness import SharedKey
@@ -266,7 +266,7 @@ def _run_pairs(
         n_jobs = 1  # the time would go into starting workers
     parallel = Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     try:
-        for contender, pair, outcome in parallel(jobs):
+        for contender, pair, outcome in in_workers(parallel, jobs):
             if outcome is None:
                 clock.stopped = TIME
             else:

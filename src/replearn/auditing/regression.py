@@ -21,7 +21,7 @@ from replearn.auditing._contenders import fill_open_seeds
 from replearn.auditing._design import design_options, draw_pair, draw_rows, make_design
 from replearn.auditing._regression_result import Floats, RegressionAudit, RegressorResult
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import Progress, one_thread
+from replearn.execution import Progress, in_workers, one_thread
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor
 from replearn.learners.regressor import check_numbers
@@ -124,7 +124,7 @@ def audit_regression(
     )
     found: dict[str, list[list[Run]]] = {name: [] for name in regressors}
     parallel = Parallel(n_jobs=n_jobs, return_as="generator")
-    for name, outcome in parallel(jobs):
+    for name, outcome in in_workers(parallel, jobs):
         found[name].append(outcome)
         progress.advance()
     results = tuple(_together(name, pairs, truth) for name, pairs in found.items())

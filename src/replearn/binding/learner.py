@@ -275,8 +275,10 @@ def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
         job, done = Path(folder, "job"), Path(folder, "done")
         try:
             job.write_bytes(cloudpickle.dumps((base, block, probes)))
-            command = [sys.executable, "-c", _SCRIPT, folder]
-            env = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+            # -P: the import path of this process, and not the current folder in front of it.
+            command = [sys.executable, "-P", "-c", _SCRIPT, folder]
+            import_path = [entry or os.getcwd() for entry in sys.path]
+            env = {**os.environ, "PYTHONPATH": os.pathsep.join(import_path)}
             quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
             answers: Answers = pickle.loads(done.read_bytes())

@@ -334,15 +334,14 @@ def _imported_model(name: str, known: Iterable[str]) -> Any:
     if not colon or not module_name or not path:
         raise ValueError(f"model {name!r} is not one of {', '.join(known)}, nor module:object.")
     here = str(Path.cwd())
-    sys.path.insert(0, here)
+    if here not in sys.path:
+        sys.path.append(here)  # last: it replaces no other module; kept: workers look there, too
     try:
         model: Any = importlib.import_module(module_name)
         for part in path.split("."):
             model = getattr(model, part)
     except (ImportError, AttributeError) as error:
         raise ValueError(f"model {name!r} cannot be imported: {error}") from None
-    finally:
-        sys.path.remove(here)
     if isinstance(model, type) or (callable(model) and not hasattr(model, "fit")):
         model = model()
     if not (hasattr(model, "fit") and hasattr(model, "predict")):

@@ -50,12 +50,16 @@ def add_model_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_trust(parser: argparse.ArgumentParser) -> None:
-    """Add the option for types of other packages inside a model file."""
+    """Add the options for what may be loaded: types of other packages, and how much memory."""
     text = "type outside scikit-learn that may be loaded (may be repeated)"
     parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
+    limit = "memory that loading a model may take (default: 512 MiB and 64 times its file)"
+    add_options(parser, int, max_bytes=limit)
 
 
-def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, Mapping[str, Any]]:
+def load_model(
+    path: str, key_file: str | None, args: argparse.Namespace
+) -> tuple[Any, Mapping[str, Any]]:
     """Load a model that ``replearn fit`` has written, and its notes about the table."""
     from replearn.persistence import describe, load
 
@@ -65,7 +69,8 @@ def load_model(path: str, key_file: str | None, trust: list[str]) -> tuple[Any, 
             f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
         )
     notes = notes_of_model(path)
-    return load(path, read_key(key_file), trusted=trust), notes
+    key = read_key(key_file)
+    return load(path, key, trusted=args.trust, max_bytes=args.max_bytes), notes
 
 
 def read_carried(
@@ -143,7 +148,7 @@ def predictions_of_model(
     args: argparse.Namespace, path: str, key_file: str | None, id_column: str
 ) -> Predictions:
     """Let a model predict the rows of the data, and name them as the other side does."""
-    model, notes = load_model(path, key_file, args.trust)
+    model, notes = load_model(path, key_file, args)
     X, own_ids, _ = read_points(args.data, notes, args.encoding)
     labels = [as_label(label) for label in model.predict(X, points=own_ids).tolist()]
     ids = _ids_of(args.data, id_column, len(labels), args.encoding)

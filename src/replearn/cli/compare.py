@@ -93,8 +93,8 @@ def _compare_models(args: argparse.Namespace) -> Any:
     """Let two models predict the same rows."""
     from replearn.auditing import compare
 
-    one, notes = load_model(args.old, args.key_file, args.trust)
-    two, others = load_model(args.new, args.key_file_b or args.key_file, args.trust)
+    one, notes = load_model(args.old, args.key_file, args)
+    two, others = load_model(args.new, args.key_file_b or args.key_file, args)
     for item in ("columns", "id", "target", "target_kind", "frame"):
         if notes.get(item) != others.get(item):
             raise ValueError(

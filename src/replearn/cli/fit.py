@@ -209,7 +209,7 @@ def _read_incumbent(args: argparse.Namespace) -> Any:
         if args.band is not None:
             raise ValueError(f"--band {args.band:g} belongs to --incumbent: name the model in use.")
         return None
-    model, notes = load_model(args.incumbent, args.key_file, args.trust)
+    model, notes = load_model(args.incumbent, args.key_file, args)
     if notes.get("id") != args.id:
         raise ValueError(
             f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Predict, explain on request, print."""
-    model, notes = load_model(args.model, args.key_file, args.trust)
+    model, notes = load_model(args.model, args.key_file, args)
     model.n_jobs = args.jobs
     if args.in_pieces:
         return _run_in_pieces(args, model, notes)

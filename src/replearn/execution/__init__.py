@@ -15,6 +15,7 @@ from replearn.execution.voting import (
     model_predictions,
     one_thread,
 )
+from replearn.execution.workers import in_workers, same_import_path
 
 __all__ = [
     "FEWEST_ROWS_PER_TASK",
@@ -24,12 +25,14 @@ __all__ = [
     "active_store",
     "block_store",
     "fit_blocks",
+    "in_workers",
     "keyed_seeds",
     "make_blocks",
     "model_predictions",
     "one_thread",
     "plain_loop",
     "random_state_names",
+    "same_import_path",
     "set_seeds",
     "side_by_side",
     "time_limit",

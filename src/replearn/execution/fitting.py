@@ -37,6 +37,7 @@ from replearn.execution.runtime import (
     no_autologging,
 )
 from replearn.execution.voting import one_thread
+from replearn.execution.workers import in_workers, same_import_path
 from replearn.randomness import SharedKey
 from replearn.tables import own_rows, take_rows
 
@@ -231,7 +232,8 @@ def _run(
     """Fit in this process until it is clear that workers pay, then in parallel."""
     workers, guard = effective_n_jobs(n_jobs), ACTIVE_GUARD.get()
     if guard is not None:
-        yield from guard.run(_watched(estimator, work), _fit_batch, workers)
+        with same_import_path():
+            yield from guard.run(_watched(estimator, work), _fit_batch, workers)
         return
     prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
@@ -251,7 +253,7 @@ def _run(
     parallel = Parallel(n_jobs=n_jobs, prefer=prefer, return_as="generator")
     batches = iter(lambda: list(islice(work, size)), [])
     try:
-        yield from parallel(delayed(_fit_batch)(estimator, batch) for batch in batches)
+        yield from in_workers(parallel, (delayed(_fit_batch)(estimator, b) for b in batches))
     except BrokenExecutor as error:
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "

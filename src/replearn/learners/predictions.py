@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.results import AnalystExplanation, FlipRate
+from replearn.randomness import HoldsKey
 from replearn.records.checks import check_fraction
 
 Floats = NDArray[np.float64]
@@ -18,7 +19,7 @@ Floats = NDArray[np.float64]
 AUDIENCES = ("analyst", "customer")
 
 
-class VotePredictions(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities, flips, limits and explanations from a fitted vote.
 
     A subclass has ``_vote()``, which returns the `FittedVote`, and ``predict``.

@@ -18,14 +18,14 @@ from replearn.guarantees import Certificate, Plan
 from replearn.learners.inputs import check_labels
 from replearn.learners.planning import refuse_planned
 from replearn.primitives import sample_order
-from replearn.randomness import SharedKey
+from replearn.randomness import HoldsKey, SharedKey
 from replearn.tables import take_rows
 
 FRACTION = Interval(Real, 0, 1, closed="right")
 COUNT = Interval(Integral, 1, None, closed="left")
 
 
-class FollowsPlan:
+class FollowsPlan(HoldsKey):
     """Learners that choose, built from a plan that two labs share.
 
     A subclass has the parameters ``rho``, ``alpha``, ``beta``, ``sample_size`` and ``shared_key``,

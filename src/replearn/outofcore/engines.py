@@ -17,7 +17,7 @@ from typing import Any
 from joblib import effective_n_jobs
 from sklearn.utils.parallel import Parallel, delayed
 
-from replearn.execution import Progress, one_thread
+from replearn.execution import Progress, in_workers, one_thread
 
 Work = Callable[[int], None]
 
@@ -41,7 +41,7 @@ class LocalEngine:
                     progress.advance()
                 return
             parallel = Parallel(n_jobs=self.n_jobs, return_as="generator_unordered")
-            for _ in parallel(delayed(pinned)(work, number) for number in numbers):
+            for _ in in_workers(parallel, (delayed(pinned)(work, number) for number in numbers)):
                 progress.advance()
 
 

@@ -18,6 +18,8 @@ from typing import Any
 LARGE_FILE = 1 << 22
 """Files from this size on go to the disk at once, and do not fill memory meanwhile."""
 
+_OWNER_FOLDER = 0o700
+_OWNER_FILE = 0o600
 _ADDRESS = re.compile(r"^[a-z][a-z0-9+.\-]+://", re.IGNORECASE)  # a drive letter is none
 
 
@@ -84,9 +86,14 @@ class Folder:
 
     def make(self, name: str) -> None:
         """Make a folder inside; rows of people are for their owner only."""
-        if self.is_local:
-            Path(self.path("")).mkdir(mode=0o700, parents=True, exist_ok=True)
-        self.storage.create_dir(self.path(name), recursive=True)
+        if not self.is_local:
+            self.storage.create_dir(self.path(name), recursive=True)
+            return
+        home = Path(self.path(""))
+        home.mkdir(mode=_OWNER_FOLDER, parents=True, exist_ok=True)
+        for part in Path(name).parts:  # mkdir makes parents with the default mode
+            home = home / part
+            home.mkdir(mode=_OWNER_FOLDER, exist_ok=True)
 
     def write(self, name: str, *parts: Any) -> None:
         """Write a file whole or not at all."""
@@ -94,15 +101,33 @@ class Folder:
             for part in parts:
                 stream.write(part)
 
+    def make_file(self, name: str) -> None:
+        """Make an empty file that only its owner may read, for others to write to.
+
+        On other storage than the local one, who may read a file is settled there.
+        """
+        self.make(name.rpartition("/")[0])
+        if self.is_local:
+            os.close(os.open(self.path(name), os.O_WRONLY | os.O_CREAT | os.O_TRUNC, _OWNER_FILE))
+            os.chmod(self.path(name), _OWNER_FILE)
+
+    def hide_files(self, name: str) -> None:
+        """Let only the owner read files in a folder inside that another package has written."""
+        for file in self.names(name) if self.is_local else ():
+            os.chmod(self.path(f"{name}/{file}"), _OWNER_FILE)
+
     @contextmanager
-    def writing(self, name: str) -> Iterator[Any]:
+    def writing(self, name: str, *, private: bool = True) -> Iterator[Any]:
         """Write a file while the context lasts: it is there when the context ends well.
 
         An object store shows a file only when it is closed.
         """
         self.make(name.rpartition("/")[0])
         storage, target = self.storage, self.path(name)
-        path = f"{target}.{uuid.uuid4().hex[:8]}.tmp" if self.is_local else target
+        temporary = f"{name}.{uuid.uuid4().hex[:8]}.tmp" if self.is_local else name
+        if private:
+            self.make_file(temporary)
+        path = self.path(temporary)
         stream = storage.open_output_stream(path)
         try:
             yield stream

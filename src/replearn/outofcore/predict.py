@@ -112,7 +112,7 @@ def _write(target: Path, tables: Any) -> None:
     from pyarrow import csv, parquet
 
     folder = Folder(target.parent)
-    with folder.writing(target.name) as stream:
+    with folder.writing(target.name, private=False) as stream:
         writer = None
         for table in tables:
             if writer is None:

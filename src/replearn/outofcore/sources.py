@@ -150,7 +150,9 @@ def _stage(source: Any, folder: Folder) -> None:
     if package == "polars":
         _write_polars(source.lazy(), folder)
     elif package.startswith("dask") and _is_dask(source):
+        folder.make(STAGED)
         source.to_parquet(f"{folder.address}/{STAGED}", write_index=False)
+        folder.hide_files(STAGED)
     elif hasattr(source, "to_batches"):
         _write_batches(source.to_batches(), folder)
     elif hasattr(source, "__next__"):
@@ -178,10 +180,11 @@ def _scan_text(files: list[str]) -> Any:
 def _write_polars(lazy: Any, folder: Folder) -> None:
     if not folder.is_local:
         raise ValueError("text files and polars frames need a folder on this machine.")
-    folder.make(STAGED)
+    name = f"{STAGED}/rows.parquet"
+    folder.make_file(name)
     width = 8 * len(lazy.collect_schema().names())
     size = min(1 << 17, max(1 << 10, PIECE_BYTES // width))
-    lazy.sink_parquet(folder.path(f"{STAGED}/rows.parquet"), row_group_size=size)
+    lazy.sink_parquet(folder.path(name), row_group_size=size)
 
 
 def _batches(files: list[str]) -> Iterator[Any]:

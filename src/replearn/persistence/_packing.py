@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.persistence._archive import entries_of, read_entry
+from replearn.persistence._budget import Budget
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._packed_types import kind_named, name_of
 
@@ -25,8 +27,6 @@ Column = dict[str, Any]
 _STRUCTURE = "structure.json"
 _SIMPLE = {type(None): "none", bool: "bool", int: "int", str: "str"}
 _MOST_DEEP = 60
-_MOST_BYTES, _MOST_EXPANDED = 2**28, 200
-"""What a file may become in memory: constant columns shrink a lot, forged ones without limit."""
 
 
 class NotPackedError(TypeError):
@@ -45,14 +45,11 @@ def pack_values(values: list[Any]) -> bytes:
     return buffer.getvalue()
 
 
-def unpack_values(data: bytes) -> list[Any]:
+def unpack_values(data: bytes, budget: Budget | None = None) -> list[Any]:
     """Read what `pack_values` has written; whatever it would not have written raises."""
-    most = _MOST_BYTES + _MOST_EXPANDED * len(data)
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > most:
-            raise ModelFileError(f"{len(data)} bytes of models would become more than {most}.")
-        structure = json.loads(archive.read(_STRUCTURE))
-        reader = _Reader(archive, most)
+        reader = _Reader(archive, Budget("the archive", len(data)) if budget is None else budget)
+        structure = reader.structure()
         return reader.column(structure["column"], structure["length"])
 
 
@@ -193,16 +190,25 @@ def _joined(arrays: list[NDArray[Any]]) -> NDArray[Any]:
 
 
 class _Reader:
-    """Read columns back."""
+    """Read columns back; everything is counted before it is built."""
 
-    def __init__(self, archive: zipfile.ZipFile, most: int) -> None:
+    def __init__(self, archive: zipfile.ZipFile, budget: Budget) -> None:
         self._archive = archive
-        self._most = most  # bytes
+        self._entries = entries_of(archive)
+        self._budget = budget
+
+    def structure(self) -> Column:
+        """Read which columns there are."""
+        text = read_entry(self._archive, self._entries[_STRUCTURE], self._budget)
+        self._budget.take_json(text)
+        structure: Column = json.loads(text)
+        return structure
 
     def column(self, column: Column, length: int) -> list[Any]:
         """Read as many values of a column."""
-        if 8 * length > self._most:
-            raise ModelFileError(f"a column says that it has {length} values.")
+        if type(length) is not int:
+            raise ModelFileError(f"a column has the length {length!r}.")
+        self._budget.take(n_objects=length)
         values = getattr(self, f"_read_{_READERS[column['kind']]}")(column, length)
         if len(values) != length:
             raise ModelFileError(f"a column has {len(values)} values instead of {length}.")
@@ -210,7 +216,7 @@ class _Reader:
 
     def _read_mixed(self, column: Column, length: int) -> list[Any]:
         parts = [iter(self.column(part["column"], part["length"])) for part in column["parts"]]
-        return [next(parts[which]) for which in self._array(column["which"]).tolist()]
+        return [next(parts[which]) for which in self._cells(column["which"], length).tolist()]
 
     def _read_simple(self, column: Column, length: int) -> list[Any]:
         values = [column["same"]] * length if "same" in column else column["each"]
@@ -219,15 +225,17 @@ class _Reader:
         return values
 
     def _read_float(self, column: Column, length: int) -> list[Any]:
-        return self._array(column["array"]).tolist()
+        return self._cells(column["array"], length).tolist()
 
     def _read_scalar(self, column: Column, length: int) -> list[Any]:
-        return list(self._array(column["array"]))
+        return list(self._cells(column["array"], length))
 
     def _read_array(self, column: Column, length: int) -> list[Any]:
-        flat, shapes = self._array(column["array"]), self._array(column["shapes"])
-        if shapes.ndim != 2 or (shapes < 0).any():
-            raise ModelFileError("an array has a negative size.")
+        flat = self._array(column["array"])
+        shapes = self._array(column["shapes"])
+        if shapes.ndim != 2 or len(shapes) != length or (shapes < 0).any():
+            raise ModelFileError("the sizes of arrays are negative, or not one for each array.")
+        self._budget.take(flat.nbytes, n_objects=shapes.size)  # copies, and shapes as lists
         sizes = np.prod(shapes, axis=1)
         ends = np.cumsum(sizes)
         if length and ends[-1] != len(flat):
@@ -253,10 +261,10 @@ class _Reader:
         return made
 
     def _read_sequences(self, column: Column, length: int) -> list[Any]:
-        lengths = self._array(column["lengths"])
+        lengths = self._cells(column["lengths"], length)
         if (lengths < 0).any():
             raise ModelFileError("a list has a negative length.")
-        items = self.column(column["items"], int(lengths.sum())) if length else []
+        items = self.column(column["items"], sum(lengths.tolist())) if length else []
         ends = np.cumsum(lengths).tolist()
         kind = list if column["kind"] == "list" else tuple
         return [
@@ -268,6 +276,7 @@ class _Reader:
         return [dict(zip(*pair, strict=True)) for pair in zip(keys, items, strict=True)]
 
     def _read_dicts(self, column: Column, length: int) -> list[Any]:
+        self._budget.take(n_objects=3 * length)  # empty dictionaries, and those of attributes
         names = list(column["columns"])
         columns = [self.column(part, length) for part in column["columns"].values()]
         rows = zip(*columns, strict=True) if columns else ([()] * length)
@@ -277,23 +286,29 @@ class _Reader:
         build = kind_named(column["type"]).build
         return [build(state) for state in self._read_dicts(column, length)]
 
+    def _cells(self, place: Column, length: int) -> NDArray[Any]:
+        """Read an array of one dimension that has one cell for each value."""
+        cells = self._array(place)
+        if cells.shape != (length,):
+            raise ModelFileError(f"a column has {cells.size} values instead of {length}.")
+        return cells
+
     def _array(self, place: Column) -> NDArray[Any]:
         if "fields" not in place:
             dtype = np.dtype(place["dtype"])
             _plain_dtype(dtype)
-            data = self._archive.read(str(int(place["data"])))
-            cells = (
-                np.frombuffer(bytearray(data), dtype=dtype) if data else np.empty(0, dtype=dtype)
-            )
+            entry = self._entries[str(int(place["data"]))]
+            data = read_entry(self._archive, entry, self._budget)
+            cells = np.frombuffer(data, dtype=dtype) if data else np.empty(0, dtype=dtype)
             return cells.reshape(place["shape"])
         fields = {name: self._array(part) for name, part in place["fields"].items()}
         formats = [part.dtype for part in fields.values()]
         layout: Any = {"names": list(fields), "formats": formats, "offsets": place["offsets"]}
         layout["itemsize"] = place["itemsize"]
         dtype = np.dtype(layout)
-        if dtype.itemsize * len(next(iter(fields.values()))) > self._most:
-            raise ModelFileError(f"a record says that it has {dtype.itemsize} bytes.")
-        made = np.zeros(len(next(iter(fields.values()))), dtype=dtype)
+        length = len(next(iter(fields.values())))
+        self._budget.take(dtype.itemsize * length)
+        made = np.zeros(length, dtype=dtype)
         for name, part in fields.items():
             made[name] = part
         return made

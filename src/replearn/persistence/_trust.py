@@ -19,9 +19,11 @@ from sklearn import ensemble
 from sklearn.tree import BaseDecisionTree
 
 from replearn.compat import shared_base
+from replearn.persistence._budget import Budget
 from replearn.persistence._container import PACKED, SKOPS, ModelFileError, Parts
 from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
 from replearn.persistence._parts import OWN_TYPES, children, type_name
+from replearn.persistence._skops_archive import check_skops_archive
 
 CHECKED_TYPES = (
     "sklearn.tree._tree.Tree",
@@ -95,12 +97,15 @@ def _skops_io() -> Any:
     return skops.io
 
 
-def load_trusted(models: Parts, trusted: Sequence[str], name: str) -> dict[str, Any]:
+def load_trusted(
+    models: Parts, trusted: Sequence[str], name: str, max_bytes: int | None = None
+) -> dict[str, Any]:
     """Rebuild the models' state; a type that nobody trusts is refused by name."""
+    budget = Budget(name, sum(map(len, models.values())), max_bytes)
     state: dict[str, Any] = {}
     for part, read in ((PACKED, _read_packed), (SKOPS, _read_skops)):
         try:
-            content = read(models[part], trusted, name) if part in models else {}
+            content = read(models[part], trusted, budget) if part in models else {}
             check_trees(content, name)
         except (ModelFileError, ModuleNotFoundError):
             raise
@@ -113,17 +118,18 @@ def load_trusted(models: Parts, trusted: Sequence[str], name: str) -> dict[str, 
     return state
 
 
-def _read_packed(models: bytes, trusted: Sequence[str], name: str) -> Any:
-    [state] = unpack_values(models)
+def _read_packed(models: bytes, trusted: Sequence[str], budget: Budget) -> Any:
+    [state] = unpack_values(models, budget)
     return state
 
 
-def _read_skops(models: bytes, trusted: Sequence[str], name: str) -> Any:
+def _read_skops(models: bytes, trusted: Sequence[str], budget: Budget) -> Any:
     skops_io = _skops_io()
+    check_skops_archive(models, budget)
     try:
         return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
     except skops_io.exceptions.UntrustedTypesFoundException:  # before anything was built
-        check_types(models, trusted, name)
+        check_types(models, trusted, budget.name)
         raise
 
 

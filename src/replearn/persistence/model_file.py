@@ -118,6 +118,7 @@ def load(
     *,
     trusted: Sequence[str] = (),
     any_version: bool = False,
+    max_bytes: int | None = None,
 ) -> Any:
     """Load a learner from a file written by `save`.
 
@@ -132,6 +133,10 @@ def load(
     any_version : bool, default=False
         Load although another version of scikit-learn wrote the file; its models may then predict
         differently, or fail.
+    max_bytes : int, default=None
+        Upper limit of the memory that the models may take while they are read, in bytes. By
+        default 512 MiB and 64 times the size of the file; a file that would take more is
+        refused.
 
     Returns
     -------
@@ -141,7 +146,8 @@ def load(
     Raises
     ------
     ModelFileError
-        If the file is damaged, changed, of another version or key, or contains untrusted types.
+        If the file is damaged, changed, of another version or key, contains untrusted types, or
+        would take more than ``max_bytes`` of memory.
 
     Examples
     --------
@@ -161,7 +167,7 @@ def load(
     _check_versions(manifest, name, any_version)
     key = _check_key(manifest, shared_key, name)
     values = _read_documents(manifest, name)
-    state = load_trusted(models, trusted, name)
+    state = load_trusted(models, trusted, name, max_bytes)
     if set(state) & set(values):
         raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
     try:

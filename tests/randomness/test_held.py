@@ -1,0 +1,83 @@
+"""A secret key given as text: shown nowhere, cloned, and pickled with a warning."""
+
+import inspect
+import pickle
+
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.datasets import make_classification
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer
+
+import replearn.learners
+from replearn import PointwiseReplicableClassifier, SharedKey
+from replearn.exceptions import SecretKeyWarning
+
+SECRET = SharedKey.generate()
+TEXT = SECRET.export()
+DIGITS = TEXT.split("-")[1]
+LEARNERS = {
+    name: kind
+    for name in replearn.learners.__all__
+    if inspect.isclass(kind := getattr(replearn.learners, name))
+    and issubclass(kind, BaseEstimator)
+    and "shared_key" in inspect.signature(kind).parameters
+}
+
+
+def made(kind, key):
+    """An estimator with anything for what it requires: it is not fitted here."""
+    parameters = inspect.signature(kind).parameters.values()
+    required = {p.name: GaussianNB() for p in parameters if p.default is inspect.Parameter.empty}
+    return kind(**required, shared_key=key)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_an_exported_key_is_shown_nowhere(name):
+    model = made(LEARNERS[name], TEXT)
+    shown = (repr(model), str(model), model._repr_html_(), repr(model.get_params()))
+    assert not any(DIGITS in text for text in shown)
+    assert SECRET.fingerprint in repr(model)
+    assert model.get_params()["shared_key"] == SECRET
+    with pytest.warns(SecretKeyWarning, match="is being pickled"):
+        pickle.dumps(model)
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_clone_and_set_params_keep_it_hidden(name):
+    model = clone(made(LEARNERS[name], TEXT))
+    assert DIGITS not in repr(model)
+    model = clone(made(LEARNERS[name], 0)).set_params(shared_key=TEXT)
+    assert DIGITS not in repr(model)
+    assert model.shared_key == SECRET
+
+
+@pytest.mark.parametrize("key", ["trial-2026", b"bytes", 7, SECRET], ids=repr)
+def test_any_other_value_is_kept_as_it_is(key):
+    model = PointwiseReplicableClassifier(shared_key=key)
+    assert model.shared_key is key
+    assert clone(model).shared_key == key
+
+
+def test_a_mistyped_key_is_an_error_of_fit():
+    model = PointwiseReplicableClassifier(shared_key=TEXT[:-1])
+    with pytest.raises(ValueError, match="mistyped or cut"):
+        model.fit(*make_classification(200, random_state=0))
+
+
+def test_inside_a_pipeline_too():
+    model = make_pipeline(FunctionTransformer(), PointwiseReplicableClassifier(shared_key=TEXT))
+    model.set_params(pointwisereplicableclassifier__n_blocks=8)
+    assert DIGITS not in repr(model) + model._repr_html_() + repr(model.get_params())
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+def test_text_and_key_give_the_same_model():
+    X, y = make_classification(400, random_state=0)
+    one, two = (
+        PointwiseReplicableClassifier(GaussianNB(), n_blocks=8, rho=0.5, shared_key=key).fit(X, y)
+        for key in (TEXT, SECRET)
+    )
+    assert (one.predict(X) == two.predict(X)).all()
+    assert one.certificate_.key_fingerprint == SECRET.fingerprint
