@@ -34,13 +34,13 @@ KEYS = [
     ),
     _m(
         "fresh key per run for the seeds",
-        "replearn.learners.PointwiseReplicableClassifier.fit",
+        "replearn.learners.training.block_keys",
         change('K.child("seed", *P)', 'SharedKey.generate().child("seed", *P)'),
         f"{SEPARATE}::test_seeds_belong_to_block_and_partition_and_are_shared_by_runs",
     ),
     _m(
         "seed reused across partitions",
-        "replearn.learners.PointwiseReplicableClassifier.fit",
+        "replearn.learners.training.block_keys",
         change('K.child("seed", *P)', 'K.child("seed", P[1])'),
         f"{SEPARATE}::test_seeds_belong_to_block_and_partition_and_are_shared_by_runs",
     ),

@@ -284,7 +284,7 @@ CERTIFICATES = [
     ),
     _m(
         "blocks that come out differently are not noticed",
-        "replearn.learners.PointwiseReplicableClassifier.fit",
+        "replearn.learners.training.TrainedBlocks.failed_conditions",
         change("block_condition(...)", "()"),
         "tests/binding/test_learner.py::"
         "test_a_block_that_comes_out_differently_is_a_failed_condition",

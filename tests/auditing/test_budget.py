@@ -11,7 +11,7 @@ from replearn import PointwiseReplicableClassifier
 from replearn.auditing import _runs, audit
 from replearn.auditing._budget import Cost, through
 from replearn.auditing._contenders import KINDS, Setting, SmallBagging, make_contenders
-from replearn.execution import runtime
+from replearn.execution import context
 
 
 class Clock:
@@ -32,7 +32,7 @@ class Clock:
 def clock(monkeypatch):
     """No test waits, and none depends on how fast the machine is."""
     clock = Clock()
-    monkeypatch.setattr(runtime, "now", clock.now)
+    monkeypatch.setattr(context, "now", clock.now)
     monkeypatch.setattr(time, "sleep", clock.sleep)
     return clock
 

@@ -108,6 +108,7 @@ def fitted(kind, base, rows):
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning")  # labels are nearly random
 @pytest.mark.parametrize("kind", ["votes", "score"])
 @pytest.mark.parametrize(
     "name",

@@ -12,7 +12,7 @@ from sklearn.svm import SVC
 
 from replearn import PointwiseReplicableClassifier, PointwiseReplicableRegressor, SharedKey
 from replearn.auditing import audit, compare
-from replearn.execution import fit_blocks, time_limit
+from replearn.execution import RunContext, fit_blocks
 from tests.faults import bad_learners as bad
 
 RNG = np.random.default_rng(5)
@@ -175,21 +175,15 @@ def test_an_audit_names_the_pair(name):
 
 # -- processes that hang or end --------------------------------------------------------------------
 def test_one_that_hangs_is_ended_and_named():
-    with (
-        time_limit(2.0),
-        pytest.raises(TimeoutError, match=rf"Sleeps on {BLOCK} took longer .* 2 s"),
-    ):
-        learner(bad.Sleeps()).fit(X, Y)
+    with pytest.raises(TimeoutError, match=rf"Sleeps on {BLOCK} took longer .* 2 s"):
+        learner(bad.Sleeps()).fit(X, Y, context=RunContext(block_seconds=2.0))
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", [bad.EndsItsProcess, bad.IsKilled])
 def test_one_that_ends_its_process_is_named_under_a_limit(kind):
-    with (
-        time_limit(60),
-        pytest.raises(RuntimeError, match=f"process that fitted {kind.__name__} on {BLOCK} ended"),
-    ):
-        learner(kind()).fit(X, Y)
+    with pytest.raises(RuntimeError, match=f"process that fitted {kind.__name__} on {BLOCK} ended"):
+        learner(kind()).fit(X, Y, context=RunContext(block_seconds=60))
 
 
 @pytest.mark.long
@@ -198,7 +192,7 @@ def test_workers_that_end_are_explained(workers_at_once):
     late = bad.EndsItsProcess(bad_mean=max(block.mean_ for block in blocks[:2]))
     assert any(block.mean_ > late.bad_mean for block in blocks[2:])
     with pytest.raises(
-        RuntimeError, match=r"worker process ended while EndsItsProcess .*time_limit"
+        RuntimeError, match=r"worker process ended while EndsItsProcess .*block_seconds"
     ):
         learner(late, n_jobs=2).fit(X, Y)
 
@@ -206,13 +200,12 @@ def test_workers_that_end_are_explained(workers_at_once):
 @pytest.mark.parametrize("n_jobs", [1, pytest.param(2, marks=pytest.mark.long)])
 def test_a_limit_changes_no_bits(n_jobs):
     whole = learner(GaussianNB()).fit(X, Y)
-    with time_limit(600):
-        watched = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y)
-        again = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y)
+    watched = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y, context=RunContext(block_seconds=600))
+    again = learner(GaussianNB(), n_jobs=n_jobs).fit(X, Y, context=RunContext(block_seconds=600))
     assert (watched.margin(NEW) == whole.margin(NEW)).all()
     assert (again.margin(NEW) == whole.margin(NEW)).all()
 
 
 def test_a_limit_must_be_positive():
-    with pytest.raises(ValueError, match="seconds"), time_limit(0):
-        pass
+    with pytest.raises(ValueError, match="block_seconds"):
+        learner(GaussianNB()).fit(X, Y, context=RunContext(block_seconds=0))

@@ -84,11 +84,10 @@ def test_save_on_a_full_disk_leaves_the_old_file(tmp_path):
 def test_a_fit_on_a_full_disk_keeps_its_blocks(tmp_path):
     whole = learner().fit(X, Y)
     named = pytest.raises(OSError, match=r"training\.json|block-\d+")
-    with no_file_above(700), named as full, resumable(tmp_path):
-        learner().fit(X, Y)
+    with no_file_above(700), named as full:
+        learner().fit(X, Y, context=resumable(tmp_path))
     assert full.value.errno == errno.EFBIG
-    with resumable(tmp_path):
-        again = learner().fit(X, Y)
+    again = learner().fit(X, Y, context=resumable(tmp_path))
     assert (again.margin(NEW) == whole.margin(NEW)).all()
     assert not [name for name in visible(tmp_path) if name.startswith(".")]
 
@@ -98,8 +97,7 @@ def test_a_fit_on_a_full_disk_keeps_its_blocks(tmp_path):
 def test_a_disk_that_fills_up_on_the_way(kind, tmp_path):
     def work(folder):
         if kind == "fit":
-            with resumable(folder):
-                return learner().fit(X, Y).margin(NEW).tobytes()
+            return learner().fit(X, Y, context=resumable(folder)).margin(NEW).tobytes()
         found = audit({"nb": GaussianNB()}, X, Y, n_pairs=40, shared_key="k", resume=folder)
         return found.to_json(timings=False)
 
@@ -122,8 +120,8 @@ def test_read_only_folders(tmp_path, capsys):
     with read_only(tmp_path / "closed") as closed:
         with pytest.raises(OSError, match=r"closed/model\.replearn'"):
             save(model, closed / "model.replearn")
-        with pytest.raises(OSError, match="closed"), resumable(closed / "kept"):
-            learner().fit(X, Y)
+        with pytest.raises(OSError, match="closed"):
+            learner().fit(X, Y, context=resumable(closed / "kept"))
         with pytest.raises(OSError, match="closed"):
             audit({"nb": GaussianNB()}, X, Y, n_pairs=2, resume=closed / "kept")
         (tmp_path / "key").write_text("a key")
@@ -138,8 +136,7 @@ def test_two_writers_of_one_fit_end_with_the_same_bits(tmp_path):
     expected = learner().fit(X, Y).margin(NEW)
 
     def fit(_):
-        with resumable(tmp_path):
-            return learner().fit(X, Y).margin(NEW)
+        return learner().fit(X, Y, context=resumable(tmp_path)).margin(NEW)
 
     with ThreadPoolExecutor(3) as pool:
         for found in pool.map(fit, range(3)):
@@ -155,8 +152,11 @@ def test_two_writers_of_other_work_never_mix(tmp_path, turn):
 
     def fit(key):
         try:
-            with resumable(tmp_path / str(turn)):
-                return learner(n_blocks=8, shared_key=key).fit(X, Y).margin(NEW)
+            return (
+                learner(n_blocks=8, shared_key=key)
+                .fit(X, Y, context=resumable(tmp_path / str(turn)))
+                .margin(NEW)
+            )
         except ValueError as error:
             return str(error)
 

@@ -44,8 +44,7 @@ class Fit:
     calls = 30  # victims die at one of so many first calls to the file system
 
     def work(self, folder):
-        with resumable(folder):
-            return [learner().fit(X, Y).margin(NEW).tobytes()]
+        return [learner().fit(X, Y, context=resumable(folder)).margin(NEW).tobytes()]
 
     def check(self, folder):
         for path in folder.glob("training-*/block-*.model"):
@@ -58,8 +57,7 @@ class ThreadedFit(Fit):
     """The same with two threads."""
 
     def work(self, folder):
-        with resumable(folder):
-            return [learner(n_jobs=2).fit(X, Y).margin(NEW).tobytes()]
+        return [learner(n_jobs=2).fit(X, Y, context=resumable(folder)).margin(NEW).tobytes()]
 
 
 class Search(Fit):
@@ -67,9 +65,9 @@ class Search(Fit):
 
     def work(self, folder):
         search = ReplicableSearchCV(learner(n_blocks=8), {"estimator__max_depth": [1, 3]}, cv=2)
-        with resumable(folder), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            search.fit(X, Y)
+            search.fit(X, Y, context=resumable(folder))
         return [str(search.best_params_).encode(), search.best_estimator_.margin(NEW).tobytes()]
 
 

@@ -159,15 +159,6 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
         small(Untrainable()).fit(*data, colour="red")
 
 
-def test_no_learner_has_more_than_twelve_parameters():
-    import replearn.learners
-
-    public = {name: getattr(replearn.learners, name) for name in replearn.learners.__all__}
-    for name, learner in public.items():
-        if isinstance(learner, type):
-            assert len(learner._get_param_names()) <= 12, name
-
-
 # -- plans -------------------------------------------------------------------------------------
 
 

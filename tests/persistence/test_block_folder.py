@@ -79,81 +79,83 @@ def test_continues_with_the_same_bits(tmp_path, counted, base):
     calls, stop = counted
     calls.clear()
     stop["after"] = 4
-    with pytest.raises(Interrupted), resumable(tmp_path):
-        learner(base).fit(X, Y)
+    with pytest.raises(Interrupted):
+        learner(base).fit(X, Y, context=resumable(tmp_path))
     assert len(files(tmp_path)) == 4
     stop.clear()
     calls.clear()
-    with resumable(tmp_path):
-        again = learner(base).fit(X, Y)
+    again = learner(base).fit(X, Y, context=resumable(tmp_path))
     assert calls == ["block 4 of partition 0", "block 5 of partition 0"]
     assert (again.margin(NEW) == whole.margin(NEW)).all()
     for ours, theirs in zip(again.estimators_, whole.estimators_, strict=True):
         assert (ours.predict_proba(NEW) == theirs.predict_proba(NEW)).all()
     calls.clear()
-    with resumable(tmp_path):
-        learner(base).fit(X, Y)
+    learner(base).fit(X, Y, context=resumable(tmp_path))
     assert calls == []
 
 
 def test_workers_keep_their_blocks_too(tmp_path, monkeypatch):
     monkeypatch.setattr(fitting, "START_SECONDS", 0.0)
-    with resumable(tmp_path):
-        kept = learner(n_jobs=2).fit(X, Y)
+    kept = learner(n_jobs=2).fit(X, Y, context=resumable(tmp_path))
     assert len(files(tmp_path)) == N_BLOCKS
     assert (kept.margin(NEW) == learner().fit(X, Y).margin(NEW)).all()
 
 
 def test_blocks_with_one_class(tmp_path):
     rare = (np.arange(600) < 2).astype(int)
-    with resumable(tmp_path):
-        one = learner().fit(X, rare)
-    with resumable(tmp_path):
-        assert (learner().fit(X, rare).predict(NEW) == one.predict(NEW)).all()
+    one = learner().fit(X, rare, context=resumable(tmp_path))
+    assert (
+        learner().fit(X, rare, context=resumable(tmp_path)).predict(NEW) == one.predict(NEW)
+    ).all()
 
 
 OTHERS = {
-    "data": (lambda: learner().fit(X + 1, Y), "not the same data, blocks"),
-    "labels": (lambda: learner().fit(X, 1 - Y), "not the same data"),
-    "key": (lambda: learner(shared_key="other").fit(X, Y), "not the same blocks, key"),
-    "plan": (lambda: learner(n_blocks=5).fit(X, Y), "not the same blocks, key"),
-    "learner": (lambda: learner(GaussianNB()).fit(X, Y), "not the same learner"),
+    "data": (lambda context: learner().fit(X + 1, Y, context=context), "not the same data, blocks"),
+    "labels": (lambda context: learner().fit(X, 1 - Y, context=context), "not the same data"),
+    "key": (
+        lambda context: learner(shared_key="other").fit(X, Y, context=context),
+        "not the same blocks, key",
+    ),
+    "plan": (
+        lambda context: learner(n_blocks=5).fit(X, Y, context=context),
+        "not the same blocks, key",
+    ),
+    "learner": (
+        lambda context: learner(GaussianNB()).fit(X, Y, context=context),
+        "not the same learner",
+    ),
 }
 
 
 @pytest.mark.parametrize(("fit", "message"), OTHERS.values(), ids=OTHERS)
 def test_a_folder_of_another_fit_is_refused(tmp_path, fit, message):
-    with resumable(tmp_path):
-        learner().fit(X, Y)
+    learner().fit(X, Y, context=resumable(tmp_path))
     before = files(tmp_path)
-    with pytest.raises(ValueError, match=f"holds another fit: {message}"), resumable(tmp_path):
-        fit()
+    with pytest.raises(ValueError, match=f"holds another fit: {message}"):
+        fit(resumable(tmp_path))
     assert files(tmp_path) == before
 
 
 def test_another_version_is_refused(tmp_path):
-    with resumable(tmp_path):
-        learner().fit(X, Y)
+    learner().fit(X, Y, context=resumable(tmp_path))
     manifest = json.loads((tmp_path / "fit.json").read_text())
     (tmp_path / "fit.json").write_text(json.dumps({**manifest, "scikit-learn": "0.1"}))
-    with pytest.raises(ValueError, match="not the same scikit-learn"), resumable(tmp_path):
-        learner().fit(X, Y)
+    with pytest.raises(ValueError, match="not the same scikit-learn"):
+        learner().fit(X, Y, context=resumable(tmp_path))
     (tmp_path / "fit.json").write_text("{")
-    with pytest.raises(ValueError, match=r"fit\.json: not valid JSON"), resumable(tmp_path):
-        learner().fit(X, Y)
+    with pytest.raises(ValueError, match=r"fit\.json: not valid JSON"):
+        learner().fit(X, Y, context=resumable(tmp_path))
 
 
 @pytest.mark.parametrize("damage", [lambda old: old[:50], lambda old: b"", lambda old: b"x" + old])
 def test_damaged_blocks_are_fitted_again(tmp_path, counted, damage):
-    with resumable(tmp_path):
-        whole = learner().fit(X, Y)
+    whole = learner().fit(X, Y, context=resumable(tmp_path))
     calls, _ = counted
     calls.clear()
     place = blocks(tmp_path)[2]
     place.write_bytes(damage(place.read_bytes()))
     (place.parent / ".block-000003.skops.abc").write_bytes(b"half")
-    with resumable(tmp_path):
-        again = learner().fit(X, Y)
+    again = learner().fit(X, Y, context=resumable(tmp_path))
     assert calls == ["block 2 of partition 0"]
     assert (again.margin(NEW) == whole.margin(NEW)).all()
 
@@ -167,22 +169,23 @@ def test_a_crash_while_writing_leaves_no_half_file(tmp_path, monkeypatch):
         real(source, target)
 
     monkeypatch.setattr(os, "replace", crash)
-    with pytest.raises(Interrupted), resumable(tmp_path):
-        learner().fit(X, Y)
+    with pytest.raises(Interrupted):
+        learner().fit(X, Y, context=resumable(tmp_path))
     assert files(tmp_path) == ["block-000000.model", "block-000001.model"]
 
 
 def test_learners_that_could_not_be_read_back_are_refused_with_the_first_block(tmp_path, counted):
     base = KNeighborsClassifier(algorithm="kd_tree")
-    with pytest.raises(ModelFileError, match=r"not trusted: .*KDTree"), resumable(tmp_path):
-        learner(base).fit(X, Y)
+    with pytest.raises(ModelFileError, match=r"not trusted: .*KDTree"):
+        learner(base).fit(X, Y, context=resumable(tmp_path))
     assert len(counted[0]) == 1
     assert files(tmp_path) == []
 
 
 def test_the_key_is_not_in_the_folder(tmp_path):
-    with resumable(tmp_path):
-        learner(shared_key="a secret that is long enough to look for").fit(X, Y)
+    learner(shared_key="a secret that is long enough to look for").fit(
+        X, Y, context=resumable(tmp_path)
+    )
     for path in [*tmp_path.glob("*.json"), *tmp_path.glob("*/*.json"), *blocks(tmp_path)]:
         assert b"a secret that is" not in path.read_bytes()
 
@@ -195,8 +198,8 @@ def test_without_a_folder_nothing_is_kept(tmp_path, monkeypatch):
 
 def test_trainings_of_a_search_are_not_kept(tmp_path):
     search = ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1e-3]}, train_size=20)
-    with resumable(tmp_path), pytest.warns(NotCertifiedWarning):
-        search.fit(X, Y)
+    with pytest.warns(NotCertifiedWarning):
+        search.fit(X, Y, context=resumable(tmp_path))
     assert not list(tmp_path.iterdir())
 
 
@@ -222,13 +225,12 @@ def test_a_search_over_block_learners_continues(tmp_path, counted, after):
     assert total == (2 * 2 + 1) * N_BLOCKS  # two configurations, two folds, and the best on all
     calls.clear()
     stop["after"] = after
-    with pytest.raises(Interrupted), resumable(tmp_path):
-        search().fit(X, Y)
+    with pytest.raises(Interrupted):
+        search().fit(X, Y, context=resumable(tmp_path))
     assert len(files(tmp_path)) == after
     stop.clear()
     calls.clear()
-    with resumable(tmp_path):
-        again = search().fit(X, Y)
+    again = search().fit(X, Y, context=resumable(tmp_path))
     assert len(calls) == total - after
     assert again.best_params_ == whole.best_params_
     assert again.certificate_ == whole.certificate_
@@ -238,30 +240,23 @@ def test_a_search_over_block_learners_continues(tmp_path, counted, after):
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_trainings_are_found_by_what_they_train_on_not_by_their_turn(tmp_path, counted):
-    with resumable(tmp_path):
-        there = search((1, 3)).fit(X, Y)
+    there = search((1, 3)).fit(X, Y, context=resumable(tmp_path))
     calls, _ = counted
     calls.clear()
-    with resumable(tmp_path):
-        back = search((3, 1)).fit(X, Y)
+    back = search((3, 1)).fit(X, Y, context=resumable(tmp_path))
     assert calls == []
     assert score_of_depth(back) == score_of_depth(there)
-    with resumable(tmp_path):
-        search((3, 2, 1)).fit(X, Y)
+    search((3, 2, 1)).fit(X, Y, context=resumable(tmp_path))
     assert len(calls) == 2 * N_BLOCKS  # depth 2 is new; the chosen one was trained before
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_the_folder_of_another_search_is_refused(tmp_path):
-    with resumable(tmp_path):
-        search().fit(X, Y)
+    search().fit(X, Y, context=resumable(tmp_path))
     before = files(tmp_path)
-    for other in (lambda: search((2, 4)).fit(X, Y), lambda: search().fit(X + 1, Y)):
-        with (
-            pytest.raises(ValueError, match="holds another fit: not the same"),
-            resumable(tmp_path),
-        ):
-            other()
+    for other, data in ((search((2, 4)), (X, Y)), (search(), (X + 1, Y))):
+        with pytest.raises(ValueError, match="holds another fit: not the same"):
+            other.fit(*data, context=resumable(tmp_path))
     assert files(tmp_path) == before
 
 
@@ -269,8 +264,7 @@ def test_the_folder_of_another_search_is_refused(tmp_path):
 def test_scikit_learns_search_continues_too(tmp_path, counted):
     widths = [{"n_partitions": 1, "width": width} for width in (0.5, 1.0)]
     grid = GridSearchCV(learner(), {"plan": widths}, cv=2)
-    with resumable(tmp_path):
-        kept = grid.fit(X, Y).cv_results_["mean_test_score"]
+    kept = grid.fit(X, Y, context=resumable(tmp_path)).cv_results_["mean_test_score"]
     # the width is no matter of the blocks: its second value trains nothing
     assert len(counted[0]) == (2 + 1) * N_BLOCKS
     assert (kept == grid.fit(X, Y).cv_results_["mean_test_score"]).all()

@@ -22,8 +22,7 @@ from replearn.auditing._design import design_options, draw_rows, make_design
 from replearn.auditing._measurement import ContenderResult
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
-from replearn.execution import Progress, in_workers, runtime
-from replearn.execution.runtime import TimeIsUp
+from replearn.execution import DeadlinePassed, Progress, context, in_workers
 from replearn.learners.inputs import check_groups, check_labels
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction
@@ -126,7 +125,7 @@ def audit(  # noqa: PLR0913
     >>> 0 < rate.lower < rate.value < rate.upper < 0.2
     True
     """
-    start = runtime.now()
+    start = context.now()
     check_fraction("rho", rho, one=False)
     options = design_options(design)
     codes, classes = check_labels(X, y, None)
@@ -173,7 +172,7 @@ def audit(  # noqa: PLR0913
         pairs_wanted=n_pairs,
         cut_short=tuple(_cut_short(finished, task, wanted)),
         interrupted=finished.stopped == INTERRUPTED,
-        wall_seconds=runtime.now() - start,
+        wall_seconds=context.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),
     )
 
@@ -230,7 +229,7 @@ class _Clock:
 
     def allows(self) -> bool:
         """Tell whether another pair is likely to be finished in time."""
-        now = runtime.now()
+        now = context.now()
         self.started.append(now)
         if self.deadline is None:
             return True
@@ -262,7 +261,7 @@ def _run_pairs(
         delayed(_run_one)(contender, task.job(contender, pair, deadline))
         for contender, pair in _missing(task, store, clock, progress)
     )
-    if deadline is not None and deadline - runtime.now() < 2 * START_SECONDS:
+    if deadline is not None and deadline - context.now() < 2 * START_SECONDS:
         n_jobs = 1  # the time would go into starting workers
     parallel = Parallel(n_jobs, return_as="generator_unordered", pre_dispatch="n_jobs")
     try:
@@ -309,7 +308,7 @@ def _missing(
 def _run_one(contender: int, job: Job) -> tuple[int, int, PairOutcome | None]:
     try:
         return contender, job.pair, _runs.run_pair(job)
-    except TimeIsUp:
+    except DeadlinePassed:
         return contender, job.pair, None
     except Exception as error:
         error.add_note(f"contender {job.contender.name!r}, pair {job.pair}")

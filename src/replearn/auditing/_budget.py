@@ -15,8 +15,7 @@ from typing import Any
 
 from replearn.auditing._contenders import Contender
 from replearn.auditing._runs import Task, earlier_manifest, run_pair
-from replearn.execution import runtime
-from replearn.execution.runtime import TimeIsUp
+from replearn.execution import DeadlinePassed, context
 from replearn.records.search import smallest_integer
 
 FIRST_ROWS, GROWTH = 500, 4
@@ -89,11 +88,11 @@ def within(
 def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     """Choose rows and contenders for at least a few pairs before the deadline."""
     size, least = task.design.train_size, min(LEAST_ROWS, task.design.train_size)
-    began, used = runtime.now(), time.process_time()
+    began, used = context.now(), time.process_time()
     costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
-    waited = (runtime.now() - began) / max(time.process_time() - used, 1e-3)
+    waited = (context.now() - began) / max(time.process_time() - used, 1e-3)
     slowness = min(max(waited, 1.0), SLOWEST)
-    left, start = max(deadline - runtime.now(), 0.0), slowness * START_SECONDS
+    left, start = max(deadline - context.now(), 0.0), slowness * START_SECONDS
     alone = n_jobs == 1 or left < 2 * start
     seconds = USED_SHARE * (left if alone else n_jobs * (left - start))
 
@@ -126,14 +125,14 @@ def _measure(task: Task, place: int, deadline: float) -> Cost:
         small = dataclasses.replace(
             task, design=dataclasses.replace(task.design, train_size=rows, n_drawn=2)
         )
-        start = runtime.now()
+        start = context.now()
         try:
             run_pair(small.job(place, 0, deadline))
-        except TimeIsUp:
+        except DeadlinePassed:
             return through(seen)
-        seconds = runtime.now() - start
+        seconds = context.now() - start
         seen.append((rows, seconds))
-        left = deadline - runtime.now()
+        left = deadline - context.now()
         if rows == task.design.train_size or GROWTH * seconds > PROBE_SHARE * left:
             return through(seen)
         rows = min(GROWTH * rows, task.design.train_size)

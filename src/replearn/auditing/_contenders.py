@@ -12,8 +12,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
 from sklearn.utils import get_tags
 
-from replearn.execution import keyed_seeds, random_state_names, set_seeds
-from replearn.execution.runtime import check_clock
+from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
 from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     IncumbentClassifier,
@@ -276,14 +275,15 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.n_estimators = n_estimators
         self.random_state = random_state
 
-    def fit(self, X: Any, y: Any) -> SmallBagging:
+    def fit(self, X: Any, y: Any, *, context: RunContext | None = None) -> SmallBagging:
         """Fit one clone per resample."""
+        context = RunContext() if context is None else context
         y = np.asarray(y)
         rng = np.random.default_rng(self.random_state)
         self.classes_ = np.unique(y)
         self.estimators_ = []
         for _ in range(self.n_estimators):
-            check_clock()
+            context.check_deadline()
             rows = _resample_with_two_classes(rng, y)
             self.estimators_.append(clone(self.estimator).fit(take_rows(X, rows), y[rows]))
         return self

@@ -24,9 +24,8 @@ from replearn.auditing._design import AuditDesign, Rows, draw_pair
 from replearn.binding.learner import describe_learner
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
-from replearn.execution import one_thread
+from replearn.execution import RunContext, fit_in_context, one_thread
 from replearn.execution.plugins import ask_labels, ask_probabilities
-from replearn.execution.runtime import stop_after
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
 from replearn.records.json import (
@@ -186,9 +185,9 @@ class Store:
 def run_pair(job: Job) -> PairOutcome:
     """Fit one contender on both samples of a pair and predict the test rows.
 
-    Raises `TimeIsUp` after the deadline, between two blocks (or models of an ensemble).
+    Raises `DeadlinePassed` after the deadline, between two blocks (or models of an ensemble).
     """
-    with one_thread(), stop_after(job.deadline), warnings.catch_warnings(record=True) as raised:
+    with one_thread(), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
         # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
@@ -246,7 +245,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     extra = {}
     if groups is not None and "groups" in inspect.signature(model.fit).parameters:
         extra["groups"] = groups
-    model.fit(X, labels, **extra)
+    fit_in_context(model, X, labels, RunContext(deadline=job.deadline), **extra)
     predict = _predict_replicable if job.contender.is_replicable else _predict
     outcome = predict(model, job.classes, job.points)
     seconds = time.process_time() - start

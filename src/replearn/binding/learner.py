@@ -31,7 +31,6 @@ from replearn.binding.digests import Bound, bind
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
-    block_store,
     fit_blocks,
     keyed_seeds,
     one_thread,
@@ -215,7 +214,7 @@ def _sentence(name: str, where: str) -> str:
 
 
 def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> Any:
-    with warnings.catch_warnings(), block_store(None):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the first fit has said all this, and checked parameters
         with config_context(skip_parameter_validation=True):
             return fit_blocks(base, X, codes, [np.arange(len(codes))], [key])[0]

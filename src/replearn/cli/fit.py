@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -146,11 +145,12 @@ def _fit(args: argparse.Namespace, learner: Any, base: Any, sample: Any, in_piec
             trusted=args.trust,
         )
         return
+    from replearn.execution import fit_in_context
     from replearn.persistence import resumable
 
-    kept = nullcontext() if args.resume is None else resumable(args.resume, trusted=args.trust)
-    with kept:
-        learner.fit(sample.features_for(base), sample.y, groups=sample.groups)
+    context = None if args.resume is None else resumable(args.resume, trusted=args.trust)
+    X = sample.features_for(base)
+    fit_in_context(learner, X, sample.y, context, groups=sample.groups)
 
 
 def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:

@@ -4,11 +4,19 @@ Faster ways to the same result plug in from `replearn.fastpaths`; nothing here n
 """
 
 from replearn.execution.constant import ConstantVote
+from replearn.execution.context import (
+    BlockCache,
+    BlockStore,
+    DeadlinePassed,
+    RunContext,
+    accepts_context,
+    fit_in_context,
+    now,
+)
 from replearn.execution.fitting import fit_blocks
 from replearn.execution.partition import keyed_seeds, make_blocks, random_state_names, set_seeds
 from replearn.execution.plugins import plain_loop, use_fastpaths
-from replearn.execution.runtime import Progress, active_store, block_store, side_by_side
-from replearn.execution.time_limit import time_limit
+from replearn.execution.runtime import Progress, side_by_side
 from replearn.execution.voting import (
     FEWEST_ROWS_PER_TASK,
     Panel,
@@ -19,22 +27,26 @@ from replearn.execution.workers import in_workers, same_import_path
 
 __all__ = [
     "FEWEST_ROWS_PER_TASK",
+    "BlockCache",
+    "BlockStore",
     "ConstantVote",
+    "DeadlinePassed",
     "Panel",
     "Progress",
-    "active_store",
-    "block_store",
+    "RunContext",
+    "accepts_context",
     "fit_blocks",
+    "fit_in_context",
     "in_workers",
     "keyed_seeds",
     "make_blocks",
     "model_predictions",
+    "now",
     "one_thread",
     "plain_loop",
     "random_state_names",
     "same_import_path",
     "set_seeds",
     "side_by_side",
-    "time_limit",
     "use_fastpaths",
 ]

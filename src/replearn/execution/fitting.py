@@ -26,16 +26,11 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
+from replearn.execution.context import BlockCache, RunContext
 from replearn.execution.partition import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.plugins import fit_functions
-from replearn.execution.runtime import (
-    ACTIVE_GUARD,
-    Progress,
-    Shelf,
-    active_store,
-    naming,
-    no_autologging,
-)
+from replearn.execution.runtime import Progress, naming, no_autologging
+from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
 from replearn.execution.workers import in_workers, same_import_path
 from replearn.randomness import SharedKey
@@ -75,9 +70,10 @@ class Block:
     y: NDArray[Any]
     seeds: dict[str, int]  # for each random_state of the base learner
     name: str  # in errors
-    keep: Callable[[Any], None] | None = None  # called with the fitted model, where it was fitted
+    save: Callable[[Any], None] | None = None  # called with the fitted model, where it was fitted
     faster: Sequence[Callable[[Any, Any, NDArray[Any]], bool]] = ()  # functions of plug-ins
     params: dict[str, NDArray[Any]] = field(default_factory=dict)  # further arguments of fit
+    deadline: float | None = None  # on the clock `now`
 
 
 def fit_blocks(
@@ -91,6 +87,7 @@ def fit_blocks(
     params: Mapping[str, NDArray[Any]] | None = None,
     n_jobs: int | None = None,
     verbose: int = 0,
+    context: RunContext | None = None,
 ) -> list[Any]:
     """Fit one clone of ``estimator`` per block.
 
@@ -114,6 +111,8 @@ def fit_blocks(
         Number of joblib workers. The result does not depend on it.
     verbose : int, default=0
         See `Progress`.
+    context : RunContext, optional
+        Store of finished blocks, deadline, time limit.
 
     Returns
     -------
@@ -140,20 +139,22 @@ def fit_blocks(
             "give one key and one name per block"
         )
     estimator = clone(estimator)  # without what an earlier fit may have left in it
-    # Checkpoints are told apart by rows and labels alone: with more than these there are none.
-    y, store = np.asarray(y), None if params else active_store()
-    shelf = None if store is None else store(estimator, X, y, blocks, keys)
-    done = {} if shelf is None else shelf.done()
+    y = np.asarray(y)
+    context = RunContext() if context is None else context
+    # Finished blocks are told apart by rows and labels alone: with more than these none are kept.
+    store = None if params else context.store
+    cache = None if store is None else store.open(estimator, X, y, blocks, keys)
+    done = {} if cache is None else cache.done()
     parts = zip(range(len(blocks)), blocks, keys, names, strict=True)
     left = [part for part in parts if part[0] not in done]
-    work = _cut(estimator, X, y, left, shelf, params or {})
+    work = _cut(estimator, X, y, left, cache, params or {}, context.deadline)
     progress = Progress(len(left), verbose=verbose)
     models: list[Any] = []
     try:
         # The outer limit holds for the whole loop: workers that are threads of this process
         # share its libraries, and the first to finish must not lift the limit for the others.
         with one_thread(), no_autologging():
-            for batch in _run(estimator, work, len(left), n_jobs):
+            for batch in _run(estimator, work, len(left), n_jobs, context.block_seconds):
                 models += batch
                 progress.advance(len(batch))
     finally:
@@ -196,13 +197,14 @@ def _fit_batch(
     # With another mapping joblib would start processes anew between this library and others.
     own = (replace(block, X=own_rows(block.X), y=block.y.copy()) for block in batch)
     with one_thread(), config_context(**settings):
-        return [_fit_and_keep(estimator, block) for block in own]
+        return [_fit_and_save(estimator, block) for block in own]
 
 
-def _fit_and_keep(estimator: Any, block: Block) -> Any:
+def _fit_and_save(estimator: Any, block: Block) -> Any:
     model = fit_one_block(estimator, block)
-    if block.keep is not None:
-        block.keep(model)
+    if block.save is not None:
+        block.save(model)
+    RunContext(deadline=block.deadline).check_deadline()
     return model
 
 
@@ -211,29 +213,39 @@ def _cut(
     X: Any,
     y: NDArray[Any],
     left: list[tuple[int, NDArray[np.intp], SharedKey, str]],
-    shelf: Shelf | None,
+    cache: BlockCache | None,
     params: Mapping[str, NDArray[Any]],
+    deadline: float | None,
 ) -> Iterator[Block]:
     """Cut the blocks out of the table one by one, when a worker is ready for them."""
-    places = random_state_names(estimator)
-    faster = (
-        [] if params else fit_functions(estimator)
-    )  # chosen here: workers have switches of their own
+    seed_names = random_state_names(estimator)
+    # Chosen here: workers have switches of their own.
+    faster = [] if params else fit_functions(estimator)
     for number, rows, key, name in left:
-        keep = None if shelf is None else shelf.keeper(number)
-        told = {item: values[rows] for item, values in params.items()}
-        seeds = keyed_seeds(places, key)
-        yield Block(take_rows(X, rows), y[rows], seeds, name, keep, faster, told)
+        yield Block(
+            take_rows(X, rows),
+            y[rows],
+            keyed_seeds(seed_names, key),
+            name,
+            save=None if cache is None else cache.saver(number),
+            faster=faster,
+            params={item: values[rows] for item, values in params.items()},
+            deadline=deadline,
+        )
 
 
 def _run(
-    estimator: Any, work: Iterator[Block], n_blocks: int, n_jobs: int | None
+    estimator: Any,
+    work: Iterator[Block],
+    n_blocks: int,
+    n_jobs: int | None,
+    block_seconds: float | None,
 ) -> Iterator[list[Any]]:
     """Fit in this process until it is clear that workers pay, then in parallel."""
-    workers, guard = effective_n_jobs(n_jobs), ACTIVE_GUARD.get()
-    if guard is not None:
+    workers = effective_n_jobs(n_jobs)
+    if block_seconds is not None:
         with same_import_path():
-            yield from guard.run(_watched(estimator, work), _fit_batch, workers)
+            yield from TimeLimit(block_seconds).run(_watched(estimator, work), _fit_batch, workers)
         return
     prefer = "threads" if type(estimator) in THREADED else "processes"
     seconds: list[float] = []
@@ -242,7 +254,7 @@ def _run(
         start = time.thread_time()
         # Every block has the same parameters: scikit-learn checks them on the first one only.
         with config_context(skip_parameter_validation=checked or bool(seconds)):
-            model = _fit_and_keep(estimator, block)
+            model = _fit_and_save(estimator, block)
         seconds.append(time.thread_time() - start)
         yield [model]
         if workers > 1 and _workers_pay(seconds, n_blocks - len(seconds), prefer):
@@ -258,8 +270,8 @@ def _run(
         raise RuntimeError(
             f"a worker process ended while {type(estimator).__name__} was fitted on one of "
             f"{n_blocks} blocks: out of memory, a module that workers cannot import, or a base "
-            "learner that ends or crashes its process. Use fewer n_jobs; inside "
-            "`with replearn.execution.time_limit(seconds)` the error names the block."
+            "estimator that ends or crashes its process. Use fewer n_jobs; with "
+            "fit(X, y, context=RunContext(block_seconds=...)) the error names the block."
         ) from error
 
 

@@ -1,4 +1,4 @@
-"""What surrounds a run: progress, a store of blocks, a deadline, errors with a name."""
+"""What surrounds a run: progress, work side by side, errors with a name."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import ContextVar
-from typing import Any, Protocol, TextIO, TypeVar
+from typing import Any, TextIO, TypeVar
 
 A = TypeVar("A")
 B = TypeVar("B")
@@ -144,98 +143,6 @@ def _quiet_seconds(verbose: int, is_terminal: bool) -> float:
     if verbose != 0:
         return 0.0 if verbose > 0 else float("inf")
     return QUIET_SECONDS if is_terminal else PLAIN_QUIET_SECONDS
-
-
-class Shelf(Protocol):
-    """The finished blocks of one training."""
-
-    def done(self) -> dict[int, Any]:
-        """Return the models that are there already, by the number of their block."""
-
-    def keeper(self, number: int) -> Callable[[Any], None]:
-        """Return a function that keeps a block's model; it may be called in a worker process."""
-
-
-BlockStore = Callable[..., Shelf]
-"""A place for finished blocks: from (estimator, X, y, blocks, keys) to the shelf of this training.
-
-It is the same shelf for the same training, whenever it comes: one fit may train blocks more than
-once. A store that belongs to another fit raises.
-"""
-
-_ACTIVE: ContextVar[BlockStore | None] = ContextVar("replearn_block_store", default=None)
-
-
-@contextlib.contextmanager
-def block_store(store: BlockStore | None) -> Iterator[None]:
-    """Keep the blocks of the fit inside; None: nothing is kept."""
-    token = _ACTIVE.set(store)
-    try:
-        yield
-    finally:
-        _ACTIVE.reset(token)
-
-
-def active_store() -> BlockStore | None:
-    """Return the store in place, if any."""
-    return _ACTIVE.get()
-
-
-class TimeIsUp(Exception):
-    """The deadline has passed in the middle of a fit; what it has learned so far is dropped."""
-
-
-_DEADLINE: ContextVar[float | None] = ContextVar("replearn_audit_deadline", default=None)
-
-
-def now() -> float:
-    """Seconds on the clock of deadlines, which all processes of a machine share."""
-    return time.monotonic()
-
-
-def check_clock() -> None:
-    """Raise `TimeIsUp` after the deadline of `stop_after`, if there is one."""
-    deadline = _DEADLINE.get()
-    if deadline is not None and now() > deadline:
-        raise TimeIsUp
-
-
-@contextlib.contextmanager
-def stop_after(deadline: float | None) -> Iterator[None]:
-    """End fits inside after a time of the clock `now`; None: never.
-
-    >>> with stop_after(now() - 1):
-    ...     check_clock()
-    Traceback (most recent call last):
-    ...
-    replearn.execution.runtime.TimeIsUp
-    """
-    token = _DEADLINE.set(deadline)
-    try:
-        with block_store(None if deadline is None else lambda *_: _Watch()):
-            yield
-    finally:
-        _DEADLINE.reset(token)
-
-
-class _Watch:
-    """A shelf that keeps nothing; the clock is looked at after each block."""
-
-    def done(self) -> dict[int, Any]:
-        """Return no finished blocks."""
-        return {}
-
-    def keeper(self, number: int) -> Callable[[Any], None]:
-        """Return what is called after a block."""
-        return _look
-
-
-def _look(model: Any) -> None:
-    check_clock()
-
-
-ACTIVE_GUARD: ContextVar[Any] = ContextVar("replearn_time_limit", default=None)
-"""The worker processes of `time_limit`, if one is in place."""
 
 
 @contextlib.contextmanager

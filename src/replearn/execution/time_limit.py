@@ -10,62 +10,22 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
-from contextlib import contextmanager
 from typing import Any
 
 from replearn import compat
-from replearn.execution.runtime import ACTIVE_GUARD
 from replearn.records.checks import check_positive
 
 _READY_SECONDS = 0.05
 
 
-@contextmanager
-def time_limit(seconds: float) -> Iterator[None]:
-    """Context manager that gives up a fit inside when one of its blocks takes too long.
-
-    Blocks are fitted in worker processes, as many as ``n_jobs`` says, and the models are the same
-    bit for bit. Starting the workers takes a few seconds. What other processes train (a search with
-    ``n_jobs``, an audit) has no limit.
-
-    Parameters
-    ----------
-    seconds : float
-        The longest time for one block, by the clock on the wall.
-
-    Raises
-    ------
-    TimeoutError
-        If a block takes longer; the error names it, and its process has been ended.
-    RuntimeError
-        If the process of a block ends by itself (out of memory, a crash of compiled code).
-
-    Examples
-    --------
-    >>> from sklearn.datasets import make_classification
-    >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.execution import time_limit
-    >>> X, y = make_classification(900, random_state=0)
-    >>> with time_limit(600):
-    ...     _ = PointwiseReplicableClassifier(n_blocks=18, max_fits=18).fit(X, y)
-    """
-    check_positive("seconds", seconds)
-    if compat.ProcessPoolExecutor is None:
-        raise RuntimeError("time_limit needs joblib's worker processes, which have moved")
-    guard = Guard(float(seconds))
-    token = ACTIVE_GUARD.set(guard)
-    try:
-        yield
-    finally:
-        ACTIVE_GUARD.reset(token)
-        guard.end()
-
-
-class Guard:
-    """Worker processes that are watched."""
+class TimeLimit:
+    """Worker processes that are watched: none may work on one block for longer than ``seconds``."""
 
     def __init__(self, seconds: float) -> None:
-        self.seconds = seconds
+        check_positive("block_seconds", seconds)
+        if compat.ProcessPoolExecutor is None:
+            raise RuntimeError("block_seconds needs joblib's worker processes, which have moved")
+        self.seconds = float(seconds)
         self._pool: Any = None
         self._workers = 0
 
@@ -73,6 +33,14 @@ class Guard:
         self, jobs: Iterator[tuple[str, tuple[Any, ...]]], work: Callable[..., Any], workers: int
     ) -> Iterator[Any]:
         """Do named jobs in worker processes and yield what comes out, in order."""
+        try:
+            yield from self._run(jobs, work, workers)
+        finally:
+            self.end()
+
+    def _run(
+        self, jobs: Iterator[tuple[str, tuple[Any, ...]]], work: Callable[..., Any], workers: int
+    ) -> Iterator[Any]:
         self._start(workers)
         waiting: deque[tuple[Future[Any], str, float]] = deque()
         for name, arguments in jobs:

@@ -19,7 +19,6 @@ from sklearn.base import clone
 
 from replearn.bounds.selection import selection_scale, stable_scale
 from replearn.execution import (
-    block_store,
     fit_blocks,
     keyed_seeds,
     make_blocks,
@@ -218,8 +217,7 @@ def training_errors(
         keys = [key.child("seed")] * len(held)
         rows, labels = take_rows(X, held), codes[held]
         for place, model in enumerate(models):
-            with block_store(None):  # a folder of finished blocks is for one fit, not for these
-                fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
+            fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             # All rows are asked, to cut the table once.
             answers = [
                 ask_labels(one, rows, f"training {start + own}")[own]

@@ -14,9 +14,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
 from replearn.binding.learner import bind_learner
-from replearn.binding.useful_blocks import warn_if_constant
 from replearn.compat import HasMethods, Interval
-from replearn.execution import ConstantVote, Panel, fit_blocks, make_blocks, random_state_names
+from replearn.execution import ConstantVote, Panel, RunContext, random_state_names
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -24,7 +23,6 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.learners.planning import Sample
 from replearn.learners.single_rule import (
     COUNT,
     FRACTION,
@@ -32,8 +30,9 @@ from replearn.learners.single_rule import (
     check_two_labels,
     warn_if_not_certified,
 )
+from replearn.learners.training import OnePartition, Sample, train_blocks
 from replearn.primitives import choose_by_errors, sample_order
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from replearn.tables import n_rows, take_rows
 
 THRESHOLD_BITS = 30
@@ -147,7 +146,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         self.shared_key, self.n_jobs = shared_key, n_jobs
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike):
+    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None):
         """Fit the blocks and choose a threshold.
 
         Parameters
@@ -156,6 +155,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             The sample.
         y : array-like of shape (n,)
             Labels, two kinds.
+        context : RunContext, default=None
+            How to run: a store of finished blocks, a time limit. It does not change the result.
 
         Returns
         -------
@@ -173,7 +174,13 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                     f"n_blocks={self.n_blocks} and test_share={self.test_share} need more than "
                     f"n_samples={len(codes)} rows."
                 )
-            self._train(base, take_rows(X, train), codes[train], key)
+            sample = Sample(take_rows(X, train), codes[train])
+            cut = OnePartition(int(self.n_blocks), len(train) // self.n_blocks)
+            blocks = train_blocks(sample, cut, key, base, n_jobs=self.n_jobs, context=context)
+            blocks.warn_if_constant(base)
+            self.estimators_ = blocks.estimators
+            check_unseen_rows(sample.X, blocks.rows, self.estimators_)
+            self._panel = Panel(self.estimators_, np.arange(2))
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
             self.thresholds_ = shared_thresholds(key, self.n_candidates)
@@ -204,15 +211,6 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             )
         warn_if_not_certified(self.certificate_)
         return self
-
-    def _train(self, base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> None:
-        size = len(codes) // self.n_blocks
-        blocks = make_blocks(key, as_points(X), codes, self.n_blocks, size)
-        keys = [key.child("seed", 0, block) for block in range(self.n_blocks)]
-        self.estimators_ = fit_blocks(base, X, codes, blocks, keys, n_jobs=self.n_jobs)
-        check_unseen_rows(X, blocks, self.estimators_)
-        warn_if_constant(self.estimators_, base, Sample(X, codes), blocks, size)
-        self._panel = Panel(self.estimators_, np.arange(2))
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels: the vote share against the one chosen threshold.

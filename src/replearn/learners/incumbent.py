@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -149,7 +150,7 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         self.band, self.threshold, self.unit = band, threshold, unit
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, **fit_params: Any):
+    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **fit_params: Any):
         """Train the estimator on a new sample; the incumbent is not trained.
 
         Parameters
@@ -158,6 +159,9 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The new sample.
         y : array-like of shape (n,)
             Labels of any kind.
+        context : RunContext, default=None
+            How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
+            limit. It does not change the result.
         **fit_params
             Arguments of the estimator's ``fit``: ``groups``, ``sample_weight``.
 
@@ -180,7 +184,7 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                     f'{type(base).__name__}: use that, or unit="score".'
                 )
             self._check_incumbent(X, known)
-            self.estimator_ = clone(base).fit(X, y, **fit_params)
+            self.estimator_ = fit_in_context(clone(base), X, y, context, **fit_params)
             self.classes_ = self.estimator_.classes_
             self.n_retrainings_ = 0
             if self.incumbent is not None:

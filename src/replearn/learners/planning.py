@@ -5,10 +5,8 @@ A plan depends on the parameters and the number of rows only, never on the data.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from inspect import signature
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +14,7 @@ from numpy.typing import NDArray
 from replearn.binding.digests import Bound
 from replearn.binding.learner import in_words
 from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
+from replearn.binding.schema import describe_points
 from replearn.binding.useful_blocks import rows_needed
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Identity, Plan
@@ -29,10 +28,10 @@ from replearn.learners.inputs import (
     check_labels,
     refuse_one_class,
 )
+from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.records.checks import check_choice
-from replearn.tables import take_rows
 
 FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
 """Parameters that a plan leaves open."""
@@ -45,43 +44,6 @@ SIZES_OF_BLOCKS = ("n_blocks", "block_size", "min_block")
 
 MOST_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
-
-
-class Sample(NamedTuple):
-    """A labelled sample; rows of one group stay together."""
-
-    X: Any
-    codes: NDArray[np.intp]
-    groups: NDArray[Any] | None = None
-    params: Mapping[str, NDArray[Any]] = MappingProxyType({})  # of fit, one value per row
-
-    @property
-    def n(self) -> int:
-        """Rows, or groups where there are groups."""
-        return len(self.codes) if self.groups is None else len(np.unique(self.groups))
-
-    @property
-    def unit(self) -> str:
-        """What `n` counts."""
-        return "rows" if self.groups is None else "groups"
-
-    @property
-    def points(self) -> Points:
-        """The rows as points, each beside its group where there are groups."""
-        points = self.with_params(as_points(self.X))
-        return points if self.groups is None else points.beside(as_points(self.groups))
-
-    def with_params(self, points: Points) -> Points:
-        """Return points beside the arguments of fit: a row of another weight is another row."""
-        for values in self.params.values():
-            points = points.beside(as_points(values))
-        return points
-
-    def take(self, rows: NDArray[np.intp]) -> Sample:
-        """Return some of the rows, in this order."""
-        groups = None if self.groups is None else self.groups[rows]
-        params = {name: values[rows] for name, values in self.params.items()}
-        return Sample(take_rows(self.X, rows), self.codes[rows], groups, params)
 
 
 def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDArray[Any]]:
@@ -320,6 +282,19 @@ def identity_of(
         unbound=bound.unbound,
         failed_conditions=failed,
         **schema,
+    )
+
+
+def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
+    """Return what a certificate says about the points of the rows that were used."""
+    sample = blocks.sample
+    return describe_points(
+        sample.X,
+        sample.codes,
+        groups=sample.groups,
+        base=base,
+        decimals=blocks.design.decimals,
+        rows=np.concatenate(blocks.first_partition),
     )
 
 

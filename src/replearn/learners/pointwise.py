@@ -15,12 +15,10 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner, block_condition
+from replearn.binding.learner import bind_learner
 from replearn.binding.marks import sample_conditions
-from replearn.binding.schema import describe_points
-from replearn.binding.useful_blocks import PROBES, warn_if_constant
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.execution import Panel, RunContext
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.learners.inputs import (
@@ -37,6 +35,7 @@ from replearn.learners.planning import (
     FREE,
     certify_plan,
     check_sample,
+    describe_blocks,
     identity_of,
     key_of_blocks,
     plan_arguments,
@@ -46,11 +45,11 @@ from replearn.learners.planning import (
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
+from replearn.learners.training import train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from replearn.randomness.columns import read_once
-from replearn.tables import take_rows
 
 
 class PointwiseReplicableClassifier(VotePredictions):
@@ -206,8 +205,15 @@ class PointwiseReplicableClassifier(VotePredictions):
         return cls(estimator, plan=plan, **params)
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None):
-        """Fit the base learner on every block.
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        context: RunContext | None = None,
+    ):
+        """Fit the base estimator on every block.
 
         Parameters
         ----------
@@ -217,6 +223,8 @@ class PointwiseReplicableClassifier(VotePredictions):
             Labels of any kind.
         groups : array-like of shape (n,), default=None
             Rows of one group (one patient) stay in one block; the certificate then counts groups.
+        context : RunContext, default=None
+            How to run: a store of finished blocks, a time limit. It does not change the result.
 
         Returns
         -------
@@ -236,38 +244,24 @@ class PointwiseReplicableClassifier(VotePredictions):
             own = key_of_blocks(key, given, plan)
             sample = planned_rows(own, given, plan)
 
-            # Cut: disjoint blocks of equal size, by key and content of the rows.
-            # theorem: content-keyed-partition
-            points, cuts = as_points(sample.X, decimals=plan.decimals), range(plan.n_partitions)
-            cut = (own, points, sample.codes, plan.n_blocks, plan.block_size)
-            blocks = make_blocks(*cut, partition=cuts, groups=sample.groups)
-
-            # Train: one base learner on each block, with a seed of its own.
-            places = [(j, t) for j in cuts for t in range(plan.n_blocks)]
-            seeds = [own.child("seed", *place) for place in places]
-            names = [f"block {t} of partition {j}" for j, t in places]
-            work = (sample.X, sample.codes, blocks, seeds)
+            # Train: disjoint blocks of equal size, one base estimator on each.
+            run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             warned = warn_if_blocks_cannot_learn(plan, base)
-            models = fit_blocks(base, *work, names=names, n_jobs=self.n_jobs, verbose=self.verbose)
-            first = blocks[: plan.n_blocks]
-            warned = warned or warn_if_constant(
-                models, base, sample, first, plan.block_size, plan.unit
-            )
+            blocks = train_blocks(sample, plan, own, base, **run)
+            warned = warned or blocks.warn_if_constant(base)
 
             # Vote: what `predict` asks. Points with enough labels of their own are heavy.
-            probes = take_rows(sample.X, np.concatenate(first)[:PROBES])
-            self._seat(plan, classes, models, probes)
+            self._seat(plan, classes, blocks.estimators, blocks.probe_rows)
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base learner.
             if plan.certified:
-                failed += block_condition(base, *work, models, names, bound)
-            described = {"base": base, "decimals": plan.decimals, "rows": np.concatenate(first)}
-            schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
-            run = identity_of(key, base, bound, classes, given.n, failed, schema)
-            self.certificate_ = certify_plan(plan, run, points, sample)
+                failed += blocks.failed_conditions(base, bound)
+            schema = describe_blocks(blocks, base)
+            identity = identity_of(key, base, bound, classes, given.n, failed, schema)
+            self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
             self._dtype = float_precision(X)
-            self.usefulness_ = measure_votes(self._vote(), models, sample, first)
+            self.usefulness_ = measure_votes(self._vote(), blocks)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
         return self

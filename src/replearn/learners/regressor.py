@@ -18,7 +18,7 @@ from replearn.binding.learner import bind_learner
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
-from replearn.execution import fit_blocks, make_blocks, model_predictions
+from replearn.execution import RunContext, model_predictions
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
@@ -27,6 +27,7 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_not_certified
+from replearn.learners.training import OnePartition, Sample, train_blocks
 from replearn.randomness import SharedKey, as_points
 
 # Rows that a block has at least, where the number of blocks is left to the learner, and how many
@@ -128,8 +129,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike):
-        """Fit the base learner on every block.
+    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None):
+        """Fit the base estimator on every block.
 
         Parameters
         ----------
@@ -137,6 +138,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             The sample.
         y : array-like of shape (n,)
             Numbers.
+        context : RunContext, default=None
+            How to run: a store of finished blocks, a time limit. It does not change the result.
 
         Returns
         -------
@@ -144,17 +147,24 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base = check_features(self, X, reset=True), self._base()
+            X = check_features(self, X, reset=True)
+            base = self._base()
             key = SharedKey(self.shared_key)
-            values, bound, ends = check_numbers(X, y), bind_learner(base), self._ends()
+            values = check_numbers(X, y)
+            bound = bind_learner(base)
+            ends = self._ends()
+
+            # Plan: from the parameters and the number of rows, never from the data.
             X, values, _ = self._planned_rows(X, values)
             n_blocks = self._n_blocks(len(values), ends)
-            # theorem: content-keyed-partition
-            cut = (key, as_points(X), values, n_blocks, len(values) // n_blocks)
-            blocks = make_blocks(*cut)
-            seeds = [key.child("seed", 0, block) for block in range(n_blocks)]
-            work = {"n_jobs": self.n_jobs, "verbose": self.verbose}
-            models = fit_blocks(base, X, values, blocks, seeds, **work)
+            cut = OnePartition(n_blocks, len(values) // n_blocks)
+
+            # Train: disjoint blocks of equal size, one base estimator on each.
+            run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
+            blocks = train_blocks(Sample(X, values), cut, key, base, **run)
+            self.estimators_ = blocks.estimators
+
+            # Certify: the rule rounds the mean of the blocks to each point's own grid.
             self.certificate_ = certify_choice(
                 "regression",
                 key,
@@ -162,13 +172,12 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 np.zeros(len(values)),
                 bounds={"learner": bound},
                 failed=sample_conditions(X) + copy_conditions(X, values),
-                n=sum(map(len, blocks)),
+                n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,
                 resolution=float(self.resolution),
                 rho=float(self.rho),
                 y_range=None if ends is None else list(ends),
             )
-            self.estimators_ = models
         warn_if_not_certified(self.certificate_)
         return self
 

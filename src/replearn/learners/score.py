@@ -17,13 +17,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner, block_condition
+from replearn.binding.learner import bind_learner
 from replearn.binding.marks import sample_conditions
-from replearn.binding.schema import describe_points
-from replearn.binding.useful_blocks import warn_if_constant
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, fit_blocks, make_blocks
+from replearn.execution import Panel, RunContext
 from replearn.guarantees import Certificate
 from replearn.guarantees.score import FEWEST_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
@@ -37,7 +35,12 @@ from replearn.learners.inputs import (
     float_precision,
     with_base_tags,
 )
-from replearn.learners.planning import Sample, check_sample, identity_of, planned_rows
+from replearn.learners.planning import (
+    check_sample,
+    describe_blocks,
+    identity_of,
+    planned_rows,
+)
 from replearn.learners.predictions import VotePredictions
 from replearn.learners.score_curve import (
     ErrorCurve,
@@ -50,8 +53,9 @@ from replearn.learners.score_curve import (
 from replearn.learners.score_design import Cut, cut_for, decision_threshold
 from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
+from replearn.learners.training import Sample, train_blocks
 from replearn.learners.usefulness import warn_if_useless
-from replearn.randomness import SharedKey, as_points
+from replearn.randomness import SharedKey
 from replearn.tables import take_rows
 
 CALIBRATION_ROWS = 4000
@@ -181,8 +185,16 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, *, groups: ArrayLike | None = None, **fit_params: Any):
-        """Fit the base learner on every block, and estimate the standard error of the scores.
+    def fit(
+        self,
+        X: Any,
+        y: ArrayLike,
+        *,
+        groups: ArrayLike | None = None,
+        context: RunContext | None = None,
+        **fit_params: Any,
+    ):
+        """Fit the base estimator on every block, and estimate the standard error of the scores.
 
         Parameters
         ----------
@@ -192,6 +204,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             Labels of any kind.
         groups : array-like of shape (n,), default=None
             Rows of one group (one patient) stay in one block.
+        context : RunContext, default=None
+            How to run: a store of finished blocks, a time limit. It does not change the result.
         **fit_params
             Arguments of the base learner's ``fit``, one value per row: ``sample_weight``.
 
@@ -208,43 +222,32 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
-            # Cut: two dozen disjoint blocks by key and content of the rows, or fewer in a few ways.
+            # Train: two dozen disjoint blocks, or fewer in a few ways.
             cut = cut_for(given, self)
-            sample, ways = planned_rows(key, given, cut), range(cut.n_partitions)
-            points = sample.with_params(as_points(sample.X, decimals=self.decimals))
-            # theorem: content-keyed-partition
-            cuts = (key, points, sample.codes, cut.n_blocks, cut.block_size)
-            blocks = make_blocks(*cuts, partition=ways, groups=sample.groups)
-
-            # Train: one base learner on each block, with a seed of its own.
-            places = [(j, t) for j in ways for t in range(cut.n_blocks)]
-            seeds = [key.child("seed", *place) for place in places]
-            names = [f"block {t} of partition {j}" for j, t in places]
-            work = (sample.X, sample.codes, blocks, seeds)
-            told = {"names": names, "n_jobs": self.n_jobs, "verbose": self.verbose}
-            models = fit_blocks(base, *work, params=sample.params, **told)
-            first = blocks[: cut.n_blocks]
-            warned = warn_if_constant(models, base, sample, first, cut.block_size, sample.unit)
+            sample = planned_rows(key, given, cut)
+            run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
+            blocks = train_blocks(sample, cut, key, base, **run)
+            warned = blocks.warn_if_constant(base)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
-            self._panel = Panel(models, np.arange(n_classes), len(models))
+            self.estimators_ = blocks.estimators
+            self._panel = Panel(self.estimators_, np.arange(n_classes), len(self.estimators_))
             self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
-            curve = self._curve(sample, blocks, cut, uncertainty)
+            curve = self._curve(sample, blocks.rows, cut, uncertainty)
             self.standard_error_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += block_condition(base, *work, models, names, bound)
-            described = {"base": base, "decimals": self.decimals, "rows": np.concatenate(first)}
-            schema = describe_points(sample.X, sample.codes, groups=sample.groups, **described)
+                failed += blocks.failed_conditions(base, bound)
+            schema = describe_blocks(blocks, base)
             self.certificate_ = Certificate.issue(
                 "score",
                 self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
                 identity_of(key, base, bound, classes, given.n, failed, schema),
             )
-            self.classes_, self.estimators_ = classes, models
+            self.classes_ = classes
             self._dtype = float_precision(X)
-            self.usefulness_ = measure_scores(self._vote(), sample, first, classes)
+            self.usefulness_ = measure_scores(self._vote(), blocks, classes)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
         return self

@@ -10,7 +10,6 @@ well, up to four classes.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +22,7 @@ from replearn.execution import Panel
 from replearn.learners.inputs import keyed_points
 from replearn.learners.results import ScoreClassExplanation, ScoreExplanation
 from replearn.learners.score_curve import ErrorCurve, block_variances
+from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
     rows_of_first_blocks,
@@ -70,26 +70,27 @@ class FittedScore:
 
 
 def measure_scores(
-    fitted: FittedScore, sample: Any, blocks: Sequence[NDArray[np.intp]], classes: NDArray[Any]
+    fitted: FittedScore, blocks: TrainedBlocks, classes: NDArray[Any]
 ) -> Usefulness | None:
     """Return how useful the scores are for rows of the first blocks, each without its own block.
 
-    ``blocks`` are those of the first partition. None if there is nothing to compare.
+    None if there is nothing to compare.
     """
-    if len(blocks) < 2 or len(classes) < 2:
+    n_blocks = blocks.design.n_blocks
+    if n_blocks < 2 or len(classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks)
-    X = take_rows(sample.X, rows)
+    rows, owners = rows_of_first_blocks(blocks.first_partition)
+    X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         scores, noise = fitted.votes_and_noise(X)
-    first = scores[:, : len(blocks)]
+    first = scores[:, :n_blocks]
     own = first[np.arange(len(rows)), owners]
-    mean = without_own_block(first.sum(axis=1), own, len(blocks)) / len(blocks)
+    mean = without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks
     # in place of each model's score the mean of those that have not seen the row
     predicted = fitted.rule.answers(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean
-    return usefulness(predicted, shares, sample.codes[rows], classes, hard=False)
+    return usefulness(predicted, shares, blocks.sample.codes[rows], classes, hard=False)
 
 
 def mean_score(scores: Floats) -> Floats:

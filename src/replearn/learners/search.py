@@ -8,6 +8,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, MetaEstimatorMixin
 from sklearn.metrics import check_scoring
@@ -21,6 +22,7 @@ from replearn.binding.digests import Bound
 from replearn.binding.learner import bind_learner
 from replearn.binding.useful_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.compat import HasMethods, Interval
+from replearn.execution import RunContext, accepts_context, fit_in_context
 from replearn.learners.agreement import (
     Agreement,
     measure_agreement,
@@ -174,7 +176,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self.sample_size, self.shared_key, self.n_jobs = sample_size, shared_key, n_jobs
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, **params: Any):
+    def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **params: Any):
         """Choose a configuration and fit it.
 
         Parameters
@@ -183,6 +185,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             The sample.
         y : array-like of shape (n,)
             Labels.
+        context : RunContext, default=None
+            How to run, for estimators whose ``fit`` takes it: a store of finished blocks, a time
+            limit. It does not change the result.
         **params
             Passed to the estimator's ``fit``.
 
@@ -203,14 +208,15 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             errors_of = self._by_folds if self.train_size is None else self._by_trainings
             if self.train_size is None:
                 warn_if_alpha_is_too_small(self.param_grid, len(codes), self.alpha, self.beta)
-            order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params)
+            order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params, context)
             self._choose(X, codes, key, bound)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
                 source = self.estimator if isinstance(self.refit, bool) else self.refit
                 self.best_estimator_ = configured(source, self.best_params_, key)
                 start = time.perf_counter()
-                self.best_estimator_.fit(take_rows(X, order), self.classes_[codes[order]], **params)
+                labels = self.classes_[codes[order]]
+                fit_in_context(self.best_estimator_, take_rows(X, order), labels, context, **params)
                 self.refit_time_ = time.perf_counter() - start
         warn_if_not_certified(self.certificate_)
         return self
@@ -240,7 +246,12 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         return found
 
     def _by_folds(
-        self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
+        self,
+        X: Any,
+        codes: NDArray[np.intp],
+        key: SharedKey,
+        params: dict[str, Any],
+        context: RunContext | None,
     ) -> Errors:
         # An assumption about the drift is made for samples that are cut independently.
         wanted = read_folds(self.cv)
@@ -250,11 +261,18 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         model = seeded(self.estimator, key)
         inner = GridSearchCV(model, self.param_grid, cv=folds, n_jobs=self.n_jobs, **setting)
         params = {name: in_order(value, order) for name, value in params.items()}
+        if context is not None and effective_n_jobs(self.n_jobs) == 1 and accepts_context(model):
+            params["context"] = context  # worker processes of the search keep no blocks
         inner.fit(take_rows(X, order), self.classes_[codes[order]], **params)
         return order, inner.cv_results_, inner.n_splits_
 
     def _by_trainings(
-        self, X: Any, codes: NDArray[np.intp], key: SharedKey, params: dict[str, Any]
+        self,
+        X: Any,
+        codes: NDArray[np.intp],
+        key: SharedKey,
+        params: dict[str, Any],
+        context: RunContext | None,
     ) -> Errors:
         for_folds = [*params, *(["scoring"] if self.scoring != "accuracy" else [])]
         for_folds += ["drift"] if read_folds(self.cv).drift is not None else []

@@ -34,6 +34,7 @@ from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
 from replearn.learners.inputs import keyed_points
 from replearn.learners.results import ClassExplanation, Explanation
+from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
     rows_of_first_blocks,
@@ -325,22 +326,21 @@ def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | No
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
-def measure_votes(
-    vote: FittedVote, models: Sequence[Any], sample: Any, blocks: Sequence[NDArray[np.intp]]
-) -> Usefulness | None:
+def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     """Return how useful the votes are for rows of the first blocks, each without its own block.
 
-    ``blocks`` are those of the first partition. None if there is nothing to compare.
+    None if there is nothing to compare.
     """
     design = vote.design
-    if len(blocks) < 2 or len(vote.classes) < 2:
+    if design.n_blocks < 2 or len(vote.classes) < 2:
         return None
-    rows, owners = rows_of_first_blocks(blocks)
-    X = take_rows(sample.X, rows)
+    rows, owners = rows_of_first_blocks(blocks.first_partition)
+    X = take_rows(blocks.sample.X, rows)
+    models = blocks.estimators[: design.n_blocks]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         try:
-            totals = _class_totals(models[: len(blocks)], X, vote)
+            totals = _class_totals(models, X, vote)
             own = np.empty_like(totals)
             for block in range(owners[-1] + 1):
                 members = np.flatnonzero(owners == block)
@@ -348,12 +348,12 @@ def measure_votes(
             noise = vote.noise(X)
         except Exception:
             return None  # a fit does not fail over a question nobody asked
-    others = without_own_block(totals, own, len(blocks))
+    others = without_own_block(totals, own, design.n_blocks)
     shares = others / others.sum(axis=1, keepdims=True)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.answers(votes, noise)
     hard = design.vote == "hard"
-    return usefulness(predicted, shares, sample.codes[rows], vote.classes, hard=hard)
+    return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
 
 
 def _class_totals(models: Sequence[Any], X: Any, vote: FittedVote) -> Floats:

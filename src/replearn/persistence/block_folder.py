@@ -8,8 +8,7 @@ does: each training has a folder of its own inside, named by what it trains on a
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -22,7 +21,7 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.binding.learner import describe_learner
-from replearn.execution import block_store
+from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import check_types, dump, load_trusted
@@ -45,9 +44,8 @@ _MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
 
 
-@contextmanager
-def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> Iterator[None]:
-    """Context manager that saves every trained block, so that an interrupted fit can continue.
+def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> RunContext:
+    """Return a context in which ``fit`` saves every trained block, and can continue from there.
 
     A search with folds trains blocks for every configuration and fold: all of them are saved,
     except those trained in worker processes of the search (``n_jobs``) and those of
@@ -72,14 +70,13 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     >>> from replearn.persistence import resumable
     >>> X, y = make_classification(600, random_state=0)
     >>> model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=20, max_fits=20)
-    >>> with tempfile.TemporaryDirectory() as folder, resumable(folder):
-    ...     _ = model.fit(X, y)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = model.fit(X, y, context=resumable(folder))
     ...     [training] = Path(folder).glob("training-*")
     ...     len(list(training.glob("block-*")))
     20
     """
-    with block_store(BlockFolder(folder, trusted).open):
-        yield
+    return RunContext(store=BlockFolder(folder, trusted))
 
 
 class BlockFolder:
@@ -139,7 +136,7 @@ class TrainingFolder:
         models = {number: self._read(self._path(number)) for number in range(self._n_blocks)}
         return {number: model for number, model in models.items() if model is not None}
 
-    def keeper(self, number: int) -> Callable[[Any], None]:
+    def saver(self, number: int) -> Callable[[Any], None]:
         """Return a function that saves a block; it can be sent to worker processes."""
         return partial(keep_block, self._path(number), self._trusted)
 
