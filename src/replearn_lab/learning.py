@@ -16,11 +16,18 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 
-from replearn import ConstantBlocksWarning, NotCertifiedWarning, PreprocessingWarning, plan
+from replearn import (
+    ConstantBlocksWarning,
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UsefulnessWarning,
+    plan,
+)
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.randomness import SharedKey
 
 Learner = Callable[[Any, Any, SharedKey], Any]
+_EXPECTED = (NotCertifiedWarning, ConstantBlocksWarning, PreprocessingWarning, UsefulnessWarning)
 
 
 def keyed(estimator: Any) -> Learner:
@@ -68,9 +75,9 @@ def vote_learner(
 
 
 def fit_quietly(model: Any, X: Any, y: Any, *pool: Any) -> Any:
-    """Fit without the warnings about what is not promised: the lab goes there on purpose."""
+    """Fit without warnings about promise and usefulness: the lab leaves both on purpose."""
     with warnings.catch_warnings():
-        for kind in (NotCertifiedWarning, ConstantBlocksWarning, PreprocessingWarning):
+        for kind in _EXPECTED:
             warnings.simplefilter("ignore", kind)
         return model.fit(X, y, *pool)
 
