@@ -5,6 +5,7 @@ from tools.mutation_base import mutation as _m
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
+LEARNER = "tests/binding/test_learner.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -247,5 +248,33 @@ BINDING = [
         "        + (gammaln(more + moved + 1) - gammaln(more + 1))\n",
         "",
         "tests/bounds/test_repeats.py::test_draws_from_any_population_have_no_small_tail",
+    ),
+    _m(
+        "binding: E3 rows are not scored alone",
+        "binding/surroundings.py",
+        "    if predict is None or not _depends_on_batch(predict, rows):\n",
+        "    if True:\n",
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 functions of scikit-learn are trusted with the batch",
+        "binding/learner.py",
+        "(may_have_state(bound) or takes_functions(base))",
+        "may_have_state(bound)",
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 files that are read are not named",
+        "binding/surroundings.py",
+        '    if not _watching or event != "open":\n',
+        "    if True:\n",
+        f"{LEARNER}::test_files_that_are_read_leave_it_unknown",
+    ),
+    _m(
+        "binding: E3 a fresh process has the same hashes of texts",
+        "binding/learner.py",
+        '"PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}',
+        '"PYTHONPATH": paths}',
+        f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
     ),
 ]
