@@ -6,6 +6,7 @@ BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
 LEARNER = "tests/binding/test_learner.py"
+PACKAGES = "tests/binding/test_packages.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -276,5 +277,26 @@ BINDING = [
         '"PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}',
         '"PYTHONPATH": paths}',
         f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
+    ),
+    _m(
+        "binding: E4 edited packages have the version of others",
+        "binding/digests.py",
+        'f"{version}+edited.{edited}" if edited else version',
+        "version",
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 files of another size are as installed",
+        "binding/packages.py",
+        "    if size_fits and found.st_mtime <= written + _SAME_TIME:\n",
+        "    if found.st_mtime <= written + _SAME_TIME:\n",
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 every file that was touched is edited",
+        "binding/packages.py",
+        'return None if f"sha256={here}" == listed.hash else here',
+        "return here",
+        f"{PACKAGES}::test_a_file_that_was_only_touched_is_as_installed",
     ),
 ]
