@@ -7,6 +7,7 @@ MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
 LEARNER = "tests/binding/test_learner.py"
 PACKAGES = "tests/binding/test_packages.py"
+SCORE = "tests/learners/test_score.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -298,5 +299,20 @@ BINDING = [
         'return None if f"sha256={here}" == listed.hash else here',
         "return here",
         f"{PACKAGES}::test_a_file_that_was_only_touched_is_as_installed",
+    ),
+    _m(
+        "binding: E5 a rho that is not delivered is not mentioned",
+        "learners/score.py",
+        "        warn_if_above_budget(self.certificate_)\n",
+        "",
+        f"{SCORE}::test_a_rho_that_is_not_delivered_is_warned_about",
+    ),
+    _m(
+        "binding: E5 four blocks know as much as many",
+        "learners/score_rule.py",
+        "stdtr(n_blocks - 1, -distance)",
+        "stdtr(10**6 * n_blocks, -distance)",
+        f"{SCORE}::test_few_blocks_do_not_know_that_a_flip_is_very_unlikely",
+        f"{SCORE}::test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told",
     ),
 ]

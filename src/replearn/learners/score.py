@@ -47,7 +47,7 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import Cut, cut_for, decision_threshold
+from replearn.learners.score_design import Cut, cut_for, decision_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore
 from replearn.learners.single_rule import FollowsPlan
 from replearn.randomness import SharedKey, as_points
@@ -119,6 +119,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
 
     Notes
     -----
+    ``fit`` warns with `NotCertifiedWarning` where scores vary too much for ``rho``: thresholds end
+    at scores of 0 and 1, and the certificate states what is left.
+
     ``sample_weight`` and other arguments of ``fit`` go to the base learner: plain, or by
     scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
     ``predict`` is not its argmax, because each point has its own threshold. A point whose
@@ -239,6 +242,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             )
             self.classes_, self.estimators_ = classes, models
             self._dtype = float_precision(X)
+        warn_if_above_budget(self.certificate_)
         return self
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
