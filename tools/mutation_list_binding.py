@@ -6,6 +6,9 @@ from tools.mutation_edits import body, change, condition, positional
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
+LEARNER = "tests/binding/test_learner.py"
+PACKAGES = "tests/binding/test_packages.py"
+SCORE = "tests/learners/test_score.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -214,5 +217,69 @@ BINDING = [
         "replearn.bounds.repeats.log_repeat_tail",
         change("gammaln(more + A + 1) - gammaln(more + 1)", "0.0"),
         "tests/bounds/test_repeats.py::test_draws_from_any_population_have_no_small_tail",
+    ),
+    _m(
+        "binding: E3 rows are not scored alone",
+        "binding/surroundings.py",
+        "    if predict is None or not _depends_on_batch(predict, rows):\n",
+        "    if True:\n",
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 functions of scikit-learn are trusted with the batch",
+        "binding/learner.py",
+        "(may_have_state(bound) or takes_functions(base))",
+        "may_have_state(bound)",
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 files that are read are not named",
+        "binding/surroundings.py",
+        '    if not _watching or event != "open":\n',
+        "    if True:\n",
+        f"{LEARNER}::test_files_that_are_read_leave_it_unknown",
+    ),
+    _m(
+        "binding: E3 a fresh process has the same hashes of texts",
+        "binding/learner.py",
+        '"PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}',
+        '"PYTHONPATH": paths}',
+        f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
+    ),
+    _m(
+        "binding: E4 edited packages have the version of others",
+        "binding/digests.py",
+        'f"{version}+edited.{edited}" if edited else version',
+        "version",
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 files of another size are as installed",
+        "binding/packages.py",
+        "    if size_fits and found.st_mtime <= written + _SAME_TIME:\n",
+        "    if found.st_mtime <= written + _SAME_TIME:\n",
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 every file that was touched is edited",
+        "binding/packages.py",
+        'return None if f"sha256={here}" == listed.hash else here',
+        "return here",
+        f"{PACKAGES}::test_a_file_that_was_only_touched_is_as_installed",
+    ),
+    _m(
+        "binding: E5 a rho that is not delivered is not mentioned",
+        "learners/score.py",
+        "        warn_if_above_budget(self.certificate_)\n",
+        "",
+        f"{SCORE}::test_a_rho_that_is_not_delivered_is_warned_about",
+    ),
+    _m(
+        "binding: E5 four blocks know as much as many",
+        "learners/score_rule.py",
+        "stdtr(n_blocks - 1, -distance)",
+        "stdtr(10**6 * n_blocks, -distance)",
+        f"{SCORE}::test_few_blocks_do_not_know_that_a_flip_is_very_unlikely",
+        f"{SCORE}::test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told",
     ),
 ]

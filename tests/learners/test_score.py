@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -11,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import ConstantBlocksWarning, ScoreReplicableClassifier
+from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier
 from replearn.guarantees.score import MOST_FITS
+from replearn.learners.score_rule import crossing
 from replearn.testing import check_replicable_classifier
 
 EXEMPT = {
@@ -160,6 +162,7 @@ def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
     assert not any("lean to another answer" in text for text in texts)
 
 
+@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
     steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
@@ -352,6 +355,7 @@ def test_too_few_rows_are_told(data):
         ScoreReplicableClassifier(GaussianNB(), n_blocks=9).fit(data[0][:8], [0, 1] * 4)
 
 
+@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
 def test_another_key_after_fit_is_refused(labs, data):
     lab = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(data[0][:99], data[1][:99])
     lab.shared_key = "other"
@@ -362,3 +366,49 @@ def test_another_key_after_fit_is_refused(labs, data):
 def test_trees_whose_scores_jump(data):
     model = fit_small(data, base=DecisionTreeClassifier(max_depth=3))
     assert model.standard_error_[0] > 0.01
+
+
+def test_a_rho_that_is_not_delivered_is_warned_about():
+    X, y = make_classification(6000, 5, flip_y=0.3, random_state=0)
+    model = ScoreReplicableClassifier(DecisionTreeClassifier(), rho=0.1, shared_key="k")
+    with pytest.warns(NotCertifiedWarning, match=r"rho = 0\.1 was asked for.* more rows"):
+        model.fit(X[:300], y[:300])
+    assert model.certificate_.rho > 0.15
+    assert model.certificate_.verdict == "estimated"
+    easy = ScoreReplicableClassifier(GaussianNB(), rho=0.1, shared_key="k").fit(X, y)  # no warning
+    assert easy.certificate_.rho <= 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_blocks_do_not_know_that_a_flip_is_very_unlikely(n_classes):
+    """Normal blocks of unknown spread: the estimate for K of them is Student's law."""
+    X, y = make_classification(
+        3000, 5, n_informative=5, n_redundant=0, n_classes=n_classes, random_state=0
+    )
+    few, many = (
+        ScoreReplicableClassifier(
+            GaussianNB(), n_blocks=blocks, standard_error=0.02, shared_key="k"
+        ).fit(X[:2000], y[:2000])
+        for blocks in (4, 24)
+    )
+    told = few.flip_probability(X[2000:])
+    assert told.min() > 1e-5  # no score is further than 1 / (0.02 sqrt 2) standard errors away
+    assert many.flip_probability(X[2000:]).min() < 1e-9
+
+
+def test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told():
+    """Estimates of at most 2 % for four blocks: crossed by at most as many fresh means."""
+    rng = np.random.default_rng(0)
+    blocks = rng.normal(size=(200_000, 4))
+    fresh = rng.normal(size=(200_000, 4)).mean(axis=1)
+    error = blocks.std(axis=1, ddof=1) / 2.0
+    limit = 3.0
+    told = crossing((limit - blocks.mean(axis=1)) / (np.sqrt(2.0) * error), 4)
+    rare = told < 0.02
+    crossed = int((fresh[rare] > limit).sum())
+    assert rare.sum() > 10_000
+    assert crossed <= binom.isf(1e-9, int(rare.sum()), float(told[rare].mean()))
+    # the law of the pivot itself, at the 1 % point
+    pivot = (fresh - blocks.mean(axis=1)) / (np.sqrt(2.0) * error)
+    beyond = int((crossing(pivot, 4) < 0.01).sum())
+    assert binom.ppf(1e-9, 200_000, 0.01) <= beyond <= binom.isf(1e-9, 200_000, 0.01)

@@ -28,6 +28,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from replearn.binding.digests import Bound, bind
+from replearn.binding.surroundings import batch_condition, files_read, takes_functions
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
@@ -147,14 +148,27 @@ def block_condition(
     names: Sequence[str],
     bound: Bound,
 ) -> tuple[str, ...]:
-    """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
+    """Fit a few blocks again, by a keyed choice, and say if other answers come out.
+
+    Of learners with functions or code of their own, rows are scored alone and together as well, and
+    files that are read meanwhile are added to what is not bound.
+    """
 
     def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
         return take_rows(X, blocks[place]), codes[blocks[place]], keys[place]
 
     places = blocks_to_check(keys[0], len(blocks), bound)
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    return refit_condition(base, places, load, models, names, bound, probes)
+    if not places or not (may_have_state(bound) or takes_functions(base)):
+        return refit_condition(base, places, load, models, names, bound, probes)
+    with files_read() as files:
+        failed = refit_condition(base, places, load, models, names, bound, probes)
+        trained = next((m for m in models if type(m) is type(base)), models[places[0]])
+        failed += batch_condition(trained, probes)  # a block of one class has a constant model
+    bound.unbound += tuple(
+        f"the file {os.path.basename(name)!r}, which the base learner reads" for name in files
+    )
+    return failed
 
 
 def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
@@ -277,7 +291,9 @@ def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
             # -P: the import path of this process, and not the current folder in front of it.
             command = [sys.executable, "-P", "-c", _SCRIPT, folder]
             import_path = [entry or os.getcwd() for entry in sys.path]
-            env = {**os.environ, "PYTHONPATH": os.pathsep.join(import_path)}
+            other_hashes = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+            paths = os.pathsep.join(import_path)
+            env = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}
             quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
             answers: Answers = pickle.loads(done.read_bytes())

@@ -50,7 +50,7 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import Cut, cut_for, decision_threshold
+from replearn.learners.score_design import Cut, cut_for, decision_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
 from replearn.learners.training import Sample, train_blocks
@@ -128,6 +128,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
 
     Notes
     -----
+    ``fit`` warns with `NotCertifiedWarning` where scores vary too much for ``rho``: thresholds end
+    at scores of 0 and 1, and the certificate states what is left.
+
     ``sample_weight`` and other arguments of ``fit`` go to the base learner: plain, or by
     scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
     ``predict`` is not its argmax, because each point has its own threshold. A point whose
@@ -250,6 +253,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             self.usefulness_ = measure_scores(self._vote(), blocks, classes)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
+        warn_if_above_budget(self.certificate_)
         return self
 
     def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:

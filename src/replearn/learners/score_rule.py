@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri, stdtr
 
 from replearn.bounds.score import sphere_peak
 from replearn.execution import Panel
@@ -112,6 +112,16 @@ def spread(scores: Floats, n_partitions: int) -> Floats:
     return np.sqrt(np.maximum(rows.variances, 0.0))
 
 
+def crossing(distance: Floats, n_blocks: int) -> Floats:
+    """Probability that a fresh mean of so many blocks is beyond a distance in standard errors.
+
+    >>> crossing(np.array([0.0, 3.0]), 4).round(3).tolist(), crossing(np.array([3.0]), 24).round(3)
+    ([0.5, 0.029], array([0.003]))
+    """
+    # theorem: score-thresholds, section "What a few blocks can know"
+    return np.asarray(stdtr(n_blocks - 1, -distance))
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreRule:
     """Two classes: answer 1 iff the standardised score exceeds the point's threshold."""
@@ -157,12 +167,12 @@ class ScoreRule:
         """Estimate how likely a fresh sample answers differently, under this key.
 
         The difference of two scores has twice the variance of one, and a row's own standard error
-        counts where it is above the curve.
+        counts where it is above the curve. Few blocks cannot know that a flip is very unlikely.
         """
         errors, score, _ = self.evidence(scores, noise)
         distance = self.curve.standardised(score) - noise
         scale = np.sqrt(2.0) * errors / self.curve.errors(score)
-        return ndtr(-np.abs(distance) / scale)
+        return crossing(np.abs(distance) / scale, scores.shape[1] // self.n_partitions)
 
     def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
         """Say why each point got its answer."""
@@ -235,7 +245,8 @@ class SphereRule:
             lead = heights[every, winner] - heights[:, rival]
             difference = scores[every, :, winner] - scores[:, :, rival]
             errors = np.maximum(2.0 * self.curve.level, spread(difference, self.n_partitions))
-            overtaken = ndtr(-lead / (np.sqrt(2.0) * errors))
+            n_blocks = scores.shape[1] // self.n_partitions
+            overtaken = crossing(lead / (np.sqrt(2.0) * errors), n_blocks)
             stays *= np.where(winner == rival, 1.0, 1.0 - overtaken)
         return 1.0 - stays
 
