@@ -144,22 +144,22 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     assert overruled.any()
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
     assert "too near to it to decide alone" in text
-    assert set(told.frame().columns) >= {"answer", "score", "threshold"}
+    assert set(told.frame().columns) >= {"prediction", "score", "threshold"}
 
 
 def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
     lab, X = labs[0], data[0][:300]
-    told, plain = lab.explain(X), lab.explain(X, audience="customer")
-    share = np.where(told.answer == lab.classes_[1], told.score, 1 - told.score)
+    told, plain = lab.explain(X), lab.explain(X, style="plain")
+    share = np.where(told.prediction == lab.classes_[1], told.score, 1 - told.score)
     assert plain.model_share == pytest.approx(share)
     overruled = (told.score > 0.5) != (told.margin > 0)
-    said = np.array(["lean to another answer" in text for text in plain.sentences()])
+    said = np.array(["lean to another one" in text for text in plain.sentences()])
     assert (said == overruled).all()
     low = ScoreReplicableClassifier(GaussianNB(), shared_key="k", threshold=0.2)
     low.fit(data[0][:2000], data[1][:2000])
     clear = low.explain(X).score > 0.35  # above the decision threshold, below one half
-    texts = np.array(list(low.explain(X, audience="customer").sentences()))[clear]
-    assert not any("lean to another answer" in text for text in texts)
+    texts = np.array(list(low.explain(X, style="plain").sentences()))[clear]
+    assert not any("lean to another one" in text for text in texts)
 
 
 @pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
@@ -179,9 +179,9 @@ def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
 def test_ids_key_the_thresholds(labs, data):
     X, lab = data[0][:200], labs[0]
     ids = np.arange(200)
-    assert (lab.explain(X, points=ids).threshold == lab.explain(-X, points=ids).threshold).all()
-    assert (lab.explain(X, points=ids).threshold != lab.explain(X).threshold).any()
-    assert len(lab.predict(X, points=ids)) == 200
+    assert (lab.explain(X, ids=ids).threshold == lab.explain(-X, ids=ids).threshold).all()
+    assert (lab.explain(X, ids=ids).threshold != lab.explain(X).threshold).any()
+    assert len(lab.predict(X, ids=ids)) == 200
 
 
 def test_no_answer_where_a_flip_is_likely(labs, data):
@@ -250,7 +250,7 @@ def test_three_classes(three):
         for half in (slice(0, 1200), slice(1200, 2400))
     ]
     new, told = X[2400:], labs[0].explain(X[2400:])
-    assert (told.answer == labs[0].predict(new)).all()
+    assert (told.prediction == labs[0].predict(new)).all()
     proba = labs[0].predict_proba(new)
     assert proba.sum(axis=1) == pytest.approx(1.0)
     best = proba.argmax(axis=1)
@@ -259,8 +259,10 @@ def test_three_classes(three):
     assert behind.any()
     text = list(told.sentences())[int(np.flatnonzero(behind)[0])]
     assert "shared offsets add" in text
-    plain = list(labs[0].explain(new, audience="customer").sentences())
-    assert ["lean to another answer" in text for text in plain] == behind.tolist()
+    plain = list(labs[0].explain(new, style="plain").sentences())
+    overruled = told.most_voted_score > told.score
+    assert overruled[behind].all()
+    assert ["lean to another one" in text for text in plain] == overruled.tolist()
     flips = np.mean(labs[0].predict(new) != labs[1].predict(new))
     assert flips < 0.2
     assert "two classes in reach" in labs[0].certificate_.explain()

@@ -298,13 +298,13 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
         return outcome
     explained = model.explain(points)
     if len(model.classes_) == 1:
-        law = np.full(len(explained.answer), float(model.classes_[0] == classes[-1]))
+        law = np.full(len(explained.prediction), float(model.classes_[0] == classes[-1]))
         share, flips = law, np.zeros_like(law)
     else:
-        law, share = explained.law_value, explained.vote_share
+        law, share = explained.response, explained.score
         flips = explained.flip_probability
     return {
-        "predictions": _codes(explained.answer, classes),
+        "predictions": _codes(explained.prediction, classes),
         "law": law,
         "probabilities": np.column_stack([1 - share, share]),
         "thresholds": explained.threshold,

@@ -324,5 +324,5 @@ def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:
     if not both or len(model_a.classes_) != 2:
         return None
     # theorem: pointwise-threshold
-    gaps = np.abs(model_a.explain(X).law_value - model_b.explain(X).law_value)
+    gaps = np.abs(model_a.explain(X).response - model_b.explain(X).response)
     return float(gaps.mean())

@@ -167,11 +167,11 @@ class KeyedModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels."""
-        return self.model.predict(X, points=self.ids)
+        return self.model.predict(X, ids=self.ids)
 
     def explain(self, X: Any) -> Any:
         """Explain the predictions."""
-        return self.model.explain(X, points=self.ids)
+        return self.model.explain(X, ids=self.ids)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)

@@ -211,13 +211,13 @@ def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Any) -> Poin
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(
-            f"points={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
+            f"ids={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
             "an array or a column."
         )
     points = as_points(ids)
     if len(points) != rows:
         raise ValueError(
-            f"points has {len(points)} ids, but X has {rows} rows: give one id per row."
+            f"ids has {len(points)} entries, but X has {rows} rows: give one id per row."
         )
     return points
 

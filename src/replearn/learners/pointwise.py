@@ -274,14 +274,14 @@ class PointwiseReplicableClassifier(VotePredictions):
         )
         self.plan_, self.classes_, self.estimators_ = plan, classes, models
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the thresholds instead of the features (the customer number): then a
             change of features moves the vote, but not the threshold.
 
@@ -292,9 +292,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with read_once(X):
             vote, X = self._vote(), check_features(self, X, reset=False)
-            votes, thresholds = vote.votes_and_noise(X, points)
+            votes, thresholds = vote.votes_and_noise(X, ids)
             # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
-            codes = vote.rule_for(X).answers(votes, thresholds)
+            codes = vote.rule_for(X).predictions(votes, thresholds)
         return self.classes_[codes]
 
     def _vote(self) -> FittedVote:

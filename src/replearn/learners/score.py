@@ -256,14 +256,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         warn_if_above_budget(self.certificate_)
         return self
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the thresholds instead of the features.
 
         Returns
@@ -273,7 +273,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         """
         fitted, X = self._vote(), check_features(self, X, reset=False)
         # theorem: score-thresholds (1 iff the standardised score exceeds the point's threshold)
-        codes = fitted.rule.answers(*fitted.votes_and_noise(X, points))
+        codes = fitted.rule.predictions(*fitted.votes_and_noise(X, ids))
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
     @available_if(lambda self: False)

@@ -100,7 +100,7 @@ def _position(bench: Bench, pair: int, n: int) -> bool:
     for run in (0, 1):
         X, y = coins.draw(bench.rng("position", pair, run), n)
         model = vote_learner(n, N_BLOCKS)(X, y, bench.key.child("position", pair))
-        answers.append(int(model.predict(np.zeros((2, 1)), points=[0, 1])[run]))
+        answers.append(int(model.predict(np.zeros((2, 1)), ids=[0, 1])[run]))
     return answers[0] != answers[1]
 
 

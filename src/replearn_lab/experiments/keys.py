@@ -56,7 +56,7 @@ def _answers(bench: Bench, name: str, pair: int, run: int, sample: Any, points: 
     # The second lab reads the same points in another order, and counts them as it reads.
     order = np.roll(np.arange(len(points)), run)
     answers = np.empty(len(points), dtype=np.intp)
-    answers[order] = model.predict(points[order], points=np.arange(len(points)))
+    answers[order] = model.predict(points[order], ids=np.arange(len(points)))
     return answers
 
 
