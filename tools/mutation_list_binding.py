@@ -273,4 +273,25 @@ BINDING = [
         f"{SCORE}::test_few_blocks_do_not_know_that_a_flip_is_very_unlikely",
         f"{SCORE}::test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told",
     ),
+    _m(
+        "binding: E6 rounded rows are scored in silence",
+        "learners/inputs.py",
+        "            _warn_if_rounded(X, precision.unrounded)\n",
+        "",
+        "tests/learners/test_rounded.py::test_rounded_rows_are_warned_about",
+    ),
+    _m(
+        "binding: E6 rounded training rows are taken for unrounded ones",
+        "learners/inputs.py",
+        'column["steps"].get(SHORT) == 0 and',
+        "",
+        "tests/learners/test_rounded.py::test_rounded_training_rows_allow_rounded_ones",
+    ),
+    _m(
+        "binding: E7 ids of probes are not compared",
+        "guarantees/probe.py",
+        "    if here.ids != there.ids:\n",
+        "    if False:\n",
+        "tests/binding/test_probe.py::test_ids_that_differ_are_found",
+    ),
 ]

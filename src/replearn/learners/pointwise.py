@@ -28,6 +28,7 @@ from replearn.learners.inputs import (
     check_features,
     checked_fit,
     fitted_key,
+    fitted_precision,
     float_precision,
     with_base_tags,
 )
@@ -303,7 +304,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
         key, design = fitted_key(self), self.plan_.design
         assert design is not None
-        fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
+        fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:

@@ -32,6 +32,7 @@ from replearn.learners.inputs import (
     check_features,
     checked_fit,
     fitted_key,
+    fitted_precision,
     float_precision,
     with_base_tags,
 )
@@ -335,7 +336,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             key.child("score"),
             inputs["n_classes"],
             inputs["decimals"],
-            self._dtype,
+            fitted_precision(self),
             self.n_jobs,
         )
 

@@ -19,7 +19,7 @@ from scipy.special import ndtri, stdtr
 
 from replearn.bounds.score import sphere_peak
 from replearn.execution import Panel
-from replearn.learners.inputs import keyed_points
+from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision
 from replearn.learners.score_curve import ErrorCurve, block_variances
 from replearn.learners.training import TrainedBlocks
@@ -46,7 +46,7 @@ class FittedScore:
     key: SharedKey
     n_classes: int
     decimals: int | None
-    precision: np.dtype[Any] | None
+    precision: Precision
     n_jobs: int | None
 
     @property

@@ -32,7 +32,7 @@ from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
-from replearn.learners.inputs import keyed_points
+from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
@@ -60,7 +60,7 @@ class FittedVote:
     classes: NDArray[Any]
     heavy: HeavyPoints | None
     joint_variance: float
-    precision: np.dtype[Any] | None
+    precision: Precision
     n_jobs: int | None
 
     @property
