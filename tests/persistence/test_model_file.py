@@ -231,6 +231,14 @@ def test_trees_with_indices_that_lead_outside_are_refused():
             check_trees({"estimators_": [tree]}, "m")
 
 
+@pytest.mark.parametrize("node_count", [-1, 0, 10**9])
+def test_trees_that_state_more_nodes_than_they_have_are_refused(node_count):
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    tree.tree_.__setstate__({**tree.tree_.__getstate__(), "node_count": node_count})
+    with pytest.raises(ModelFileError, match="indices lead outside"):
+        check_trees([tree], "m")
+
+
 def test_a_forest_that_understates_its_width_is_refused():
     forest = RandomForestClassifier(2, max_depth=2).fit(X, Y)
     check_trees(forest, "m")

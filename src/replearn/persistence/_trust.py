@@ -201,12 +201,13 @@ def _width(estimator: Any) -> int:
 
 
 def _tree_is_sound(tree: Any, n_features: int) -> bool:
+    if not 0 < tree.node_count <= tree.capacity:  # before any of its arrays is looked at
+        return False
     inner = np.flatnonzero(tree.children_left != -1)
     children = np.stack([tree.children_left[inner], tree.children_right[inner]])
     features = tree.feature[inner]
     return bool(
-        tree.node_count > 0
-        and tree.n_features == n_features
+        tree.n_features == n_features
         # Trees are grown depth first: children stand behind their parents, so no walk is endless.
         and (children > inner).all()
         and (children < tree.node_count).all()
