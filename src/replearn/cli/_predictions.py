@@ -113,7 +113,8 @@ def points_of(
 
 def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
     """Read the target of a file; None if it is missing, or missing in some row."""
-    target, kind = notes["target"], notes["target_kind"]
+    target = notes["target"]
+    kind = notes["target_kind"]
     try:
         column = read_table(path, {target: kind}, encoding=encoding).frame[target]
     except TableFileError:

@@ -80,7 +80,9 @@ def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
 
     if not args.out or args.json:
         raise ValueError("--in-pieces writes to a file: give --out FILE, and leave --json out.")
-    path, target, done = Path(args.data), Path(args.out).absolute(), 0
+    path = Path(args.data)
+    target = Path(args.out).absolute()
+    done = 0
     with Folder(target.parent).writing(target.name) as stream:
         for chunk in chunks_of(path, args.encoding):
             X, ids, _ = points_of(table_of(chunk, wanted_columns(notes), path), notes, args.data)

@@ -178,7 +178,8 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, (_, known) = check_features(self, X, reset=True), check_labels(X, y, None)
+            _, known = check_labels(X, y, None)
+            X = check_features(self, X, reset=True)
             base = base_learner(self.estimator)
             if hasattr(base, "margin") and len(known) > 2:
                 raise ValueError(

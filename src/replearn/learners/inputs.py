@@ -78,7 +78,8 @@ def base_learner(estimator: Any) -> Any:
 def with_base_tags(tags: Any, base: Any) -> Any:
     """Return scikit-learn's tags of a learner that takes the tables its base learner takes."""
     known = get_tags(base).input_tags
-    tags.input_tags.sparse, tags.input_tags.allow_nan = known.sparse, known.allow_nan
+    tags.input_tags.sparse = known.sparse
+    tags.input_tags.allow_nan = known.allow_nan
     return tags
 
 
@@ -116,7 +117,8 @@ def _warn_if_order_changed(learner: Any, X: Any) -> None:
     Points of frames are ordered by name, those of arrays by position: where the names are not in
     order, every point has another threshold.
     """
-    fitted, now = hasattr(learner, "feature_names_in_"), hasattr(X, "columns")
+    fitted = hasattr(learner, "feature_names_in_")
+    now = hasattr(X, "columns")
     names = [
         str(name) for name in (learner.feature_names_in_ if fitted else X.columns if now else ())
     ]

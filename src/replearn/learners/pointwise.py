@@ -178,10 +178,16 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.classes = estimator, classes
-        self.rho, self.n_blocks, self.vote, self.max_fits = rho, n_blocks, vote, max_fits
-        self.shared_key, self.plan = shared_key, plan
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.estimator = estimator
+        self.classes = classes
+        self.rho = rho
+        self.n_blocks = n_blocks
+        self.vote = vote
+        self.max_fits = max_fits
+        self.shared_key = shared_key
+        self.plan = plan
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
@@ -233,8 +239,10 @@ class PointwiseReplicableClassifier(VotePredictions):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
-            asked, key = plan_arguments(self), SharedKey(self.shared_key)
+            X = check_features(self, X, reset=True)
+            base = base_learner(self.estimator)
+            asked = plan_arguments(self)
+            key = SharedKey(self.shared_key)
             check_base(base, asked["vote"])
             bound = bind_learner(base)
             given, classes = check_sample(X, y, groups, asked["classes"])
@@ -273,7 +281,9 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.joint_variance_ = partition_variance(
             self._panel, probes, plan.vote_design, self.n_jobs
         )
-        self.plan_, self.classes_, self.estimators_ = plan, classes, models
+        self.plan_ = plan
+        self.classes_ = classes
+        self.estimators_ = models
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
@@ -292,7 +302,8 @@ class PointwiseReplicableClassifier(VotePredictions):
             Labels.
         """
         with read_once(X):
-            vote, X = self._vote(), check_features(self, X, reset=False)
+            vote = self._vote()
+            X = check_features(self, X, reset=False)
             votes, thresholds = vote.votes_and_noise(X, ids)
             # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
             codes = vote.rule_for(X).predictions(votes, thresholds)
@@ -302,7 +313,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
-        key, design = fitted_key(self), self.plan_.design
+        key = fitted_key(self)
+        design = self.plan_.design
         assert design is not None
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)

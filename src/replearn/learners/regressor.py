@@ -32,7 +32,8 @@ from replearn.randomness import SharedKey, as_points
 
 # Rows that a block has at least, where the number of blocks is left to the learner, and how many
 # blocks it takes where no range of y says how many are needed.
-_FEWEST_ROWS, _BLOCKS = 20, 64
+_FEWEST_ROWS = 20
+_BLOCKS = 64
 
 
 class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
@@ -124,9 +125,15 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.rho, self.resolution = estimator, rho, resolution
-        self.y_range, self.n_blocks, self.sample_size = y_range, n_blocks, sample_size
-        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+        self.estimator = estimator
+        self.rho = rho
+        self.resolution = resolution
+        self.y_range = y_range
+        self.n_blocks = n_blocks
+        self.sample_size = sample_size
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None):
@@ -298,7 +305,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         low, high = self._ends() or (-np.inf, np.inf)
         answers = model_predictions(self.estimators_, X)
         first = np.clip(next(answers), low, high)
-        total, squares = np.zeros_like(first), np.zeros_like(first)
+        total = np.zeros_like(first)
+        squares = np.zeros_like(first)
         for others in answers:
             # Relative to the first block: squares of large values would lose the spread.
             moved = np.clip(others, low, high) - first

@@ -182,11 +182,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.rho, self.threshold = estimator, rho, threshold
-        self.n_blocks, self.n_partitions = n_blocks, n_partitions
-        self.standard_error, self.classes = standard_error, classes
-        self.sample_size, self.decimals = sample_size, decimals
-        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+        self.estimator = estimator
+        self.rho = rho
+        self.threshold = threshold
+        self.n_blocks = n_blocks
+        self.n_partitions = n_partitions
+        self.standard_error = standard_error
+        self.classes = classes
+        self.sample_size = sample_size
+        self.decimals = decimals
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @checked_fit
     def fit(
@@ -219,9 +226,11 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
+            X = check_features(self, X, reset=True)
+            base = base_learner(self.estimator)
             check_base(base, "soft")
-            key, bound = SharedKey(self.shared_key), bind_learner(base)
+            key = SharedKey(self.shared_key)
+            bound = bind_learner(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
@@ -272,7 +281,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         ndarray of shape (n,)
             Labels.
         """
-        fitted, X = self._vote(), check_features(self, X, reset=False)
+        fitted = self._vote()
+        X = check_features(self, X, reset=False)
         # theorem: score-thresholds (1 iff the standardised score exceeds the point's threshold)
         codes = fitted.rule.predictions(*fitted.votes_and_noise(X, ids))
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]

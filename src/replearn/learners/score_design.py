@@ -82,7 +82,8 @@ def decision_threshold(
 
 def warn_if_above_budget(certificate: Certificate) -> None:
     """Warn that scores vary too much for the rho that was asked for."""
-    inputs, rho = certificate.inputs, certificate.rho
+    inputs = certificate.inputs
+    rho = certificate.rho
     if rho is None or rho <= inputs["rho"] * (1 + 1e-9):
         return
     # theorem: score-thresholds (thresholds end at scores of 0 and 1)

@@ -254,7 +254,8 @@ class SphereRule:
     def flips(self, scores: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample predicts differently, under this key."""
         heights = mean_score(scores) + noise
-        every, winner = np.arange(len(heights)), np.argmax(heights, axis=1)
+        every = np.arange(len(heights))
+        winner = np.argmax(heights, axis=1)
         stays = np.ones(len(heights))
         for rival in range(self.n_classes):
             lead = heights[every, winner] - heights[:, rival]
