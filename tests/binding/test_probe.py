@@ -8,9 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
+from replearn.binding import encode_probe
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Probe
-from replearn.learners import encode_probe
 
 N = 2000
 

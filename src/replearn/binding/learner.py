@@ -1,8 +1,9 @@
 """The base learner of a run: what it is, and that it depends on nothing else.
 
 It is bound as its blocks see it: unfitted, with seeds of its own (`bind_learner`); what was fitted
-outside the sample is `trusted`. A learner that depends on a counter, a clock or a global generator
-does not give two labs the same model from the same rows. So a few blocks, by a keyed choice, are
+outside the sample is `prefitted`. An estimator that depends on a counter, a clock or a global
+generator does not give two labs the same model from the same rows. So a few blocks, by a keyed
+choice, are
 fitted again in this process (`block_condition`). One of them is fitted in a fresh process as well,
 unless all code of the learner comes from scikit-learn and its neighbours: a counter of a module
 stands elsewhere there. That takes a second or two, once for each learner and process.
@@ -67,12 +68,12 @@ Answers = dict[str, NDArray[Any]]
 
 # -- what it is ------------------------------------------------------------------------------------
 class TrustedEstimator(FrozenEstimator):
-    """A fitted estimator that was fitted on data from outside the sample; see `trusted`."""
+    """A fitted estimator that was fitted on data from outside the sample; see `prefitted`."""
 
     fitted_outside_the_sample: ClassVar[bool] = True
 
 
-def trusted(estimator: Any) -> TrustedEstimator:
+def prefitted(estimator: Any) -> TrustedEstimator:
     """Say that a fitted estimator comes from outside the sample, so that it may be a part.
 
     An embedding trained on other data, a scaler with published constants. Every lab must use the
@@ -95,9 +96,9 @@ def trusted(estimator: Any) -> TrustedEstimator:
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from replearn.learners import trusted
+    >>> from replearn.binding import prefitted
     >>> published = StandardScaler().fit(np.array([[150.0], [190.0]]))
-    >>> base = make_pipeline(trusted(published), LogisticRegression())
+    >>> base = make_pipeline(prefitted(published), LogisticRegression())
     """
     return TrustedEstimator(estimator)
 
@@ -118,7 +119,7 @@ def bind_learner(base: Any) -> Bound:
             f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
             "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
             "fitted on data from outside the sample, the same in all labs, say so: "
-            "replearn.learners.trusted(estimator)."
+            "replearn.binding.prefitted(estimator)."
         )
     return bound
 

@@ -37,7 +37,7 @@ def encode_probe(certificate: Certificate, X: Any, *, points: Any = None) -> Pro
     >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.learners import encode_probe
+    >>> from replearn.binding import encode_probe
     >>> X, y = make_classification(10_000, random_state=0)
     >>> model = PointwiseReplicableClassifier(max_fits=88, shared_key="k").fit(X, y)
     >>> certificate = model.certificate_

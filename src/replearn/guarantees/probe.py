@@ -67,7 +67,7 @@ class Probe:
         decimals : int, optional
             Rounding of the encoding, as in the plan.
         mark : str
-            What the rows look like; see `replearn.learners.encode_probe`.
+            What the rows look like; see `replearn.binding.encode_probe`.
         ids : array-like, optional
             The ids of the rows, where ids key the thresholds.
         """
