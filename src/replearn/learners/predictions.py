@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
+from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
@@ -19,7 +20,7 @@ Floats = NDArray[np.float64]
 STYLES = ("analyst", "plain")
 
 
-class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class VotePredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities, flips, limits and explanations from a fitted vote.
 
     A subclass has ``_vote()``, which returns the `FittedVote`, and ``predict``.

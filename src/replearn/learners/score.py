@@ -25,6 +25,7 @@ from replearn.execution import Panel, RunContext
 from replearn.guarantees import Certificate
 from replearn.guarantees.score import FEWEST_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
+from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_learner,
@@ -151,6 +152,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
     True
     """
 
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_panel")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_panel",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -245,7 +248,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
             self.estimators_ = blocks.estimators
-            self._panel = Panel(self.estimators_, np.arange(n_classes), len(self.estimators_))
+            self._panel = self._make_panel(n_classes)
             self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
             curve = self._curve(sample, blocks.rows, cut, uncertainty)
             self.standard_error_ = (curve.level, curve.power)
@@ -332,6 +335,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             "least_error": curve.least_error(width),
             "reach": reach,
         }
+
+    def _make_panel(self, n_classes: int) -> Panel:
+        return Panel(self.estimators_, np.arange(n_classes), len(self.estimators_))
+
+    def _derive(self, key: SharedKey) -> None:
+        inputs = self.certificate_.inputs
+        check_n_models(self.estimators_, inputs["n_blocks"], inputs["n_partitions"])
+        self._panel = self._make_panel(inputs["n_classes"])
 
     def _vote(self) -> FittedScore:
         """Return models, curve and key of the last fit."""
