@@ -319,7 +319,7 @@ def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Forgetful.__module__}.Forgetful"]
     path = write(frame, tmp_path)
-    fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted=trusted)
+    fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted_types=trusted)
     assert not fitted.certificate_.certified
     assert "fitted again" in str(fitted.certificate_.identity.failed_conditions)
 

@@ -47,7 +47,7 @@ from replearn.learners import (
     SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
-from replearn.persistence import TRUSTED, ModelFileError, describe, load, save
+from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._parts import read_class
 from replearn.persistence._state import ESTIMATORS
 from replearn.persistence._trust import dump, load_trusted
@@ -460,7 +460,7 @@ def test_functions_of_a_module_are_refused_at_loading_unless_trusted(tmp_path):
     save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match=r"not trusted: numpy\.ravel"):
         load(tmp_path / "m", KEY)
-    assert load(tmp_path / "m", KEY, trusted=["numpy.ravel"]).selected_name_ == "f"
+    assert load(tmp_path / "m", KEY, trusted_types=["numpy.ravel"]).selected_name_ == "f"
 
 
 CLASSES = (
@@ -477,15 +477,3 @@ def test_hypothesis_classes_survive(family):
     assert again.to_dict() == family.to_dict()
     with pytest.raises(ModelFileError, match="no hypothesis class"):
         read_class({"class": "Hypothesis"})
-
-
-@pytest.mark.parametrize("name", ["pointwise", "selector", "search"])
-def test_skops_itself_needs_no_other_types_of_ours(name):
-    skops_io = pytest.importorskip("skops.io")
-    model = MODELS[name]()
-    answers = model.predict(NEW)
-    data = skops_io.dumps(model)
-    others = set(skops_io.get_untrusted_types(data=data)) - set(TRUSTED)
-    assert others <= {"sklearn.tree._tree.Tree"}
-    again = skops_io.loads(data, trusted=[*TRUSTED, *others])
-    np.testing.assert_array_equal(again.predict(NEW), answers)
