@@ -78,9 +78,7 @@ def test_reports_show_control_characters(evil_file):
 
     frame = pd.read_csv(evil_file)
     rows = frame.iloc[:, :2]
-    result = audit(
-        {EVIL: GaussianNB(), "other": GaussianNB()}, rows, frame["y"], n_pairs=2
-    )
+    result = audit({EVIL: GaussianNB(), "other": GaussianNB()}, rows, frame["y"], n_pairs=2)
     for text in (result.to_html(), result.to_markdown(), str(result), result._repr_html_()):
         assert not HIDDEN & set(text)
         assert "owned" in text
