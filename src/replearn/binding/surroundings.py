@@ -123,9 +123,12 @@ def _listen(event: str, args: tuple[Any, ...]) -> None:
         return
     path, mode, flags = args
     writes = flags & (os.O_WRONLY | os.O_CREAT) if isinstance(flags, int) else 0
-    if isinstance(path, int) or writes or (isinstance(mode, str) and mode[:1] in ("w", "x", "a")):
+    if writes or (isinstance(mode, str) and mode[:1] in ("w", "x", "a")):
         return
-    name = os.path.abspath(os.fsdecode(path))
+    try:
+        name = os.path.abspath(os.fsdecode(path))
+    except (TypeError, OSError):  # a number, or a folder that is gone: what opens it may say so
+        return
     for thread, names in _watching:
         if thread == threading.get_ident() and _is_data(name) and name not in names:
             names.append(name)
