@@ -2,15 +2,16 @@
 
 import os
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
-from replearn.guarantees.design import Label
+from replearn.guarantees.design import Design
 from replearn.guarantees.probe import Probe
+from replearn.guarantees.request import NOTIONS, Label
 from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
@@ -118,6 +119,11 @@ class Certificate(Record):
         )
 
     # -- reading ---------------------------------------------------------------------------------
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
     @property
     def verdict(self) -> str:
         """Return "certified", "estimated" or "not certified"."""

@@ -39,8 +39,9 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.planning import (
     identity_of,
-    plan_arguments,
     plan_in_force,
+    plan_request,
+    requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.outofcore.counting import (
@@ -169,15 +170,15 @@ class _Fit:
         """Plan, cut, train, vote, certify: as in memory."""
         learner, job = self.learner, self.job
         base, key = base_learner(learner.estimator), SharedKey(learner.shared_key)
-        asked = plan_arguments(learner)
-        check_base(base, asked["vote"])
+        request = plan_request(learner)
+        check_base(base, request.vote)
         bound = bind_learner(base)
 
         # Plan: from the parameters and the number of rows, never from the data.
-        classes = job.list_classes(asked["classes"])
+        classes = job.list_classes(requested_classes(learner))
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(learner, slice_rows(job.table.read(0).X, 0, 1), reset=True)
-        plan = plan_in_force(learner, asked, Counted(self.n), classes)
+        plan = plan_in_force(learner, request, Counted(self.n), classes)
         self._claim(key, plan, bound)
         warned = warn_if_blocks_cannot_learn(plan, base)
 

@@ -9,15 +9,14 @@ import replearn.learners
 from replearn.bounds import ThresholdLaw
 from replearn.execution import Panel
 from replearn.execution.plugins import Member
-from replearn.guarantees import Certificate, Plan
+from replearn.guarantees import Certificate, Design, Plan, PlanRequest
 from replearn.guarantees.assumptions import Assumption
-from replearn.guarantees.design import Design, Request
 from replearn.guarantees.steps import Conclusion, Identity, Step
 from replearn.persistence._parts import OWN_TYPES
 from replearn.primitives import Selection
 
 _RECORDS = (
-    *(ThresholdLaw, Panel, Member, Certificate, Plan, Assumption, Design, Request, Identity),
+    *(ThresholdLaw, Panel, Member, Certificate, Plan, Assumption, Design, PlanRequest, Identity),
     *(Conclusion, Step, Selection),
 )
 _PUBLIC = (
