@@ -158,7 +158,7 @@ def _replicable(model: PointwiseReplicableClassifier, half: Half) -> Outcome:
         # What cannot be certified stays in the table, marked by its rho.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         model.fit(half.X, half.y)
-    scores = model.explain(half.X_test).law_value
+    scores = model.explain(half.X_test).response
     seconds = time.process_time() - start
     made = model.plan_
     return Outcome(

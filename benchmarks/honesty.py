@@ -23,6 +23,7 @@ import honesty_ordinary
 import numpy as np
 import pandas as pd
 from _pairs import Outcome, add_arguments, outcome_of, run
+from honesty_conditions import CONDITION_ROWS, UNSEEN_ROWS
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.frozen import FrozenEstimator
@@ -343,8 +344,11 @@ def main() -> int:
     warnings.simplefilter("ignore")
     if options.false_alarms or options.cost:
         return honesty_ordinary.run(parser, options)
-    rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS
-    return run(rows, options)
+    rows = MASS_ROWS | point_rows() | learner_rows() | front_rows() | CHOICE_ROWS | CONDITION_ROWS
+    found = run(rows, options)
+    print("What nothing in one table shows (docs/honesty.md):")
+    run(UNSEEN_ROWS, options)
+    return found
 
 
 if __name__ == "__main__":

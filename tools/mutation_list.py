@@ -151,7 +151,7 @@ KEYS = [
     _m(
         "rows held out alike in both samples",
         "replearn.learners.held_out",
-        change("sample_order(K, X, Y)", "K.order(as_points(X), Y)"),
+        change("sample_order(K, X, Y)", "K.order(X, Y)"),
         "tests/trust/test_separate_keys.py::test_rows_that_choose_are_drawn_anew_for_each_sample",
     ),
     _m(
@@ -178,7 +178,7 @@ RULES = [
     ),
     _m(
         "law table shifted by one vote",
-        "replearn.learners.ThresholdRule._law_sums",
+        "replearn.learners.ThresholdRule._response_sums",
         change("L.table[V]", "L.table[np.minimum(V + 1, L.n_blocks)]"),
         FITTED,
     ),
@@ -190,7 +190,7 @@ RULES = [
     ),
     _m(
         "votes averaged before the law",
-        "replearn.learners.ThresholdRule._law_sums",
+        "replearn.learners.ThresholdRule._response_sums",
         change(
             "T[V].sum(axis=1, dtype=np.int64)",
             "T[np.rint(V.mean(axis=1)).astype(int)] * V.shape[1]",

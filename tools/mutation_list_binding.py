@@ -6,6 +6,9 @@ from tools.mutation_edits import body, change, condition, positional
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
+LEARNER = "tests/binding/test_learner.py"
+PACKAGES = "tests/binding/test_packages.py"
+SCORE = "tests/learners/test_score.py"
 KEPT = "tests/learners/test_incumbent.py"
 
 BINDING = [
@@ -214,5 +217,78 @@ BINDING = [
         "replearn.bounds.repeats.log_repeat_tail",
         change("gammaln(more + A + 1) - gammaln(more + 1)", "0.0"),
         "tests/bounds/test_repeats.py::test_draws_from_any_population_have_no_small_tail",
+    ),
+    _m(
+        "binding: E3 rows are not scored alone",
+        "replearn.binding.surroundings.batch_condition",
+        condition("A is None or not B", "True"),
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 functions of scikit-learn are trusted with the batch",
+        "replearn.binding.learner",
+        change("may_have_state(A) or takes_functions(B)", "may_have_state(A)"),
+        f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
+    ),
+    _m(
+        "binding: E3 files that are read are not named",
+        "replearn.binding.surroundings",
+        condition("not A or B != 'open'", "True"),
+        f"{LEARNER}::test_files_that_are_read_leave_it_unknown",
+    ),
+    _m(
+        "binding: E3 a fresh process has the same hashes of texts",
+        "replearn.binding.learner.answers_elsewhere",
+        change("{**E, 'PYTHONPATH': P, 'PYTHONHASHSEED': H}", "{**E, 'PYTHONPATH': P}"),
+        f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
+    ),
+    _m(
+        "binding: E4 edited packages have the version of others",
+        "replearn.binding.digests",
+        change("A if edited else V", "V"),
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 files of another size are as installed",
+        "replearn.binding.packages",
+        condition("A and B.st_mtime <= C", "B.st_mtime <= C"),
+        f"{PACKAGES}::test_an_edited_package_has_another_version",
+    ),
+    _m(
+        "binding: E4 every file that was touched is edited",
+        "replearn.binding.packages",
+        change("None if A == B.hash else C", "C"),
+        f"{PACKAGES}::test_a_file_that_was_only_touched_is_as_installed",
+    ),
+    _m(
+        "binding: E5 a rho that is not delivered is not mentioned",
+        "replearn.learners.ScoreReplicableClassifier.fit",
+        change("warn_if_above_budget(C)", "None"),
+        f"{SCORE}::test_a_rho_that_is_not_delivered_is_warned_about",
+    ),
+    _m(
+        "binding: E5 four blocks know as much as many",
+        "replearn.learners.score_rule",
+        change("stdtr(N - 1, D)", "stdtr(10**6 * N, D)"),
+        f"{SCORE}::test_few_blocks_do_not_know_that_a_flip_is_very_unlikely",
+        f"{SCORE}::test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told",
+    ),
+    _m(
+        "binding: E6 rounded rows are scored in silence",
+        "replearn.learners.inputs.keyed_points",
+        change("_warn_if_rounded(A, B)", "None"),
+        "tests/learners/test_rounded.py::test_rounded_rows_are_warned_about",
+    ),
+    _m(
+        "binding: E6 rounded training rows are taken for unrounded ones",
+        "replearn.learners.inputs",
+        change("C['steps'].get(SHORT) == 0 and R", "R"),
+        "tests/learners/test_rounded.py::test_rounded_training_rows_allow_rounded_ones",
+    ),
+    _m(
+        "binding: E7 ids of probes are not compared",
+        "replearn.guarantees.probe",
+        condition("A.ids != B.ids", "False"),
+        "tests/binding/test_probe.py::test_ids_that_differ_are_found",
     ),
 ]

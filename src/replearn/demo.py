@@ -37,7 +37,8 @@ TEXT = ["carrier", "origin", "dest"]
 NUMBERS = ["month", "day", "sched_dep_time", "dep_delay", "distance"]
 KEY = "demo-2026"
 INDENT: dict[str, Any] = {"initial_indent": "    ", "subsequent_indent": "           "}
-PLAIN, OURS = "decision tree", "the same, replicable"
+PLAIN = "decision tree"
+OURS = "the same, replicable"
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,7 +221,8 @@ def draw(plain: FittedLabs, ours: FittedLabs, path: str) -> None:
 def _draw_dots(axes: Any, model: FittedLabs) -> None:
     shown = model.flipped[:SHOWN_FLIGHTS]
     columns = 40
-    x, y = np.arange(len(shown)) % columns, -(np.arange(len(shown)) // columns)
+    x = np.arange(len(shown)) % columns
+    y = -(np.arange(len(shown)) // columns)
     axes.scatter(x[~shown], y[~shown], s=9, color="#d5d8dc", linewidths=0)
     axes.scatter(x[shown], y[shown], s=30, color="#c8102e", linewidths=0)
     axes.set_title(f"{model.name}: {shown.sum()} of {len(shown):,} flip", fontsize=12)

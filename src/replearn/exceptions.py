@@ -52,9 +52,11 @@ LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn with the place of the nearest caller outside the libraries."""
-    level, frame = 1, sys._getframe()
+    level = 1
+    frame = sys._getframe()
     while frame.f_back is not None and _package(frame) in LIBRARIES:
-        level, frame = level + 1, frame.f_back
+        level = level + 1
+        frame = frame.f_back
     warnings.warn(message, category, stacklevel=level)
 
 

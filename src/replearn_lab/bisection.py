@@ -36,9 +36,11 @@ def bracket(is_above: Callable[[int], bool], start: int, most: int) -> tuple[int
     while is_above(high):
         if high > most:
             raise ValueError(f"the target was not reached with {high} rows.")
-        low, high = high, 2 * high
+        low = high
+        high = 2 * high
     while low > 1 and not is_above(low):
-        low, high = low // 2, low
+        high = low
+        low = low // 2
     for _ in range(4):
         middle = round(math.sqrt(low * high))
         if not low < middle < high:
@@ -51,7 +53,8 @@ def smallest_size(measured: Callable[[int], float], target: float, start: int) -
     """Return the size at which a measured quantity falls to a target, by interpolation."""
     value = cache(measured)
     low, high = bracket(lambda size: value(size) > target, start, 10**9)
-    below, above = value(low), value(high)
+    below = value(low)
+    above = value(high)
     if below <= above or above <= 0.0 or below <= target:
         return float(high)
     part = math.log(below / target) / math.log(below / above)
@@ -95,7 +98,8 @@ def _line_at(rows: dict[int, list[float]], target: float) -> tuple[float, float]
     u = np.log(np.array(list(rows), dtype=float))
     means, errors = np.array(list(rows.values())).T
     seen = np.maximum(means, target / 8.0)
-    v, weights = np.log(seen), (seen / np.maximum(errors, np.where(means < seen, seen, 1e-9))) ** 2
+    v = np.log(seen)
+    weights = (seen / np.maximum(errors, np.where(means < seen, seen, 1e-9))) ** 2
     total = weights.sum()
     middle = float(weights @ u / total)
     spread = u - middle

@@ -27,7 +27,8 @@ Floats = NDArray[np.float64]
 
 # Starting points of the programme for each standard deviation of a share of heads, and how often
 # the peaks that it missed are added.
-_POINTS_PER_DEVIATION, _ROUNDS = 8, 4
+_POINTS_PER_DEVIATION = 8
+_ROUNDS = 4
 # Biases of the adversary are rounded to this, so that sums over them can be exact.
 _GRID = 2**-24
 
@@ -192,7 +193,8 @@ def _solve(
     n: int, biases: Floats, alpha: float, beta: float
 ) -> tuple[Floats, Floats, Floats, float] | None:
     """Solve the programme; return both strategies, made symmetric, and the price of accuracy."""
-    size, ends = n + 2, acceptance(n, np.array([alpha, -alpha]))
+    size = n + 2
+    ends = acceptance(n, np.array([alpha, -alpha]))
     unit = math.sqrt(n)  # makes the value of order one, for the solver
     gains = unit * flips(acceptance(n, biases))
     gains[gains < 1e-9] = 0.0  # only trouble it; both sides are certified afterwards
@@ -248,16 +250,19 @@ def _entropy(share: Any) -> Any:
 
 def _information(p: Any, q: Any) -> Any:
     """Return how much one throw says about which of two biases the coin has, in nats."""
-    first, second = (1.0 + np.asarray(p)) / 2.0, (1.0 + np.asarray(q)) / 2.0
+    first = (1.0 + np.asarray(p)) / 2.0
+    second = (1.0 + np.asarray(q)) / 2.0
     return _entropy((first + second) / 2.0) - (_entropy(first) + _entropy(second)) / 2.0
 
 
 def _meeting_points(n: int, needed: float) -> int:
     """Return how many biases meet every interval on which n throws say less than needed."""
-    start, count = -1.0, 0
+    start = -1.0
+    count = 0
     while start < 1.0:
         middle = _reach(start, n, needed)
-        start, count = _reach(middle, n, needed), count + 1
+        start = _reach(middle, n, needed)
+        count = count + 1
     return count
 
 

@@ -30,7 +30,9 @@ OUTCOMES: tuple[Answer, ...] = ((-1, -1), (-1, 1), (1, -1), (1, 1))
 OPPOSITE = ((0, 3), (1, 2))
 SIDES = {"left": (0, -1), "right": (0, 1), "bottom": (1, -1), "top": (1, 1)}
 LIKELY = Fraction(1, 10)
-_GRID, _DYADIC, _DEPTH = 81, 2**20, 12
+_GRID = 81
+_DYADIC = 2**20
+_DEPTH = 12
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,8 @@ class TwoCoinRule:
 
     def chances_exactly(self, first: Fraction, second: Fraction) -> tuple[Fraction, ...]:
         """Return the probabilities of the four outcomes at rational biases."""
-        one, two = _binomial(self.n, first), _binomial(self.n, second)
+        one = _binomial(self.n, first)
+        two = _binomial(self.n, second)
         totals = [Fraction(0)] * 4
         for i, j in product(range(self.n + 1), repeat=2):
             for y in np.flatnonzero(self.shares[i, j]):
@@ -169,7 +172,8 @@ def smallest_value(
     and the place and value of the smallest value at an end of the parts.
     """
     todo = [(coefficients, Fraction(-1), Fraction(1), 0)]
-    certified, worst = True, (Fraction(2), Fraction(0))
+    certified = True
+    worst = (Fraction(2), Fraction(0))
     while todo:
         part, low, high, depth = todo.pop()
         worst = min(worst, (part[0], low), (part[-1], high))
@@ -193,7 +197,8 @@ def even_point(accept: list[Fraction]) -> tuple[Fraction, Fraction]:
     n = len(accept) - 1
     if not accept[0] < Fraction(1, 2) < accept[-1]:
         raise ValueError("the rule must answer -1 after only -1, and +1 after only +1.")
-    low, high = Fraction(-1), Fraction(1)
+    low = Fraction(-1)
+    high = Fraction(1)
     for _ in range(24):
         middle = (low + high) / 2
         chance = sum(
@@ -207,7 +212,9 @@ def even_point(accept: list[Fraction]) -> tuple[Fraction, Fraction]:
 
 def _halved(part: list[Fraction]) -> tuple[list[Fraction], list[Fraction]]:
     """Split a polynomial in Bernstein form in the middle (de Casteljau)."""
-    left, right, row = [], [], list(part)
+    left = []
+    right = []
+    row = list(part)
     while row:
         left.append(row[0])
         right.append(row[-1])

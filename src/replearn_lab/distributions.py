@@ -122,7 +122,8 @@ class ThresholdsOnAxes:
 
     def draw(self, rng: np.random.Generator, size: int) -> Sample:
         """Draw labelled points."""
-        axes, values = rng.integers(0, self.d, size), rng.integers(1, self.n + 1, size)
+        axes = rng.integers(0, self.d, size)
+        values = rng.integers(1, self.n + 1, size)
         X = on_axes(axes, values, self.d)
         return X, (values <= self.cuts[axes]).astype(np.intp)
 

@@ -38,7 +38,8 @@ def vote_flips(bench: Bench, pairs: int, n_blocks: int) -> list[float]:
     learn = vote_learner(n_blocks, n_blocks, base=MajorityLabel)
 
     def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-        X, y = np.zeros((n_blocks, 1)), rng.integers(0, 2, n_blocks)
+        X = np.zeros((n_blocks, 1))
+        y = rng.integers(0, 2, n_blocks)
         return learn(X, y, key).predict(POINTS)
 
     both = fitted_pairs(bench, fit, pairs, "votes", n_blocks)
@@ -49,7 +50,8 @@ def vote_excess(
     bench: Bench, d: int, bias: float, n_blocks: int, runs: int, block_size: int
 ) -> list[float]:
     """Excess error of the fitted pointwise learner on d coins, by rows of one block."""
-    coins, n = shattered(np.full(d, bias)), n_blocks * block_size
+    coins = shattered(np.full(d, bias))
+    n = n_blocks * block_size
     learn = vote_learner(n, n_blocks)
     found = []
     for run in range(runs):
@@ -77,10 +79,12 @@ def cut_flips(
 
 def rule_flips(bench: Bench, d: int, rho: float, alpha: float, pairs: int, n: int) -> list[float]:
     """Whether semi-replicable learners choose different rules on d points with fair labels."""
-    points, learn = Conjunctions(d).shattered_set(), semi_learner(d, rho=rho, alpha=alpha)
+    points = Conjunctions(d).shattered_set()
+    learn = semi_learner(d, rho=rho, alpha=alpha)
 
     def fit(rng: np.random.Generator, key: SharedKey) -> Any:
-        X, y = points[rng.integers(0, d, n)], rng.integers(0, 2, n)
+        X = points[rng.integers(0, d, n)]
+        y = rng.integers(0, 2, n)
         return learn(X, y, points, key).hypothesis_
 
     both = fitted_pairs(bench, fit, pairs, "rules", d, n)
@@ -94,7 +98,8 @@ def heavy_flips(
 
     The worst one for the pointwise notion, any of them for the replicable one.
     """
-    shares, places = np.append(masses, 1.0 - masses.sum()), np.arange(len(masses))
+    shares = np.append(masses, 1.0 - masses.sum())
+    places = np.arange(len(masses))
 
     def fit(rng: np.random.Generator, key: SharedKey) -> Any:
         rows = rng.choice(len(shares), n, p=shares)

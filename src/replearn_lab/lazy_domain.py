@@ -47,7 +47,9 @@ class LazyDomain:
     """
 
     def __init__(self, draw: Draw, size: int, rng: np.random.Generator) -> None:
-        self._draw, self.size, self._rng = draw, check_count("size", size), rng
+        self.size = check_count("size", size)
+        self._draw = draw
+        self._rng = rng
         self._places: dict[int, int] = {}
         self._X: list[NDArray[Any]] = []
         self._y: list[NDArray[Any]] = []

@@ -122,7 +122,8 @@ class OnePointLearner(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> OnePointLearner:
         """Count which of the two rules errs less often."""
         self.classes_ = np.array([0, 1])
-        column, labels = np.asarray(X)[:, 0], np.asarray(y)
+        column = np.asarray(X)[:, 0]
+        labels = np.asarray(y)
         errors = [np.sum((column != point) != labels) for point in (0, 1)]
         self.negative_ = int(errors[1] < errors[0])
         return self

@@ -38,7 +38,8 @@ def exponent(x: Sequence[float], y: Sequence[float]) -> list[float]:
 
     The limits take the scatter around the line as independent; with two points there is none.
     """
-    u, v = np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float))
+    u = np.log(np.asarray(x, dtype=float))
+    v = np.log(np.asarray(y, dtype=float))
     spread = u - u.mean()
     slope = float(spread @ v / (spread @ spread))
     if len(u) < 3:
@@ -56,7 +57,8 @@ def weighted_exponent(
 
     Where the points scatter by more than their errors say, the limits widen in proportion.
     """
-    u, v = np.log(np.asarray(x, dtype=float)), np.log(np.asarray(y, dtype=float))
+    u = np.log(np.asarray(x, dtype=float))
+    v = np.log(np.asarray(y, dtype=float))
     weights = np.asarray(errors, dtype=float) ** -2.0
     spread = u - weights @ u / weights.sum()
     moment = float(weights @ spread**2)

@@ -35,7 +35,8 @@ def fitted_line(
     for value in x:
         bench.say(f"{name} at {value}")
         found.append(crossing(value))
-    sizes, errors = [unit * one.size for one in found], [one.error for one in found]
+    sizes = [unit * one.size for one in found]
+    errors = [one.error for one in found]
     return {
         **line(name, x, sizes, expected),
         "exponent": weighted_exponent(x, sizes, errors),

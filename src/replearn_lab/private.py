@@ -66,7 +66,8 @@ class PublicCutsLearner:
 
     def __call__(self, public: Sample, private: Sample, rng: np.random.Generator) -> AxisCuts:
         """Choose one cut for each axis."""
-        (P, _), (X, y) = public, private
+        P, _ = public
+        X, y = private
         if (np.count_nonzero(X, axis=1) > 1).any():
             raise ValueError(
                 "private rows must lie on the axes: only one coordinate may differ from 0."
@@ -77,8 +78,10 @@ class PublicCutsLearner:
     def _cut(self, public: Any, private: Any, y: Any, rng: np.random.Generator) -> float:
         cuts = np.unique(np.concatenate([[0.0], public]))
         mine = private > 0
-        values, labels = private[mine], y[mine].astype(bool)
-        accepted, refused = np.sort(values[labels]), np.sort(values[~labels])
+        values = private[mine]
+        labels = y[mine].astype(bool)
+        accepted = np.sort(values[labels])
+        refused = np.sort(values[~labels])
         wrong = len(accepted) - np.searchsorted(accepted, cuts, "right")
         wrong = wrong + np.searchsorted(refused, cuts, "right")
         weights = -self.epsilon * wrong / 2.0 + rng.gumbel(size=len(cuts))
@@ -203,7 +206,8 @@ class PrivateFromSemiPrivate:
     def __call__(self, sample: Sample, dummy: Any, rng: np.random.Generator) -> Any | None:
         """Learn privately; ``dummy`` is a row with its label. None if the rows did not suffice."""
         X, y = sample
-        row, label = np.asarray(dummy[0], dtype=float), int(dummy[1])
+        row = np.asarray(dummy[0], dtype=float)
+        label = int(dummy[1])
         used = int(rng.binomial(self.private, 1.0 / (100 * self.public)))
         if used > min(len(y), self.rows):
             return None

@@ -33,7 +33,9 @@ class Coin:
     """A coin of unknown bias that counts its throws."""
 
     def __init__(self, bias: float, rng: np.random.Generator) -> None:
-        self._share, self._rng, self.thrown = (1.0 + bias) / 2.0, rng, 0
+        self._share = (1.0 + bias) / 2.0
+        self._rng = rng
+        self.thrown = 0
 
     def throw(self, n: int) -> NDArray[np.intp]:
         """Throw n times; 1 for +1, 0 for -1."""
@@ -187,7 +189,8 @@ class CoinTesterFromRealizable(PlantedCoinTester):
         return factor * self.alpha * self.rows / self.d * math.log(1.0 / self.rho)
 
     def _plant(self, shared: np.random.Generator) -> tuple[int, PlantedCoins]:
-        order, half = shared.permutation(self.d), (self.d - 1) // 2
+        order = shared.permutation(self.d)
+        half = (self.d - 1) // 2
         signs = np.zeros(self.d)
         signs[order[1 : half + 1]] = 1.0
         signs[order[half + 1 :]] = -1.0

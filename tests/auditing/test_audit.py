@@ -437,7 +437,7 @@ def test_two_comparable_runs(data):
     one, two = ours().fit(X[:600], y[:600]), ours().fit(X[600:1200], y[600:1200])
     found = compare(one, two, X[1200:], y[1200:])
     assert found.comparable.startswith("comparable")
-    gaps = np.abs(one.explain(X[1200:]).law_value - two.explain(X[1200:]).law_value)
+    gaps = np.abs(one.explain(X[1200:]).response - two.explain(X[1200:]).response)
     assert found.expected_flips == pytest.approx(gaps.mean())
     other = ours(shared_key="another").fit(X[600:1200], y[600:1200])
     found = compare(one, other, X[1200:])

@@ -33,6 +33,7 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, PreprocessingWarning, SharedKey
+from replearn.binding import prefitted
 from replearn.binding.digests import bind, is_fitted
 from replearn.binding.marks import preprocessing_mark, sample_conditions
 from replearn.binding.schema import describe_points, row_number_column
@@ -43,7 +44,6 @@ from replearn.learners import (
     ReplicableSelector,
     ReplicableThresholdClassifier,
     SemiReplicableClassifier,
-    trusted,
 )
 
 N = 3000
@@ -300,7 +300,7 @@ def test_fitted_parts_are_refused():
         make_pipeline(FrozenEstimator(scaler), GaussianNB()),
         make_pipeline(FunctionTransformer(lambda X: scaler.transform(X)), GaussianNB()),
     ):
-        with pytest.raises(ValueError, match=r"contains a fitted part: .*trusted\(estimator\)"):
+        with pytest.raises(ValueError, match=r"contains a fitted part: .*prefitted\(estimator\)"):
             fitted(X, y, base)
 
 
@@ -328,7 +328,7 @@ def test_what_a_clone_has_too_was_not_learned():
 
 def test_trusted_parts_are_bound_by_their_state():
     def base(data):
-        return make_pipeline(trusted(StandardScaler().fit(data)), GaussianNB())
+        return make_pipeline(prefitted(StandardScaler().fit(data)), GaussianNB())
 
     (X, y), (Z, u), (other, _) = table(0), table(1), table(2)
     alike = [fitted(*lab, base(other)).certificate_ for lab in ((X, y), (Z, u))]
@@ -336,7 +336,7 @@ def test_trusted_parts_are_bound_by_their_state():
     assert alike[0].comparable(alike[1]).answer == "yes"
     own = fitted(Z, u, base(Z)).certificate_
     assert "learner digest" in str(alike[0].comparable(own))
-    assert isinstance(clone(base(X))[0], type(trusted(GaussianNB())))
+    assert isinstance(clone(base(X))[0], type(prefitted(GaussianNB())))
 
 
 def threshold_above(limit):

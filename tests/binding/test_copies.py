@@ -113,6 +113,7 @@ class Oversampling(ClassifierMixin, BaseEstimator):
         return self.model_.predict(rows)
 
 
+@pytest.mark.filterwarnings("ignore::replearn.UsefulnessWarning")  # of the plain one
 def test_resampling_inside_the_estimator_keeps_the_promise():
     base = make_pipeline(StandardScaler(), Oversampling())
     model = learner(base).fit(X.to_numpy(), RARE)

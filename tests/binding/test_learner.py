@@ -1,19 +1,22 @@
 """Blocks that are fitted again: learners that depend on something besides parameters and rows."""
 
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.naive_bayes import GaussianNB
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.pipeline import Pipeline, make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 from replearn import PointwiseReplicableClassifier
 from replearn.binding import learner
 from replearn.binding.digests import bind
 from replearn.binding.learner import SWITCH, blocks_to_check, may_have_state
+from replearn.binding.surroundings import files_read
 from replearn.execution.fitting import fit_one_block
 from replearn.randomness import SharedKey
 
@@ -174,3 +177,102 @@ def test_a_key_inside_the_learner_is_not_said_to_be_pickled(monkeypatch, recwarn
     monkeypatch.setenv(SWITCH, "here")  # another process would get it
     assert fitted(Keyed(SharedKey.generate())).certificate_.certified
     assert not [str(w.message) for w in recwarn if "pickled" in str(w.message)]
+
+
+def codes_of_batch(X):
+    """What pd.Categorical(...).codes does inside a pipeline."""
+    return np.unique(np.round(X, 1), return_inverse=True)[1].reshape(np.shape(X))
+
+
+@pytest.mark.parametrize(
+    "function", [scale, codes_of_batch], ids=["scikit-learn's", "one of its own"]
+)
+def test_predictions_that_depend_on_the_batch_are_a_failed_condition(function):
+    steps = [("kept", StandardScaler()), ("mine", FunctionTransformer(function))]
+    model = fitted(Pipeline([*steps, ("bayes", GaussianNB())]))
+    certificate = model.certificate_
+    assert certificate.verdict == "not certified"
+    assert "step 'mine' (FunctionTransformer) of the base estimator" in certificate.reason
+    assert "depend on the other rows of the batch" in certificate.reason
+
+
+class Ranking(GaussianNB):
+    """Predicts by the rank of a score among the rows of the batch."""
+
+    def predict_proba(self, X):
+        ranks = super().predict_proba(X)[:, 1].argsort().argsort() / len(X)
+        return np.column_stack([1 - ranks, ranks])
+
+
+def test_an_estimator_that_ranks_a_batch_is_named():
+    certificate = fitted(Ranking()).certificate_
+    assert "the base estimator (Ranking) depend on the other rows" in certificate.reason
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        make_pipeline(FunctionTransformer(np.log1p), FunctionTransformer(np.tanh), GaussianNB()),
+        make_pipeline(StandardScaler(), LogisticRegression()),
+        RandomForestClassifier(n_estimators=3),
+    ],
+)
+def test_predictions_that_do_not_depend_on_it_are_certified(base):
+    X = np.random.default_rng(0).random((2000, 3))
+    y = np.random.default_rng(1).integers(0, 2, 2000)
+    model = PointwiseReplicableClassifier(base, rho=0.4, max_fits=40, shared_key="k").fit(X, y)
+    assert model.certificate_.certified
+
+
+class Reading(GaussianNB):
+    """Reads a table of its own when it is fitted."""
+
+    def __init__(self, path=""):
+        super().__init__()
+        self.path = path
+
+    def fit(self, X, y):
+        shift = float(Path(self.path).read_text())
+        return super().fit(X + shift, y)
+
+
+def test_files_that_are_read_leave_it_unknown(tmp_path):
+    (tmp_path / "lookup.txt").write_text("0.5")
+    one, two = (fitted(Reading(str(tmp_path / "lookup.txt"))).certificate_ for _ in range(2))
+    assert one.certified
+    assert one.comparable(two).answer == "unknown"
+    assert "the file 'lookup.txt', which the base learner reads" in str(one.comparable(two))
+
+
+def test_only_data_that_are_read_are_listed(tmp_path):
+    (tmp_path / "a.csv").write_text("1")
+    with files_read() as outer, files_read() as files:
+        (tmp_path / "b.csv").write_text("2")
+        (tmp_path / "a.csv").read_text()
+        Path(np.__file__).read_text()
+    (tmp_path / "b.csv").read_text()
+    assert files == outer == [str(tmp_path / "a.csv")]
+
+
+class Hashing(ClassifierMixin, BaseEstimator):
+    """Depends on the order of texts in a set, which every process draws anew."""
+
+    def fit(self, X, y):
+        self.classes_, self.sign_ = np.unique(y), 1 if hash("a") % 2 else -1
+        return self
+
+    def predict(self, X):
+        return self.classes_[(self.sign_ * X[:, 0] > 0).astype(int)]
+
+
+def test_hashes_of_texts_are_other_ones_in_the_fresh_process(monkeypatch):
+    """One of two seeds has another sign of the hash, whatever this process has."""
+    block = learner.Block(np.ones((4, 1)), np.array([0, 1, 0, 1]), {}, "block 0")
+    seeds = []
+    for seed in ("0", "1"):
+        monkeypatch.setenv("PYTHONHASHSEED", seed)
+        monkeypatch.setattr(
+            learner.subprocess, "run", lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"])
+        )
+        learner.answers_elsewhere(Hashing(), block, np.ones((4, 1)))
+    assert seeds == ["1", "2"]

@@ -8,9 +8,9 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.preprocessing import PowerTransformer, StandardScaler
 
 from replearn import PointwiseReplicableClassifier
+from replearn.binding import encode_probe
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Probe
-from replearn.learners import encode_probe
 
 N = 2000
 
@@ -116,3 +116,28 @@ def test_rows_that_are_lost_or_combined_differently():
     assert compare_probes(run, Probe.of(X[:5]))[0] == ("probe: rows 6 here, 5 there",)
     mixed = np.column_stack([X[:, 0], X[::-1, 1]])
     assert "in other rows" in compare_probes(run, Probe.of(mixed))[0][0]
+
+
+@pytest.mark.parametrize(
+    ("mine", "yours", "answer", "words"),
+    [
+        ([1, 2, 3], [3, 1, 2], "yes", ""),
+        ([1, 2, 3], ["1", "2", "3"], "no", "the ids of the rows are of another kind"),
+        (["1", "2", "3"], ["001", "002", "003"], "no", "'7' and '007' are three ids"),
+        ([1, 2, 3], None, "no", "ids key the thresholds here only"),
+        (None, [1, 2, 3], "no", "ids key the thresholds there only"),
+    ],
+)
+def test_ids_that_differ_are_found(mine, yours, answer, words):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(2000, 2)), rng.integers(0, 2, 2000)
+    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.4, max_fits=40).fit(X, y)
+    certificate, raw = model.certificate_, np.arange(6.0).reshape(3, 2)
+    probes = (
+        encode_probe(certificate, raw, points=mine),
+        encode_probe(certificate, raw, points=yours),
+    )
+    comparison = certificate.comparable(certificate, probes=probes)
+    assert comparison.answer == answer
+    assert words in str(comparison)
+    assert Probe.from_json(probes[0].to_json()) == probes[0]

@@ -394,7 +394,7 @@ def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
     after = rows_of(call("predict", out, shop / "new.csv", *key, "--explain")[1])
     before = rows_of(call("predict", shop / "a.replearn", shop / "new.csv", *key)[1])
     assert [row["prediction"] for row in after] == [row["prediction"] for row in before]
-    assert {row["old_answer"] for row in after} == {"no", "yes"}
+    assert {row["incumbent_prediction"] for row in after} == {"no", "yes"}
     code, _, err = call("fit", shop / "b.csv", *common, "--band", 0.2)
     assert code == 2
     assert "--incumbent" in err

@@ -107,14 +107,14 @@ def test_plain_explanations(call, loans, model):
     base = ("predict", path, loans / "loans.csv", "--key-file", loans / "key.txt")
     rows = rows_of(call(*base, "--explain", "plain")[1])
     assert list(rows[0]) == [
-        *("loan_id", "prediction", "firmness", "same_answer", "model_share", "why")
+        *("loan_id", "prediction", "firmness", "same_prediction", "model_share", "why")
     ]
     full = rows_of(call(*base, "--explain")[1])
     for plain, exact in zip(rows, full, strict=True):
         assert plain["prediction"] == exact["prediction"]
         same = 1 - float(exact["flip_probability"])
-        assert float(plain["same_answer"]) == pytest.approx(same, abs=2e-6)
-        assert plain["why"].startswith(f"The answer is {plain['prediction']}. It is ")
+        assert float(plain["same_prediction"]) == pytest.approx(same, abs=2e-6)
+        assert plain["why"].startswith(f"The prediction is {plain['prediction']}. It is ")
         assert not {"law", "threshold", "margin"} & set(plain["why"].split())
     against = [row for row in rows if float(row["model_share"]) < 0.5]
     assert all("a random number that belongs to the case" in row["why"] for row in against)

@@ -57,7 +57,7 @@ def test_nothing_heavy_is_loaded_to_start(loaded, words):
 
 
 def test_importing_replearn_loads_no_room(loaded):
-    assert loaded["replearn"] == ["replearn._version"]
+    assert loaded["replearn"] == []
 
 
 def test_the_help_of_audit_names_all_contenders():
@@ -81,13 +81,13 @@ def test_rooms_load_their_names_on_demand(room):
     for name in package.__all__:
         assert getattr(package, name) is not None
     assert set(package.__all__) <= set(dir(package))
-    with pytest.raises(AttributeError, match="no attribute 'ausit'"):
+    with pytest.raises(AttributeError, match=r"attribute '?ausit"):
         _ = package.ausit
 
 
 def test_unknown_names_are_attribute_errors():
     import replearn
 
-    with pytest.raises(AttributeError, match="no attribute 'ausit'"):
+    with pytest.raises(AttributeError, match=r"attribute '?ausit"):
         _ = replearn.ausit
     assert set(replearn.__all__) <= set(dir(replearn))

@@ -73,7 +73,7 @@ def promised_vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
 
 def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
     """Everything that a learner whose blocks vote can be asked about rows."""
-    ids = {} if points is None else {"points": points}
+    ids = {} if points is None else {"ids": points}
     shares, told = model.predict_proba(new), model.explain(new, **ids)
     facts = {
         "answers": model.predict(new, **ids),
@@ -94,7 +94,7 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
         lower, upper = model.flip_limits(new, **ids)
         facts |= {"lower flip limits": close(lower), "upper flip limits": close(upper)}
     if len(model.classes_) == 2:
-        facts |= {"thresholds": told.threshold, "values of the law": close(told.law_value)}
+        facts |= {"thresholds": told.threshold, "values of the law": close(told.response)}
         if hard:
             rate = model.flip_rate(new)
             facts |= {"mean flips": close(rate.estimate), "limit of flips": close(rate.upper)}

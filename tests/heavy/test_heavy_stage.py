@@ -117,9 +117,9 @@ def test_heavy_points_get_their_own_labels():
     assert model.predict(points).tolist() == [1, 0, 1]
     explained = model.explain(points)
     assert explained.stage.tolist() == ["heavy", "heavy", "vote"]
-    assert explained.vote_share[1] < 0.2
-    assert explained.vote_share[2] == 1.0
-    assert ((explained.margin > 0) == (explained.answer == 1)).all()
+    assert explained.score[1] < 0.2
+    assert explained.score[2] == 1.0
+    assert ((explained.margin > 0) == (explained.prediction == 1)).all()
     assert (model.margin(points) == explained.margin).all()
     assert "labels seen at this very point" in str(explained)
     assert repr(model.heavy_).startswith("HeavyPoints(")
@@ -150,7 +150,7 @@ def test_ids_key_the_votes_but_not_the_heavy_stage():
     X, y = draw(np.random.default_rng(4), 8000)
     model = learner().fit(X, y)
     points = np.array([[1.0], [1.0]])
-    assert (model.predict(points, points=["ann", "bob"]) == 0).all()
+    assert (model.predict(points, ids=["ann", "bob"]) == 0).all()
 
 
 def test_decimals_make_points_of_measurements():
@@ -254,8 +254,8 @@ def test_three_classes_get_labels_of_their_own():
     explained = model.explain(points)
     assert explained.stage.tolist() == ["heavy", "heavy", "heavy", "vote"]
     assert model.predict(points)[:3].tolist() == [0, 2, 1]
-    assert (model.predict(points) == explained.answer).all()
-    assert explained.vote_share[1] == pytest.approx(0.8, abs=0.05)
+    assert (model.predict(points) == explained.prediction).all()
+    assert explained.score[1] == pytest.approx(0.8, abs=0.05)
     assert (explained.margin >= 0).all()
     assert "labels seen at this very point" in str(explained)
     flips = model.flip_probability(points)

@@ -100,8 +100,10 @@ def test_clone_keeps_the_incumbent():
 def test_explanations_say_what_was_kept():
     new = fitted(1, fitted(0), band=0.1)
     told = new.explain(NEW)
-    changed = told.answer != told.old_answer
-    kept = (told.answer == told.old_answer) & (told.new_answer != told.old_answer)
+    changed = told.prediction != told.incumbent_prediction
+    kept = (told.prediction == told.incumbent_prediction) & (
+        told.new_prediction != told.incumbent_prediction
+    )
     assert (told.margin[kept] <= 0.1).all()
     assert kept.any()
     sentences = list(told.sentences())
@@ -237,7 +239,7 @@ def test_a_band_in_standard_errors():
     clear = np.abs(told.margin) > 2.0 * told.standard_error
     before, after = old.predict(NEW), new.predict(NEW)
     assert (after[~clear] == before[~clear]).all()
-    assert (after[clear] == told.answer[clear]).all()
+    assert (after[clear] == told.prediction[clear]).all()
     assert 0 < clear.mean() < 1
     with pytest.raises(ValueError, match="needs a ScoreReplicableClassifier"):
         fitted(0, unit="standard error")

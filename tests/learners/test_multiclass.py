@@ -79,7 +79,7 @@ def test_explanations_say_why_fewer_votes_can_win():
     model = fitted(T=40, p=(0.6, 0.4, 0.0))
     points = np.random.default_rng(8).standard_normal((200, 2))
     told = model.explain(points)
-    outvoted = told.vote_share < told.most_voted_share
+    outvoted = told.score < told.most_voted_score
     assert outvoted.any()
     assert (told.key_chance > 0).all()
     for sentence, few in zip(told.sentences(), outvoted, strict=True):
@@ -172,10 +172,10 @@ def test_estimates_and_explanations_of_a_learner():
     assert (lower <= upper).all()
     assert (flips <= upper + 0.05).all()
     explained = model.explain(points)
-    assert (explained.answer == model.predict(points)).all()
+    assert (explained.prediction == model.predict(points)).all()
     assert ((explained.margin >= 0) & (explained.margin <= 1)).all()
-    assert (explained.answer != explained.runner_up).all()
-    assert explained.frame().columns[0] == "answer"
+    assert (explained.prediction != explained.runner_up).all()
+    assert explained.frame().columns[0] == "prediction"
     kept = model.predict_or_abstain(points, 0.05)
     assert ((kept == None) == (flips > 0.05)).all()  # noqa: E711
     assert (model.flip_probability(points) == flips).all()

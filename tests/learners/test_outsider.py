@@ -28,7 +28,7 @@ def bisect(model, rows, customer):
     low, high, questions = -1, len(rows), 0  # rows of rising vote shares
     while high - low > 1:
         middle, questions = (low + high) // 2, questions + 1
-        answer = model.predict(rows[[middle]], points=[customer])[0]
+        answer = model.predict(rows[[middle]], ids=[customer])[0]
         low, high = (low, middle) if answer else (middle, high)
     return high, questions
 
@@ -42,7 +42,7 @@ def test_with_an_id_a_threshold_is_found_by_bisection_and_tells_nothing_about_ot
     for customer in range(100):
         place, questions = bisect(model, rows, customer)
         assert questions <= most
-        answers = model.predict(rows, points=[customer] * len(rows))
+        answers = model.predict(rows, ids=[customer] * len(rows))
         assert (answers == (np.arange(len(rows)) >= place)).all()  # all is known now
         places.append(place)
     # the threshold of one customer does not tell that of the next one
@@ -57,7 +57,7 @@ def test_asking_again_about_the_same_point_tells_nothing_new(model):
 def test_irrelevant_digits_draw_new_thresholds_until_the_answer_is_yes(model):
     """The number of tries is geometric: 1 / g on average, where g is the law's value."""
     told = model.explain(X)
-    near = np.flatnonzero((told.law_value > 0.25) & (told.law_value < 0.75))[:40]
+    near = np.flatnonzero((told.response > 0.25) & (told.response < 0.75))[:40]
     assert len(near) == 40
     tries = []
     for row in near:
@@ -65,10 +65,10 @@ def test_irrelevant_digits_draw_new_thresholds_until_the_answer_is_yes(model):
         answers = model.predict(digits)
         assert answers.any()
         tries.append(int(np.argmax(answers)) + 1)
-    expected = (1 / told.law_value[near]).mean()
+    expected = (1 / told.response[near]).mean()
     assert 0.6 * expected < np.mean(tries) < 1.6 * expected
 
 
 def test_an_id_or_rounding_ends_that(model):
     rows = X[:1] + np.arange(60)[:, np.newaxis] * 1e-9
-    assert len(set(model.predict(rows, points=["customer 7"] * 60))) == 1
+    assert len(set(model.predict(rows, ids=["customer 7"] * 60))) == 1

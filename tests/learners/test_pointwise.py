@@ -162,10 +162,10 @@ def test_ids_key_the_thresholds_instead_of_features(data):
     X, _ = data
     model = fitted(data)
     ids = np.arange(len(X))
-    by_id = model.margin(X, points=ids)
+    by_id = model.margin(X, ids=ids)
     moved = X + 1e-9
     np.testing.assert_array_equal(model.vote_share(moved), model.vote_share(X))
-    np.testing.assert_array_equal(model.margin(moved, points=ids), by_id)
+    np.testing.assert_array_equal(model.margin(moved, ids=ids), by_id)
     assert not np.array_equal(model.margin(moved), model.margin(X))
 
 
@@ -242,7 +242,7 @@ def test_votes_and_thresholds_side_by_side(data, n_jobs):
     ids = list(range(len(long)))
     ids[5] = float("inf")
     with pytest.raises(UnsupportedValueError, match="row 5"):
-        model.predict(long, points=ids)
+        model.predict(long, ids=ids)
 
 
 @pytest.mark.parametrize("what", ["decimals", "groups", "groups of texts"])
@@ -496,9 +496,9 @@ def test_explanations_speak(data):
     X, _ = data
     told = fitted(data).explain(X[:3])
     assert len(told) == 3
-    assert str(told).count("a fresh training sample would answer differently") == 3
+    assert str(told).count("a fresh training sample would predict differently") == 3
     frame = told.frame()
-    np.testing.assert_array_equal(frame["margin"], frame["law_value"] - frame["threshold"])
+    np.testing.assert_array_equal(frame["margin"], frame["response"] - frame["threshold"])
 
 
 # -- the trap ----------------------------------------------------------------------------------

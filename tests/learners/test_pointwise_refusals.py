@@ -314,13 +314,13 @@ def test_one_id_for_many_rows_is_not_spread_over_them(data, method, n_classes):
         pytest.skip("two classes only")
     model = small(rho=0.5).fit(X, y if n_classes == 2 else np.arange(900) % 3)
     for ids, message in (
-        ([7], "points has 1 ids, but X has 900 rows"),
-        (np.arange(899), "points has 899 ids, but X has 900 rows"),
-        (7, "points=7 must hold one id for each of the 900 rows"),
-        ("seven", "points='seven' must hold one id"),
+        ([7], "ids has 1 entries, but X has 900 rows"),
+        (np.arange(899), "ids has 899 entries, but X has 900 rows"),
+        (7, "ids=7 must hold one id for each of the 900 rows"),
+        ("seven", "ids='seven' must hold one id"),
     ):
         with pytest.raises(ValueError, match=message):
-            getattr(model, method)(X, points=ids)
+            getattr(model, method)(X, ids=ids)
 
 
 @pytest.mark.parametrize("value", ["often", None, float("nan"), -0.1, 1.1])

@@ -56,7 +56,7 @@ def test_order_jobs_batches_and_the_container_do_not_matter():
     names = ["a", "b", "c"]
     framed = clone(model).fit(pd.DataFrame(X, columns=names), y)
     assert framed.predict(pd.DataFrame(NEW, columns=names)).shape == (400,)
-    keyed = other.predict(NEW, points=np.arange(400))
+    keyed = other.predict(NEW, ids=np.arange(400))
     assert (keyed != expected).mean() > 0.9
 
 

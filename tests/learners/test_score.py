@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 from sklearn import config_context
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression, RidgeClassifier
@@ -11,8 +12,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from replearn import ConstantBlocksWarning, ScoreReplicableClassifier
+from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier
 from replearn.guarantees.score import MOST_FITS
+from replearn.learners.score_rule import crossing
 from replearn.testing import check_replicable_classifier
 
 EXEMPT = {
@@ -142,24 +144,25 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     assert overruled.any()
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
     assert "too near to it to decide alone" in text
-    assert set(told.frame().columns) >= {"answer", "score", "threshold"}
+    assert set(told.frame().columns) >= {"prediction", "score", "threshold"}
 
 
 def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
     lab, X = labs[0], data[0][:300]
-    told, plain = lab.explain(X), lab.explain(X, audience="customer")
-    share = np.where(told.answer == lab.classes_[1], told.score, 1 - told.score)
+    told, plain = lab.explain(X), lab.explain(X, style="plain")
+    share = np.where(told.prediction == lab.classes_[1], told.score, 1 - told.score)
     assert plain.model_share == pytest.approx(share)
     overruled = (told.score > 0.5) != (told.margin > 0)
-    said = np.array(["lean to another answer" in text for text in plain.sentences()])
+    said = np.array(["lean to another one" in text for text in plain.sentences()])
     assert (said == overruled).all()
     low = ScoreReplicableClassifier(GaussianNB(), shared_key="k", threshold=0.2)
     low.fit(data[0][:2000], data[1][:2000])
     clear = low.explain(X).score > 0.35  # above the decision threshold, below one half
-    texts = np.array(list(low.explain(X, audience="customer").sentences()))[clear]
-    assert not any("lean to another answer" in text for text in texts)
+    texts = np.array(list(low.explain(X, style="plain").sentences()))[clear]
+    assert not any("lean to another one" in text for text in texts)
 
 
+@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
     steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
@@ -176,9 +179,9 @@ def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
 def test_ids_key_the_thresholds(labs, data):
     X, lab = data[0][:200], labs[0]
     ids = np.arange(200)
-    assert (lab.explain(X, points=ids).threshold == lab.explain(-X, points=ids).threshold).all()
-    assert (lab.explain(X, points=ids).threshold != lab.explain(X).threshold).any()
-    assert len(lab.predict(X, points=ids)) == 200
+    assert (lab.explain(X, ids=ids).threshold == lab.explain(-X, ids=ids).threshold).all()
+    assert (lab.explain(X, ids=ids).threshold != lab.explain(X).threshold).any()
+    assert len(lab.predict(X, ids=ids)) == 200
 
 
 def test_no_answer_where_a_flip_is_likely(labs, data):
@@ -247,7 +250,7 @@ def test_three_classes(three):
         for half in (slice(0, 1200), slice(1200, 2400))
     ]
     new, told = X[2400:], labs[0].explain(X[2400:])
-    assert (told.answer == labs[0].predict(new)).all()
+    assert (told.prediction == labs[0].predict(new)).all()
     proba = labs[0].predict_proba(new)
     assert proba.sum(axis=1) == pytest.approx(1.0)
     best = proba.argmax(axis=1)
@@ -256,8 +259,10 @@ def test_three_classes(three):
     assert behind.any()
     text = list(told.sentences())[int(np.flatnonzero(behind)[0])]
     assert "shared offsets add" in text
-    plain = list(labs[0].explain(new, audience="customer").sentences())
-    assert ["lean to another answer" in text for text in plain] == behind.tolist()
+    plain = list(labs[0].explain(new, style="plain").sentences())
+    overruled = told.most_voted_score > told.score
+    assert overruled[behind].all()
+    assert ["lean to another one" in text for text in plain] == overruled.tolist()
     flips = np.mean(labs[0].predict(new) != labs[1].predict(new))
     assert flips < 0.2
     assert "two classes in reach" in labs[0].certificate_.explain()
@@ -352,6 +357,7 @@ def test_too_few_rows_are_told(data):
         ScoreReplicableClassifier(GaussianNB(), n_blocks=9).fit(data[0][:8], [0, 1] * 4)
 
 
+@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
 def test_another_key_after_fit_is_refused(labs, data):
     lab = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(data[0][:99], data[1][:99])
     lab.shared_key = "other"
@@ -362,3 +368,49 @@ def test_another_key_after_fit_is_refused(labs, data):
 def test_trees_whose_scores_jump(data):
     model = fit_small(data, base=DecisionTreeClassifier(max_depth=3))
     assert model.standard_error_[0] > 0.01
+
+
+def test_a_rho_that_is_not_delivered_is_warned_about():
+    X, y = make_classification(6000, 5, flip_y=0.3, random_state=0)
+    model = ScoreReplicableClassifier(DecisionTreeClassifier(), rho=0.1, shared_key="k")
+    with pytest.warns(NotCertifiedWarning, match=r"rho = 0\.1 was asked for.* more rows"):
+        model.fit(X[:300], y[:300])
+    assert model.certificate_.rho > 0.15
+    assert model.certificate_.verdict == "estimated"
+    easy = ScoreReplicableClassifier(GaussianNB(), rho=0.1, shared_key="k").fit(X, y)  # no warning
+    assert easy.certificate_.rho <= 0.1 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_few_blocks_do_not_know_that_a_flip_is_very_unlikely(n_classes):
+    """Normal blocks of unknown spread: the estimate for K of them is Student's law."""
+    X, y = make_classification(
+        3000, 5, n_informative=5, n_redundant=0, n_classes=n_classes, random_state=0
+    )
+    few, many = (
+        ScoreReplicableClassifier(
+            GaussianNB(), n_blocks=blocks, standard_error=0.02, shared_key="k"
+        ).fit(X[:2000], y[:2000])
+        for blocks in (4, 24)
+    )
+    told = few.flip_probability(X[2000:])
+    assert told.min() > 1e-5  # no score is further than 1 / (0.02 sqrt 2) standard errors away
+    assert many.flip_probability(X[2000:]).min() < 1e-9
+
+
+def test_a_fresh_mean_of_few_normal_blocks_crosses_as_often_as_told():
+    """Estimates of at most 2 % for four blocks: crossed by at most as many fresh means."""
+    rng = np.random.default_rng(0)
+    blocks = rng.normal(size=(200_000, 4))
+    fresh = rng.normal(size=(200_000, 4)).mean(axis=1)
+    error = blocks.std(axis=1, ddof=1) / 2.0
+    limit = 3.0
+    told = crossing((limit - blocks.mean(axis=1)) / (np.sqrt(2.0) * error), 4)
+    rare = told < 0.02
+    crossed = int((fresh[rare] > limit).sum())
+    assert rare.sum() > 10_000
+    assert crossed <= binom.isf(1e-9, int(rare.sum()), float(told[rare].mean()))
+    # the law of the pivot itself, at the 1 % point
+    pivot = (fresh - blocks.mean(axis=1)) / (np.sqrt(2.0) * error)
+    beyond = int((crossing(pivot, 4) < 0.01).sum())
+    assert binom.ppf(1e-9, 200_000, 0.01) <= beyond <= binom.isf(1e-9, 200_000, 0.01)

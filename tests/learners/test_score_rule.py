@@ -51,7 +51,7 @@ def test_flips_of_normal_scores_are_nominal_for_two_classes():
     rule, rng = ScoreRule(ErrorCurve(0.02, 0.0, 0.5), WIDTH, 1, 2), np.random.default_rng(0)
     noise = rule.noise(SharedKey("k"), POINTS)
     one, two = (
-        rule.answers(0.5 + 0.02 * rng.normal(size=(len(POINTS), 1)), noise) for _ in range(2)
+        rule.predictions(0.5 + 0.02 * rng.normal(size=(len(POINTS), 1)), noise) for _ in range(2)
     )
     assert np.mean(one != two) == pytest.approx(0.1, abs=0.007)
 
@@ -66,7 +66,7 @@ def test_flips_of_normal_scores_are_nominal_per_pair():
         scores = np.column_stack(
             [0.45 + difference / 2, 0.45 - difference / 2, np.full(40_000, 0.1)]
         )
-        answers.append(rule.answers(scores[:, np.newaxis], offsets))
+        answers.append(rule.predictions(scores[:, np.newaxis], offsets))
     assert np.mean(answers[0] != answers[1]) == pytest.approx(0.1, abs=0.007)
     assert (answers[0] < 2).all()
 

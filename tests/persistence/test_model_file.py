@@ -209,6 +209,7 @@ def test_the_state_cannot_replace_the_certificate(model, tmp_path, monkeypatch):
         "replearn.persistence.model_file.take_apart",
         lambda one: (whole(one)[0], {**whole(one)[1], forged: "trust me"}),
     )
+    monkeypatch.setattr("replearn.persistence.model_file._check_loads", lambda *_: None)
     save(model, path)
     with pytest.raises(ModelFileError, match="replace its own plan or certificate"):
         load(path, KEY)
@@ -228,6 +229,14 @@ def test_trees_with_indices_that_lead_outside_are_refused():
         tree.tree_.__setstate__({**state, "nodes": nodes})
         with pytest.raises(ModelFileError, match="indices lead outside"):
             check_trees({"estimators_": [tree]}, "m")
+
+
+@pytest.mark.parametrize("node_count", [-1, 0, 10**9])
+def test_trees_that_state_more_nodes_than_they_have_are_refused(node_count):
+    tree = DecisionTreeClassifier(max_depth=2).fit(X, Y)
+    tree.tree_.__setstate__({**tree.tree_.__getstate__(), "node_count": node_count})
+    with pytest.raises(ModelFileError, match="indices lead outside"):
+        check_trees([tree], "m")
 
 
 def test_a_forest_that_understates_its_width_is_refused():
@@ -278,6 +287,30 @@ def test_a_failed_save_leaves_the_old_file(model, path, monkeypatch):
         save(model, path)
     assert path.read_bytes() == old
     assert [found.name for found in path.parent.iterdir()] == [path.name]
+
+
+def test_what_could_not_be_loaded_is_not_saved_and_the_old_file_stays(model, path):
+    old = path.read_bytes()
+    forest = RandomForestClassifier(2, max_depth=2)
+    broken = PointwiseReplicableClassifier(forest, n_blocks=8, rho=0.9, shared_key=KEY, max_fits=8)
+    broken.fit(X, Y).estimators_[3].n_features_in_ = 2
+    with pytest.raises(ModelFileError, match=r"could not be loaded: .* indices lead outside"):
+        save(broken, path)
+    assert path.read_bytes() == old
+
+
+def test_what_would_predict_otherwise_is_not_saved(model, path, monkeypatch):
+    old = path.read_bytes()
+    whole = replearn.persistence.model_file.take_apart
+
+    def reversed_classes(one):
+        documents, rest = whole(one)
+        return documents, {**rest, "classes_": rest["classes_"][::-1].copy()}
+
+    monkeypatch.setattr("replearn.persistence.model_file.take_apart", reversed_classes)
+    with pytest.raises(ModelFileError, match="would predict otherwise"):
+        save(model, path)
+    assert path.read_bytes() == old
 
 
 def test_only_fitted_learners_of_this_library_are_saved(tmp_path):

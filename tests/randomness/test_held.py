@@ -53,7 +53,9 @@ def test_clone_and_set_params_keep_it_hidden(name):
     assert model.shared_key == SECRET
 
 
-@pytest.mark.parametrize("key", ["trial-2026", b"bytes", 7, SECRET], ids=repr)
+@pytest.mark.parametrize(
+    "key", ["trial-2026", b"bytes", 7, SECRET], ids=["text", "bytes", "number", "secret"]
+)
 def test_any_other_value_is_kept_as_it_is(key):
     model = PointwiseReplicableClassifier(shared_key=key)
     assert model.shared_key is key

@@ -191,6 +191,6 @@ def test_error_is_at_most_the_factor_times_the_mean_error_of_the_blocks(q):
         FirstRowLearner(), plan={"law": LAW, "n_partitions": 2}
     ).fit(X, y)
     share = model.vote_share(X[:1])[0]
-    answers_one = model.explain(X[:1]).law_value[0]
+    answers_one = model.explain(X[:1]).response[0]
     for label, wrong, mean_error in ((0, answers_one, share), (1, 1 - answers_one, 1 - share)):
         assert wrong <= error_factor(LAW) * mean_error + 1e-9, label

@@ -40,7 +40,8 @@ def _frontier(result: Measurement) -> list[Standing]:
     places = {c.name: (float((c.right - first.right).mean()), _changed(c), c.tail) for c in useful}
 
     def best(name: str, measure: int) -> bool:
-        points, flips = places[name][0], places[name][measure]
+        points = places[name][0]
+        flips = places[name][measure]
         others = [(p[0], p[measure]) for other, p in places.items() if other != name]
         return not any(p >= points and f <= flips and (p, f) != (points, flips) for p, f in others)
 

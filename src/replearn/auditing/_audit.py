@@ -34,7 +34,8 @@ SHOWN_ROWS = 200
 LEAST_PAIRS = 2
 """Limits need two pairs: a contender with fewer is left out."""
 
-TIME, INTERRUPTED = "the time budget ended", "it was interrupted"
+TIME = "the time budget ended"
+INTERRUPTED = "it was interrupted"
 
 
 def audit(  # noqa: PLR0913
@@ -138,7 +139,8 @@ def audit(  # noqa: PLR0913
     levels = make_subgroups(X, subgroups, rows.test)
     facts = data_facts(X, codes, rows.test, rows.used)
     wanted = Task(contenders, X, classes[codes], classes, group_of_row, rows, sizes, key)
-    task, deadline = wanted, None
+    task = wanted
+    deadline = None
     if options["time_budget"] is not None:
         deadline = start + options["time_budget"]
         fitting = within(wanted, deadline, options, resume, effective_n_jobs(n_jobs))
@@ -179,7 +181,9 @@ def audit(  # noqa: PLR0913
 
 def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
     """Say how far the audit got, where it is not as far as asked."""
-    n_done, full, size = len(finished.outcomes[0]), wanted.design, task.design.train_size
+    n_done = len(finished.outcomes[0])
+    full = wanted.design
+    size = task.design.train_size
     if n_done < full.n_pairs:
         yield f"{n_done} of {full.n_pairs} pairs were run: {finished.stopped}"
     if size < full.train_size:
@@ -233,7 +237,8 @@ class _Clock:
         self.started.append(now)
         if self.deadline is None:
             return True
-        first, pairs = self.started[0], len(self.started) - 1
+        first = self.started[0]
+        pairs = len(self.started) - 1
         each = (now - first) / pairs if pairs else 0.0
         if now + each > self.deadline:
             self.stopped = TIME
@@ -288,7 +293,8 @@ def _missing(
     Under a deadline each contender gets its first pairs at once, the baseline before the others:
     there is something to report as early as possible.
     """
-    n_pairs, places = task.design.n_pairs, range(len(task.contenders))
+    n_pairs = task.design.n_pairs
+    places = range(len(task.contenders))
     early = min(LEAST_PAIRS, n_pairs) if clock.deadline is not None else 0
     rounds = [[(c, p) for p in range(early)] for c in places] if early else []
     rounds += [[(c, p) for c in places] for p in range(early, n_pairs)]
@@ -324,7 +330,8 @@ def _finished(task: Task, store: Store, stopped: str) -> Finished:
     for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
         shared = pairs & done[contender]
         if len(shared) >= LEAST_PAIRS:
-            pairs, kept = shared, [*kept, contender]
+            pairs = shared
+            kept = [*kept, contender]
         elif contender == 0:
             _refuse(task, stopped, len(shared))
     kept = sorted(kept)

@@ -18,7 +18,8 @@ from replearn.auditing._runs import Task, earlier_manifest, run_pair
 from replearn.execution import DeadlinePassed, context
 from replearn.records.search import smallest_integer
 
-FIRST_ROWS, GROWTH = 500, 4
+FIRST_ROWS = 500
+GROWTH = 4
 """Sizes of the small fits."""
 
 PROBE_SHARE = 0.04
@@ -27,16 +28,19 @@ PROBE_SHARE = 0.04
 WANTED_PAIRS = 5
 """Fewer rows are learned from rather than fewer pairs run."""
 
-ENOUGH_ROWS, LEAST_ROWS = 10_000, 1000
+ENOUGH_ROWS = 10_000
+LEAST_ROWS = 1000
 """Contenders are given up before so many rows are; whoever is left learns from the least."""
 
 USED_SHARE = 0.8
 """The rest is for what was judged too low."""
 
-START_SECONDS, SLOWEST = 4.0, 20.0
+START_SECONDS = 4.0
+SLOWEST = 20.0
 """Starting worker processes costs about this much, times how slow a busy machine is."""
 
-STEEPEST, FLATTEST = 1.3, 0.5
+STEEPEST = 1.3
+FLATTEST = 0.5
 """Exponents of the time of a fit in its number of rows, as far as they are believed."""
 
 
@@ -87,12 +91,15 @@ def within(
 
 def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     """Choose rows and contenders for at least a few pairs before the deadline."""
-    size, least = task.design.train_size, min(LEAST_ROWS, task.design.train_size)
-    began, used = context.now(), time.process_time()
+    size = task.design.train_size
+    least = min(LEAST_ROWS, task.design.train_size)
+    began = context.now()
+    used = time.process_time()
     costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
     waited = (context.now() - began) / max(time.process_time() - used, 1e-3)
     slowness = min(max(waited, 1.0), SLOWEST)
-    left, start = max(deadline - context.now(), 0.0), slowness * START_SECONDS
+    left = max(deadline - context.now(), 0.0)
+    start = slowness * START_SECONDS
     alone = n_jobs == 1 or left < 2 * start
     seconds = USED_SHARE * (left if alone else n_jobs * (left - start))
 

@@ -22,10 +22,12 @@ Look = Callable[[Measurement], Iterable[str]]
 HIGH_FLIP_RATE = 0.02
 """From here on, two people in a hundred get another prediction for no reason of their own."""
 
-GROUP_RATIO, GROUP_EXCESS = 1.5, 0.01
+GROUP_RATIO = 1.5
+GROUP_EXCESS = 0.01
 """A subgroup that flips more: half as much again as the others, and a point more."""
 
-REPEATED_SHARE, HEAVY_SHARE = 0.1, 0.01
+REPEATED_SHARE = 0.1
+HEAVY_SHARE = 0.01
 
 
 class NotApplicable(Exception):
@@ -67,7 +69,8 @@ class Check:
             explanations = () if ignored else tuple(self.look(result))
             status = "ignored" if ignored else "found" if explanations else "passed"
         except NotApplicable as reason:
-            status, explanations = "not applicable", (str(reason),)
+            status = "not applicable"
+            explanations = (str(reason),)
         remedy = self.command if result.reader == "command" else self.remedy
         outcome = status, explanations, remedy, self.not_proved, f"{DOCS}#{self.code.lower()}"
         return Finding(self.code, self.title, self.severity, *outcome)

@@ -28,7 +28,8 @@ ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{PLACE})$|(?<=[a-z])(Id|ID)$",
 LEAST_GROUPS = 20
 """A column of people names more of them than a category has levels."""
 
-LEAST_IDS, MOST_ROWS_EACH = 50, 20
+LEAST_IDS = 50
+MOST_ROWS_EACH = 20
 """Other ids: with fewer values, or more rows each, the column is a category such as a store."""
 
 LEAST_DRIFT = 0.1
@@ -36,7 +37,8 @@ LEAST_NEIGHBOURS = 0.1
 DRIFT_ALARM = 1e-6
 """False-alarm probability of the drift tests over all columns together."""
 
-MOST_FACT_ROWS, FACT_PIECE = 30_000, 1000
+MOST_FACT_ROWS = 30_000
+FACT_PIECE = 1000
 """Longer files are looked at by pieces: what matters shows in so many rows."""
 
 NEIGHBOUR_SCORE = 6.0
@@ -170,7 +172,8 @@ def data_facts(
     X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
     named = dict(columns(X))
     watched = {**named, "the label": codes.astype(object)}
-    n, third = len(codes), len(codes) // 3
+    n = len(codes)
+    third = len(codes) // 3
     drift = [(name, _drift(v[:third], v[n - third :], len(watched))) for name, v in watched.items()]
     alike = [(name, _likeness(v)) for name, v in {**named, "the label": codes}.items()]
     return DataFacts(
@@ -210,7 +213,8 @@ def _id_columns(named: Iterable[tuple[str, NDArray[Any]]]) -> list[tuple[str, in
     for name, values in named:
         person = PERSON_NAME.search(name) is not None
         if person or ID_NAME.search(name):
-            distinct, n = len(set(values.tolist())), len(values)
+            distinct = len(set(values.tolist()))
+            n = len(values)
             least, most = (LEAST_GROUPS, n) if person else (LEAST_IDS, MOST_ROWS_EACH)
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
@@ -224,7 +228,8 @@ def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:
         if min(map(len, kept)) < 2:
             return 0.0
         test: Any = stats.ks_2samp(kept[0], kept[1], method="asymp")
-        distance, chance = float(test.statistic), float(test.pvalue)
+        distance = float(test.statistic)
+        chance = float(test.pvalue)
     else:
         names, places = levels(np.concatenate([first, last]))
         if not 2 <= len(names) <= MOST_DISTINCT_LEVELS:

@@ -27,7 +27,8 @@ BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
 SCORE = "score thresholds"
 INCUMBENT = "incumbent"
-REPLICABLE, REPLICABLE_FULL = "replicable", "replicable (all partitions)"
+REPLICABLE = "replicable"
+REPLICABLE_FULL = "replicable (all partitions)"
 AUDIT_FITS = 64
 """Base learners that the default replicable contender trains, over all partitions.
 

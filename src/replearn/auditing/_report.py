@@ -18,7 +18,9 @@ from replearn.auditing._summary import rare_class
 from replearn.records.json import write_atomically
 from replearn.records.text import aligned, html_table
 
-SCREEN, LONGEST_CELL, MARKDOWN_ROWS = 100, 40, 10
+SCREEN = 100
+LONGEST_CELL = 40
+MARKDOWN_ROWS = 10
 MOST_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
@@ -94,7 +96,8 @@ def to_notebook(summary: dict[str, Any]) -> str:
 
 def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
-    stable, useful = _tables.stability(summary), _tables.usefulness(summary)
+    stable = _tables.stability(summary)
+    useful = _tables.usefulness(summary)
     places = _tables.frontier(summary)
     parts = [
         f"# {markdown_text(_tables.title(summary))}",
@@ -303,8 +306,10 @@ WORDS = {
 
 def glossary(summary: dict[str, Any]) -> dict[str, tuple[str, str]]:
     """Return word and hint by key, with the sizes of this audit."""
-    design, useful = summary["design"], summary["contenders"][0]["usefulness"]
-    rare, several = rare_class(useful)["label"], len(useful["classes"]) > 2
+    design = summary["design"]
+    useful = summary["contenders"][0]["usefulness"]
+    rare = rare_class(useful)["label"]
+    several = len(useful["classes"]) > 2
     own = {
         "pairs": design["n_pairs"],
         "rows": f"{design['n_test']:,}",

@@ -39,7 +39,8 @@ from replearn.records.json import (
 from replearn.tables import n_rows, take_rows
 
 ARRAYS = ("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips")
-LONGEST_NOTE, LONGEST_GROUP = 400, 60
+LONGEST_NOTE = 400
+LONGEST_GROUP = 60
 MANIFEST = "audit.json"
 FORMAT = "replearn-audit-folder 2"
 MANIFEST_VERSION = 3
@@ -191,7 +192,8 @@ def run_pair(job: Job) -> PairOutcome:
         warnings.simplefilter("default")
         # Told by the certificate and by a finding.
         warnings.simplefilter("ignore", NotCertifiedWarning)
-        runs, in_use = [], None
+        runs = []
+        in_use = None
         for sample in job.samples:
             run, in_use = _run(job, sample, in_use)
             runs.append(run)
@@ -277,7 +279,8 @@ def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
     labels = ask_labels(model, points, "a run")
     unknown = ~np.isin(labels, classes)
     if unknown.any():
-        kind, answer = type(model).__name__, labels[unknown].tolist()[0]
+        kind = type(model).__name__
+        answer = labels[unknown].tolist()[0]
         raise ValueError(f"{kind} answered {answer!r}, which is not one of the labels {classes!r}")
     outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):
@@ -298,13 +301,15 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
         return outcome
     explained = model.explain(points)
     if len(model.classes_) == 1:
-        law = np.full(len(explained.answer), float(model.classes_[0] == classes[-1]))
-        share, flips = law, np.zeros_like(law)
+        law = np.full(len(explained.prediction), float(model.classes_[0] == classes[-1]))
+        share = law
+        flips = np.zeros_like(law)
     else:
-        law, share = explained.law_value, explained.vote_share
+        law = explained.response
+        share = explained.score
         flips = explained.flip_probability
     return {
-        "predictions": _codes(explained.answer, classes),
+        "predictions": _codes(explained.prediction, classes),
         "law": law,
         "probabilities": np.column_stack([1 - share, share]),
         "thresholds": explained.threshold,

@@ -97,9 +97,11 @@ def mean_limits(
     '5.00% (4.00% to 6.00%)'
     """
     if rows is not None:
-        flips, clusters = flips[:, rows], None if clusters is None else clusters[rows]
+        flips = flips[:, rows]
+        clusters = None if clusters is None else clusters[rows]
     value = float(flips.mean())
-    by_pair, by_row = flips.mean(axis=1), _cluster_totals(flips.mean(axis=0), value, clusters)
+    by_pair = flips.mean(axis=1)
+    by_row = _cluster_totals(flips.mean(axis=0), value, clusters)
     parts = []
     if len(by_pair) > 1:
         parts.append((by_pair.var(ddof=1) / len(by_pair), len(by_pair) - 1))
@@ -110,7 +112,8 @@ def mean_limits(
     if variance > 0:
         freedom = variance**2 / sum(v**2 / f for v, f in parts)
         reach = float(stats.t.ppf(1 - delta / 2, freedom) * variance**0.5)
-    lower, upper = value - reach, value + reach
+    lower = value - reach
+    upper = value + reach
     # Few rows ever flip (or ever do not): what others may do is limited by their number only.
     if within is None and np.count_nonzero((flips > 0).any(axis=0)) < FEW_ROWS:
         upper = max(upper, float(kl_upper(min(value, 1.0), len(by_row), delta / 2)))
@@ -140,7 +143,8 @@ def strict_limits(flips: Floats, delta: float) -> Estimate:
     """
     value = float(flips.mean())
     trials = min(flips.shape)
-    lower, upper = kl_lower(value, trials, delta / 2), kl_upper(value, trials, delta / 2)
+    lower = kl_lower(value, trials, delta / 2)
+    upper = kl_upper(value, trials, delta / 2)
     return Estimate(value, float(lower), float(upper))
 
 
@@ -205,7 +209,8 @@ def tail_mean(flips: Floats, share: float) -> Estimate:
     (0.5, 0.5)
     """
     count = max(1, round(share * flips.shape[1]))
-    even, odd = flips[0::2].mean(axis=0), flips[1::2].mean(axis=0)
+    even = flips[0::2].mean(axis=0)
+    odd = flips[1::2].mean(axis=0)
     crossed = 0.5 * (_mean_of_top(even, odd, count) + _mean_of_top(odd, even, count))
     whole = flips.mean(axis=0)
     seen = _mean_of_top(whole, whole, count)

@@ -286,7 +286,8 @@ def _reliability(c: ContenderResult) -> list[dict[str, Any]] | None:
 def _certificate(result: Measurement, c: ContenderResult) -> dict[str, Any] | None:
     if c.certificate is None:
         return None
-    certificate, vote = c.certificate, c.certificate.design
+    certificate = c.certificate
+    vote = c.certificate.design
     assert vote is not None, "only certificates of votes are kept"
     in_front = [f"{name} in front of the replicable learner" for name in c.in_front]
     return {

@@ -25,7 +25,8 @@ def stability(summary: dict[str, Any]) -> Lines:
         )
     ]
     for c in summary["contenders"]:
-        rate, rows = c["flip_rate"], c["row_flips"]
+        rate = c["flip_rate"]
+        rows = c["row_flips"]
         lines.append(
             (
                 c["name"],

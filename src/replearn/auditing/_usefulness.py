@@ -20,7 +20,8 @@ Floats = NDArray[np.float64]
 Mean = Callable[..., Estimate]
 """Mean of a table of pairs and rows with limits; takes ``rows`` (a mask) and ``within``."""
 
-SHARES, ANY = (0.0, 1.0), (0.0, float("inf"))
+SHARES = (0.0, 1.0)
+ANY = (0.0, float("inf"))
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,8 @@ from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent, p
 from replearn.auditing._usefulness import Answers, majority
 
 SIGNED = (-1.0, 1.0)
-COLLAPSED_RATIO, COLLAPSED_POINTS = 0.5, 0.1
+COLLAPSED_RATIO = 0.5
+COLLAPSED_POINTS = 0.1
 """A class's recall collapses: less than half of the baseline's, and ten points less."""
 
 STABLE_ENOUGH = 0.002
@@ -175,7 +176,8 @@ def verdict(result: Measurement) -> dict[str, Any]:
         headline = f"{first.name} {_useless_words(result, first.name)}. Find a better model first"
     elif not judged:
         rate = percent(result.flip_rate(first.name).value)
-        outcome, headline = "alone", f"{rate} of the predictions of {first.name} change"
+        outcome = "alone"
+        headline = f"{rate} of the predictions of {first.name} change"
     else:
         outcome, headline, named = _headline(judged)
     return {
@@ -200,7 +202,8 @@ def verdict(result: Measurement) -> dict[str, Any]:
 def _caution(result: Measurement) -> list[str]:
     """Warn where the baseline itself is not shown to be better than no model."""
     first = result.contenders[0]
-    useful, none = result.usefulness(first.name), majority(first.truth, result.classes)
+    useful = result.usefulness(first.name)
+    none = majority(first.truth, result.classes)
     if useful.accuracy.lower > none["accuracy"]:
         return []
     if useful.balanced_accuracy.lower > none["balanced_accuracy"] + COSTLY:

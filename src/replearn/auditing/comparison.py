@@ -124,7 +124,9 @@ class ModelComparison:
 
     def _useful_lines(self) -> list[tuple[str, str]]:
         """Accuracy and its relatives of a and b, beside those of no model at all."""
-        one, two, none = self.usefulness_a, self.usefulness_b, self.majority
+        one = self.usefulness_a
+        two = self.usefulness_b
+        none = self.majority
         if one is None or two is None or none is None:
             return []
         always = f"always {none['label']!r}"
@@ -164,7 +166,8 @@ def _class_lines(one: Usefulness, two: Usefulness) -> list[tuple[str, Any, Any, 
     if len(pairs) > 2:
         return [(f"recall of {str(a.label)!r}", a.recall, b.recall, "") for a, b in pairs]
     a, b = min(pairs, key=lambda pair: pair[0].rows)
-    label, rows = str(a.label), f"{a.rows} rows"
+    label = str(a.label)
+    rows = f"{a.rows} rows"
     return [
         (f"recall of {label!r}", a.recall, b.recall, rows),
         (f"precision of {label!r}", a.precision, b.precision, ""),
@@ -218,7 +221,8 @@ def compare(
     >>> 0.02 < flips.lower < flips.value < flips.upper < 0.1
     True
     """
-    said_a, said_b = _predictions("model_a", model_a, X), _predictions("model_b", model_b, X)
+    said_a = _predictions("model_a", model_a, X)
+    said_b = _predictions("model_b", model_b, X)
     differ = said_a != said_b
     verdict, same = _comparability(model_a, model_b)
     return ModelComparison(
@@ -272,11 +276,14 @@ def _against_truth(
     labels = np.asarray(y)
     if labels.shape != one[1].shape:
         raise ValueError(f"y has shape {labels.shape}, but X has {len(one[1])} rows.")
-    right_a, right_b = one[1] == labels, two[1] == labels
-    worse, better = right_a & ~right_b, ~right_a & right_b
+    right_a = one[1] == labels
+    right_b = two[1] == labels
+    worse = right_a & ~right_b
+    better = ~right_a & right_b
     changed = int(worse.sum() + better.sum())
     classes = np.unique(np.concatenate([labels, one[1], two[1]]))
-    truth, named = np.searchsorted(classes, labels), tuple(classes.tolist())
+    truth = np.searchsorted(classes, labels)
+    named = tuple(classes.tolist())
     found = (
         _share(worse, delta),
         _share(better, delta),
@@ -324,5 +331,5 @@ def _over_keys(model_a: Any, model_b: Any, X: Any) -> float | None:
     if not both or len(model_a.classes_) != 2:
         return None
     # theorem: pointwise-threshold
-    gaps = np.abs(model_a.explain(X).law_value - model_b.explain(X).law_value)
+    gaps = np.abs(model_a.explain(X).response - model_b.explain(X).response)
     return float(gaps.mean())

@@ -107,7 +107,8 @@ def _extrapolate(name: str, smaller: Measurement, larger: Measurement, n: int) -
     few, many = (
         result.mean(result[name].flips, delta=larger.delta / 2) for result in (smaller, larger)
     )
-    exponent, rate = None, None
+    exponent = None
+    rate = None
     if min(few.lower, many.lower) > 0:
         span = math.log(sizes[1] / sizes[0])
         exponent = math.log(many.value / few.value) / span

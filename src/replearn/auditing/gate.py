@@ -10,7 +10,8 @@ from replearn.auditing._statistics import Estimate
 from replearn.auditing.comparison import ModelComparison, group_flips, group_name
 from replearn.records.checks import check_fraction
 
-ESTIMATE, UPPER = "estimate", "upper limit"
+ESTIMATE = "estimate"
+UPPER = "upper limit"
 MOST_GROUPS = 20
 """A job summary lists so many groups, the worst first."""
 
@@ -128,7 +129,8 @@ def gate_markdown(
     >>> print(gate_markdown(compare(old.fit(X, [0, 1]), new.fit(X, [0, 1]), X)).splitlines()[0])
     ### 2 of 2 predictions change
     """
-    rows, changed = len(comparison.predictions_a), len(comparison.flipped)
+    rows = len(comparison.predictions_a)
+    changed = len(comparison.flipped)
     verdict = f"Gate {'passed' if all(gate.passed for gate in gates) else 'FAILED'}: "
     lines = [("", f"{old} → {new}"), ("flip rate", str(comparison.flips))]
     lines += [(f"allowed ({g.judged})", f"{g.allowed:.2%}") for g in gates]

@@ -231,7 +231,8 @@ class Retrainings:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what reports draw, as JSON values: bins, and curves of some retrained runs."""
-        first, last = self.n_originals, self.n_originals + MOST_CURVES
+        first = self.n_originals
+        last = self.n_originals + MOST_CURVES
         items: dict[str, Any] = {
             "event": self.event,
             "interval": {name: _rounded(values) for name, values in self.interval().items()},

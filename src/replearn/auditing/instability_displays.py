@@ -46,7 +46,8 @@ class InstabilityDisplay(Display):
 
     def _draw_rows(self, ax: Any, values: Any, name: str, mean: str) -> None:
         """Draw one number per row against its risk, and the mean by risk."""
-        label, by_risk = f"rows (mean {mean})", self.runs.by_risk()
+        label = f"rows (mean {mean})"
+        by_risk = self.runs.by_risk()
         ax.plot(self.runs.risk, values, ".", color=GREY, alpha=0.5, label=label, rasterized=True)
         ax.plot(by_risk["risk"], by_risk[name], color="C1", label="mean by risk")
         ax.set_xlabel(self._risk_label())
@@ -87,7 +88,8 @@ class PredictionInstabilityDisplay(InstabilityDisplay):
         }
 
     def _draw(self, ax: Any) -> None:
-        before, after = self.runs.original.ravel(), self.runs.retrained.ravel()
+        before = self.runs.original.ravel()
+        after = self.runs.retrained.ravel()
         ax.plot(before, after, ".", color=GREY, alpha=0.3, markersize=3, rasterized=True)
         ends = [min(before.min(), after.min()), max(before.max(), after.max())]
         ax.plot(ends, ends, color="C0", label="as before")

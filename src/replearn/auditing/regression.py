@@ -29,7 +29,8 @@ from replearn.randomness import SharedKey
 from replearn.records.checks import check_positive
 from replearn.tables import n_rows, take_rows
 
-BASELINE, OURS = "single fit", "replicable"
+BASELINE = "single fit"
+OURS = "replicable"
 
 
 Grid = tuple[float, tuple[float, float] | None]
@@ -107,11 +108,13 @@ def audit_regression(
     ('Fewer flips', True)
     """
     options = design_options(design, ("rows", "sample", "test_size", "train_size"))
-    values, key = check_numbers(X, y), SharedKey(shared_key).child("audit")
+    values = check_numbers(X, y)
+    key = SharedKey(shared_key).child("audit")
     regressors, grid = _regressors(estimator, resolution, y_range, shared_key)
     rows = draw_rows(n_rows(X), options["test_size"], None, key, most=options["rows"])
     sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
-    points, truth = take_rows(X, rows.test), values[rows.test]
+    points = take_rows(X, rows.test)
+    truth = values[rows.test]
     progress = Progress(len(regressors) * n_pairs, "pairs", verbose=verbose)
 
     def sample_of(pair: int) -> list[tuple[Any, Floats]]:
@@ -194,7 +197,8 @@ def _together(name: str, pairs: list[list[Run]], truth: Floats) -> RegressorResu
     """Put the pairs of one regressor together."""
     means = np.array([[run.value for run in pair] for pair in pairs])
     rounded = np.array([[run.rounded for run in pair] for pair in pairs])
-    apart, first = np.abs(means[:, 0] - means[:, 1]), pairs[0][0]
+    apart = np.abs(means[:, 0] - means[:, 1])
+    first = pairs[0][0]
     flips = (rounded[:, 0] != rounded[:, 1]).astype(np.float64)
     if first.resolution is not None:
         # theorem: rounded-regression (a line of the shared grid falls between the means)

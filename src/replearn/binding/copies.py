@@ -38,7 +38,7 @@ _FEWEST_VALUES = 20
 _LOOKED_AT = 256
 _FEWEST_REPEATS = 5
 _FIRST_COLUMNS = 3
-_GRID_COLUMNS = 8
+_GRID_COLUMNS = 6
 _GRID_BITS = range(1, 27, 2)
 _EXPONENTS = 2100  # of doubles: the grid of a column follows its spread
 _CLEARLY_DIFFERENT = 0.9
@@ -119,7 +119,8 @@ def _copies_of_unique_cells(
         label: float((counts[labels == label] > 1).mean()) for label in np.unique(labels).tolist()
     }
     copied = [label for label, share in repeated.items() if share >= MIN_REPEATED]
-    if not copied or len(first) < MIN_ROWS or not _has_unique_cells(X, first):
+    alone = getattr(X, "shape", (0,))[1:] in ((), (1,))  # one column is unique by definition
+    if not copied or len(first) < MIN_ROWS or alone or not _has_unique_cells(X, first):
         return None
     share = max(repeated.values())
     start = (

@@ -1,6 +1,7 @@
 """What a learner is: a digest of its code, parameters and fitted parts, the same in two processes.
 
-Classes of packages with a version are bound by name, and the version goes on the certificate.
+Classes of packages with a version are bound by name, and the version goes on the certificate, with
+a digest of the sources where they are not those that were installed (`packages`).
 Functions and classes without one are bound by bytecode, defaults, closures and the globals they
 name. No address, no order of a set and no order of a dictionary enters.
 """
@@ -32,6 +33,7 @@ from numpy.lib.recfunctions import repack_fields
 from scipy import sparse
 from sklearn.frozen import FrozenEstimator
 
+from replearn.binding.packages import edited_sources
 from replearn.randomness import SharedKey
 
 MOST_PARTS = 200_000  # learners with more are not walked to the end
@@ -221,7 +223,8 @@ class _Walk:
         version = _version(name)
         known = {"sklearn": "scikit-learn", "replearn": ""}.get(name, name)
         if version is not None and known:
-            self.versions[known] = version
+            edited = edited_sources(name)
+            self.versions[known] = f"{version}+edited.{edited}" if edited else version
         self.own |= version is None
         return version
 

@@ -1,8 +1,9 @@
 """The base learner of a run: what it is, and that it depends on nothing else.
 
 It is bound as its blocks see it: unfitted, with seeds of its own (`bind_learner`); what was fitted
-outside the sample is `trusted`. A learner that depends on a counter, a clock or a global generator
-does not give two labs the same model from the same rows. So a few blocks, by a keyed choice, are
+outside the sample is `prefitted`. An estimator that depends on a counter, a clock or a global
+generator does not give two labs the same model from the same rows. So a few blocks, by a keyed
+choice, are
 fitted again in this process (`block_condition`). One of them is fitted in a fresh process as well,
 unless all code of the learner comes from scikit-learn and its neighbours: a counter of a module
 stands elsewhere there. That takes a second or two, once for each learner and process.
@@ -28,6 +29,7 @@ from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from replearn.binding.digests import Bound, bind
+from replearn.binding.surroundings import batch_condition, files_read, takes_functions
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
@@ -66,12 +68,12 @@ Answers = dict[str, NDArray[Any]]
 
 # -- what it is ------------------------------------------------------------------------------------
 class TrustedEstimator(FrozenEstimator):
-    """A fitted estimator that was fitted on data from outside the sample; see `trusted`."""
+    """A fitted estimator that was fitted on data from outside the sample; see `prefitted`."""
 
     fitted_outside_the_sample: ClassVar[bool] = True
 
 
-def trusted(estimator: Any) -> TrustedEstimator:
+def prefitted(estimator: Any) -> TrustedEstimator:
     """Say that a fitted estimator comes from outside the sample, so that it may be a part.
 
     An embedding trained on other data, a scaler with published constants. Every lab must use the
@@ -94,9 +96,9 @@ def trusted(estimator: Any) -> TrustedEstimator:
     >>> from sklearn.linear_model import LogisticRegression
     >>> from sklearn.pipeline import make_pipeline
     >>> from sklearn.preprocessing import StandardScaler
-    >>> from replearn.learners import trusted
+    >>> from replearn.binding import prefitted
     >>> published = StandardScaler().fit(np.array([[150.0], [190.0]]))
-    >>> base = make_pipeline(trusted(published), LogisticRegression())
+    >>> base = make_pipeline(prefitted(published), LogisticRegression())
     """
     return TrustedEstimator(estimator)
 
@@ -117,7 +119,7 @@ def bind_learner(base: Any) -> Bound:
             f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
             "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
             "fitted on data from outside the sample, the same in all labs, say so: "
-            "replearn.learners.trusted(estimator)."
+            "replearn.binding.prefitted(estimator)."
         )
     return bound
 
@@ -147,14 +149,27 @@ def block_condition(
     names: Sequence[str],
     bound: Bound,
 ) -> tuple[str, ...]:
-    """Fit a few blocks again, by a keyed choice, and say if other answers come out."""
+    """Fit a few blocks again, by a keyed choice, and say if other answers come out.
+
+    Of learners with functions or code of their own, rows are scored alone and together as well, and
+    files that are read meanwhile are added to what is not bound.
+    """
 
     def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
         return take_rows(X, blocks[place]), codes[blocks[place]], keys[place]
 
     places = blocks_to_check(keys[0], len(blocks), bound)
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    return refit_condition(base, places, load, models, names, bound, probes)
+    if not places or not (may_have_state(bound) or takes_functions(base)):
+        return refit_condition(base, places, load, models, names, bound, probes)
+    with files_read() as files:
+        failed = refit_condition(base, places, load, models, names, bound, probes)
+        trained = next((m for m in models if type(m) is type(base)), models[places[0]])
+        failed += batch_condition(trained, probes)  # a block of one class has a constant model
+    bound.unbound += tuple(
+        f"the file {os.path.basename(name)!r}, which the base learner reads" for name in files
+    )
+    return failed
 
 
 def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
@@ -277,7 +292,9 @@ def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
             # -P: the import path of this process, and not the current folder in front of it.
             command = [sys.executable, "-P", "-c", _SCRIPT, folder]
             import_path = [entry or os.getcwd() for entry in sys.path]
-            env = {**os.environ, "PYTHONPATH": os.pathsep.join(import_path)}
+            other_hashes = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
+            paths = os.pathsep.join(import_path)
+            env = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}
             quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
             answers: Answers = pickle.loads(done.read_bytes())

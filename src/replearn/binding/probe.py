@@ -11,7 +11,7 @@ from replearn.guarantees import Certificate, Probe
 from replearn.randomness import as_points
 
 
-def encode_probe(certificate: Certificate, X: Any) -> Probe:
+def encode_probe(certificate: Certificate, X: Any, *, points: Any = None) -> Probe:
     """Make the probe of one lab: digests of the probe rows as its learner gets them.
 
     Push the shared raw rows through everything that stands in front of the learner, with the
@@ -24,6 +24,8 @@ def encode_probe(certificate: Certificate, X: Any) -> Probe:
         The certificate of the lab's run: its columns are taken, by name where they have names.
     X : array, frame, sparse matrix or list of text
         The encoded probe rows.
+    points : array-like, default=None
+        The ids of the probe rows, if the lab predicts with ``points``: as ``predict`` gets them.
 
     Returns
     -------
@@ -35,7 +37,7 @@ def encode_probe(certificate: Certificate, X: Any) -> Probe:
     >>> import numpy as np
     >>> from sklearn.datasets import make_classification
     >>> from replearn import PointwiseReplicableClassifier
-    >>> from replearn.learners import encode_probe
+    >>> from replearn.binding import encode_probe
     >>> X, y = make_classification(10_000, random_state=0)
     >>> model = PointwiseReplicableClassifier(max_fits=88, shared_key="k").fit(X, y)
     >>> certificate = model.certificate_
@@ -49,7 +51,8 @@ def encode_probe(certificate: Certificate, X: Any) -> Probe:
     if schema is None:
         raise ValueError(f"the certificate of a {certificate.task} run describes no points")
     rows = _wanted(X, schema)
-    return Probe.of(rows, decimals=schema["decimals"], mark=preprocessing_mark(rows) or "")
+    mark = preprocessing_mark(rows) or ""
+    return Probe.of(rows, decimals=schema["decimals"], mark=mark, ids=points)
 
 
 def _wanted(X: Any, schema: dict[str, Any]) -> Any:

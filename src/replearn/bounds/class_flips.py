@@ -79,7 +79,8 @@ def label_answer_chances(
     >>> bool(label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
     True
     """
-    counts, noise = np.asarray(tallies, float), np.asarray(gumbels, float)
+    counts = np.asarray(tallies, float)
+    noise = np.asarray(gumbels, float)
     worth = np.full(len(counts), float(check_count("n_labels", n_labels)))
     return _chances(counts / n_labels, worth, lambda fresh: fresh / band, noise)
 
@@ -205,7 +206,8 @@ def _checked_parts(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Float
 
 
 def _checked(shares: ArrayLike, gumbels: ArrayLike) -> tuple[Floats, Floats]:
-    mean, noise = np.asarray(shares, float), np.asarray(gumbels, float)
+    mean = np.asarray(shares, float)
+    noise = np.asarray(gumbels, float)
     if mean.ndim != 2 or mean.shape != noise.shape:
         raise ValueError(f"shares {mean.shape} and gumbels {noise.shape} must have equal shapes.")
     if mean.size and (mean.min() < 0.0 or mean.sum(axis=1).max() > 1.0 + 1e-9):

@@ -165,7 +165,8 @@ def _law_of_part(p0: float, q0: float, part: int) -> CoinLaw:
     if part == _FRACTIONS:
         return CoinLaw("arcsine", low, high)
     first, last = (float(angle) for angle in _angle(np.array([low, high])))
-    middle, reach = (first + last) / 2.0, (last - first) / 2.0 * part / _FRACTIONS
+    middle = (first + last) / 2.0
+    reach = (last - first) / 2.0 * part / _FRACTIONS
     # Rounded, so that the law is the same number on every machine.
     ends = [round(math.sin(middle + sign * reach) ** 2, 12) for sign in (-1.0, 1.0)]
     return CoinLaw("arcsine", max(low, ends[0]), min(high, ends[1]))

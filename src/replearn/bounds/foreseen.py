@@ -123,7 +123,8 @@ def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
         matrix = beta_binomial_rows(law.n_blocks, sums[chunk].astype(float))
         below = np.cumsum(matrix, axis=1)
         above = np.cumsum(matrix[:, ::-1], axis=1)[:, ::-1]
-        place, count = rows[points] - chunk.start, needed[points]
+        place = rows[points] - chunk.start
+        count = needed[points]
         # Each side summed from its own end: tiny probabilities stay right.
         flips_down = below[place, count - 1]
         estimate[points] = np.where(counts[points] >= count, flips_down, above[place, count])
@@ -180,7 +181,8 @@ def binomial_rows(n_blocks: int, q: Floats) -> Floats:
 def beta_binomial_rows(n_blocks: int, votes: Floats) -> Floats:
     """Predictive probabilities of 0..T votes after ``votes`` votes and Jeffreys' prior."""
     k = np.arange(n_blocks + 1.0)
-    first, second = votes[:, None] + 0.5, n_blocks - votes[:, None] + 0.5
+    first = votes[:, None] + 0.5
+    second = n_blocks - votes[:, None] + 0.5
     logs = log_choose(n_blocks) + special.betaln(k + first, n_blocks - k + second)
     return np.asarray(np.exp(logs - special.betaln(first, second)))
 
@@ -292,7 +294,9 @@ def mean_distance(levels: Floats, matrix: Floats, rows: Integers, seen: Floats) 
     moment = np.zeros_like(mass)
     np.cumsum(matrix, axis=1, out=mass[:, 1:])
     np.cumsum(matrix * levels, axis=1, out=moment[:, 1:])
-    mass_below, moment_below = mass[rows, split], moment[rows, split]
-    mass_above, moment_above = mass[rows, -1] - mass_below, moment[rows, -1] - moment_below
+    mass_below = mass[rows, split]
+    moment_below = moment[rows, split]
+    mass_above = mass[rows, -1] - mass_below
+    moment_above = moment[rows, -1] - moment_below
     distance: Floats = seen * (mass_below - mass_above) - moment_below + moment_above
     return np.maximum(distance, 0.0)

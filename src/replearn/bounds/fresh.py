@@ -94,11 +94,14 @@ def soft_flip_limits(
     check_fraction("delta", delta, one=False)
     shares = np.asarray(scores, dtype=float)
     u = checked_thresholds(thresholds, len(shares))
-    n_blocks, n_partitions = law.n_blocks, shares.shape[1]
+    n_blocks = law.n_blocks
+    n_partitions = shares.shape[1]
     mean = np.clip(shares.mean(axis=1), 0.0, 1.0)
     # theorem: binomial-limits (an average of dependent means concentrates like one of them)
-    low, high = kl_lower(mean, n_blocks, delta / 2), kl_upper(mean, n_blocks, delta / 2)
-    ones, zeros = np.ones_like(mean), np.zeros_like(mean)
+    low = kl_lower(mean, n_blocks, delta / 2)
+    high = kl_upper(mean, n_blocks, delta / 2)
+    ones = np.ones_like(mean)
+    zeros = np.zeros_like(mean)
     above = bisect_arrays(lambda share: law.at(share) > u, ones, zeros, _SHARE_HALVINGS)
     below = np.maximum(above - 2.0**-_SHARE_HALVINGS, 0.0)
     # theorem: fresh-sample-point (scores: one partition at least must pass the share of u)
@@ -128,7 +131,8 @@ def _lower_vote_limit(mean: Floats, n_blocks: int, n_partitions: int, tail: floa
     if (n_blocks * n_partitions + 1) * n_blocks > _LARGEST_INVERSION:
         return outside
     # theorem: fresh-sample-point (the bound grows with q: keep the side where it is below tail)
-    shares, every = np.arange(n_blocks + 1) / n_blocks, np.arange(len(mean))
+    shares = np.arange(n_blocks + 1) / n_blocks
+    every = np.arange(len(mean))
 
     def excluded(q: Floats) -> NDArray[np.bool_]:
         tails = crossing_bound(shares, q, every, mean, n_partitions=n_partitions, strict=False)

@@ -85,11 +85,13 @@ def halves_curve(law: ThresholdLaw) -> Floats:
 
 def _expected_gaps(law: ThresholdLaw, totals: Integers, reach: Integers) -> Floats:
     """Return E|G(S) - G(j - S)| for some totals j."""
-    n_blocks, j = law.n_blocks, totals[:, np.newaxis]
+    n_blocks = law.n_blocks
+    j = totals[:, np.newaxis]
     first = j // 2 + reach
     second = j - first
     possible = (np.minimum(first, second) >= 0) & (np.maximum(first, second) <= n_blocks)
-    first, second = np.clip(first, 0, n_blocks), np.clip(second, 0, n_blocks)
+    first = np.clip(first, 0, n_blocks)
+    second = np.clip(second, 0, n_blocks)
     choose = log_choose(n_blocks)
     logs = choose[first] + choose[second] - log_choose(2 * n_blocks)[j]
     masses = np.exp(np.where(possible, logs, -np.inf))

@@ -63,12 +63,14 @@ class SetLaw(MembershipLaw):
     def exact_values(self, share: Floats) -> Floats:
         """M(share) before it is rounded to 30 bits."""
         # s * sqrt(s) is correctly rounded on every machine, a power is not.
-        first, last = self.low * math.sqrt(self.low), self.high * math.sqrt(self.high)
+        first = self.low * math.sqrt(self.low)
+        last = self.high * math.sqrt(self.high)
         return np.clip((share * np.sqrt(share) - first) / (last - first), 0.0, 1.0)
 
     def frequency(self, level: ArrayLike) -> Floats:
         """Frequency at which M has this value."""
-        first, last = self.low**1.5, self.high**1.5
+        first = self.low**1.5
+        last = self.high**1.5
         return np.asarray((first + (last - first) * np.asarray(level, float)) ** (2.0 / 3.0))
 
 

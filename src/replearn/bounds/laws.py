@@ -163,7 +163,8 @@ class ThresholdLaw:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "ThresholdLaw":
         """Rebuild a law from `to_dict`, and fail if its digest does not follow from it."""
-        name, n_blocks = data["name"], data["n_blocks"]
+        name = data["name"]
+        n_blocks = data["n_blocks"]
         if name in LAWS_OF_A_WIDTH:
             law = LAWS_OF_A_WIDTH[name](n_blocks, data["width"])
         else:
@@ -276,7 +277,8 @@ def portable_arcsine(p: Floats) -> Floats:
     for _ in range(4):  # asin(x) = 2 asin(x / sqrt(2 (1 + sqrt(1 - x^2)))): angles shrink 16 times
         x = x / np.sqrt(2.0 * (1.0 + np.sqrt((1.0 - x) * (1.0 + x))))
     square = x * x
-    series, coefficient = np.zeros_like(x), 1.0
+    series = np.zeros_like(x)
+    coefficient = 1.0
     terms = []
     for j in range(9):
         terms.append(coefficient / (2 * j + 1))

@@ -92,9 +92,12 @@ class MembershipLaw:
 
     def exact_values(self, share: Floats) -> Floats:
         """M(share) before it is rounded to 30 bits."""
-        low, high = self.low, self.high
+        low = self.low
+        high = self.high
         if self.kind == "sqrt":
-            share, low, high = np.sqrt(share), math.sqrt(low), math.sqrt(high)
+            share = np.sqrt(share)
+            low = math.sqrt(low)
+            high = math.sqrt(high)
         return np.clip((share - low) / (high - low), 0.0, 1.0)
 
     def probabilities(self, counts: ArrayLike, n: int) -> Floats:
@@ -215,10 +218,13 @@ def largest_mean_difference(levels: Floats, n: int) -> float:
 def _largest_on_cells(gamma: Floats, n: int, end: float) -> float:
     """Branch and bound over cells of D in [0, end]."""
     # |d/dD E gamma(J)| <= 2n max|gamma(j+1) - gamma(j)| over the j that matter.
-    changes, highest = np.abs(np.diff(gamma)), float(gamma.max())
+    changes = np.abs(np.diff(gamma))
+    highest = float(gamma.max())
     edges = np.linspace(0.0, end, _CELLS + 1)
-    low, high = edges[:-1], edges[1:]
-    best, settled = 0.0, 0.0
+    low = edges[:-1]
+    high = edges[1:]
+    best = 0.0
+    settled = 0.0
     for tolerance in _TOLERANCES:
         masses, place = np.unique(np.concatenate([low, high]), return_inverse=True)
         at_low, at_high = _means_at(gamma, n, masses)[place].reshape(2, -1)
@@ -232,7 +238,8 @@ def _largest_on_cells(gamma: Floats, n: int, end: float) -> float:
         if not wide.any():
             break
         cuts = np.linspace(low[wide], high[wide], 5)
-        low, high = cuts[:-1].ravel(), cuts[1:].ravel()
+        low = cuts[:-1].ravel()
+        high = cuts[1:].ravel()
     return min(settled, highest)
 
 
@@ -250,7 +257,8 @@ def _radius(mean: float) -> float:
 
 def _means_at(gamma: Floats, n: int, masses: Floats) -> Floats:
     """E gamma(J) for J ~ Bin(2n, mass); counts beyond the table take its last value."""
-    trials, last = 2 * n, len(gamma) - 1
+    trials = 2 * n
+    last = len(gamma) - 1
     mean = trials * float(masses.max())
     j = np.arange(min(trials, int(mean + _radius(mean)) + 1) + 1.0)
     # Summed term by term: differences of log-factorials of 10^10 would lose seven digits.

@@ -29,11 +29,13 @@ def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
     >>> round(agreement_probability([0.6, 0.4], [0.4, 0.6]).item(), 4)
     0.8
     """
-    first, second = _shares(p, "p"), _shares(q, "q")
+    first = _shares(p, "p")
+    second = _shares(q, "q")
     total = np.zeros(np.broadcast_shapes(first.shape, second.shape)[:-1])
     # theorem: multiclass-vote
     for label in range(first.shape[-1]):
-        mine, other = first[..., label], second[..., label]
+        mine = first[..., label]
+        other = second[..., label]
         both = (mine > 0.0) & (other > 0.0)
         scaled = np.maximum(
             first / np.where(both, mine, 1.0)[..., np.newaxis],
@@ -50,9 +52,11 @@ def log_weight_agreement(log_p: Floats, log_q: Floats) -> float:
     first ratio above i and the second below, so that running sums give it in N log N time.
     """
     possible = (log_p > -np.inf) | (log_q > -np.inf)
-    log_p, log_q = log_p[possible], log_q[possible]
+    log_p = log_p[possible]
+    log_q = log_q[possible]
     order = np.argsort(log_p - log_q, kind="stable")
-    log_p, log_q = log_p[order], log_q[order]
+    log_p = log_p[order]
+    log_q = log_q[order]
     above = np.logaddexp.accumulate(log_p[::-1])[::-1]
     below = np.concatenate([[-np.inf], np.logaddexp.accumulate(log_q)[:-1]])
     both = (log_p > -np.inf) & (log_q > -np.inf)

@@ -104,7 +104,8 @@ def binomial_limits(successes: ArrayLike, trials: ArrayLike, delta: float) -> tu
 def _clopper_pearson_upper(k: Floats, n: Floats, tail: float) -> Floats:
     # theorem: binomial-limits
     inner = k < n
-    first, second = np.where(inner, k + 1.0, 1.0), np.where(inner, n - k, 1.0)
+    first = np.where(inner, k + 1.0, 1.0)
+    second = np.where(inner, n - k, 1.0)
     upper = special.betainccinv(first, second, tail)
     # The inverse is only as good as its iteration: widen until the defining inequality holds.
     widening = 1e-12
@@ -128,7 +129,8 @@ def bisect_arrays(
     for _ in range(halvings):
         middle = 0.5 * (passing + failing)
         good = passes(middle)
-        passing, failing = np.where(good, middle, passing), np.where(good, failing, middle)
+        passing = np.where(good, middle, passing)
+        failing = np.where(good, failing, middle)
     return passing
 
 
@@ -140,7 +142,8 @@ def bernoulli_divergence(p: ArrayLike, q: ArrayLike) -> Any:
     >>> round(float(bernoulli_divergence(0.5, 0.25)), 6)
     0.143841
     """
-    first, second = np.asarray(p, float), np.asarray(q, float)
+    first = np.asarray(p, float)
+    second = np.asarray(q, float)
     return special.rel_entr(first, second) + special.rel_entr(1.0 - first, 1.0 - second)
 
 

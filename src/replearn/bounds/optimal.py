@@ -129,10 +129,14 @@ def _solve(n_blocks: int, q: Floats, budget: float | None) -> Floats | None:
     levels = (levels[:, k] + levels[:, n_blocks - 1 - k]) * (twice / 2.0)
     levels[levels < SMALLEST_COEFFICIENT] = 0.0
     if budget is None:
-        cost, rows = np.append(np.zeros(half), 1.0), np.column_stack([levels, -np.ones(len(q))])
-        total, limit = np.append(twice, 0.0), 0.0
+        cost = np.append(np.zeros(half), 1.0)
+        rows = np.column_stack([levels, -np.ones(len(q))])
+        total = np.append(twice, 0.0)
+        limit = 0.0
     else:
-        cost, rows, total = twice * np.abs((2.0 * k + 1.0) / n_blocks - 1.0), levels, twice
+        cost = twice * np.abs((2.0 * k + 1.0) / n_blocks - 1.0)
+        rows = levels
+        total = twice
         limit = budget / central_binomial(n_blocks)
     solution = _first_solution(cost, rows, np.full(len(q), limit), total)
     if solution is None:

@@ -55,7 +55,8 @@ def _ghost_log_tails(n: int, d: int, training_error: Floats, error: float, ghost
     """Logarithm of twice the growth times a hypergeometric tail, for one ghost sample."""
     few = np.floor(n * training_error * (1.0 + 1e-12))
     many = float(math.floor(ghost * error * (1.0 - 1e-12)))
-    rows, wrong = n + ghost, few + many
+    rows = n + ghost
+    wrong = few + many
     # Terms of the tail fall at least as fast as a geometric series with this ratio.
     ratio = few * (ghost - many) / ((many + 1.0) * (n - few + 1.0))
     fine = (many >= 1.0) & (many < ghost) & (few < n) & (ratio < 1.0)

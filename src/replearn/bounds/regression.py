@@ -74,11 +74,10 @@ def cell_escape(
     [0.5]
     """
     check_count("n_blocks", n_blocks, least=2)
-    middle, spread = (
-        np.asarray(means, float),
-        np.sqrt(2.0 * np.asarray(variances, float) / n_blocks),
-    )
-    low, high = np.asarray(cells[0], float), np.asarray(cells[1], float)
+    middle = np.asarray(means, float)
+    spread = np.sqrt(2.0 * np.asarray(variances, float) / n_blocks)
+    low = np.asarray(cells[0], float)
+    high = np.asarray(cells[1], float)
     scale = np.maximum(spread, math.ulp(0.0))
     with np.errstate(over="ignore", invalid="ignore"):
         from scipy import stats  # slow to import: only where it is used

@@ -85,7 +85,8 @@ def selection_agreement(sharpness: float, errors: ArrayLike, other_errors: Array
     0.900332
     """
     check_positive("sharpness", sharpness, zero=True)
-    first, second = np.asarray(errors, float), np.asarray(other_errors, float)
+    first = np.asarray(errors, float)
+    second = np.asarray(other_errors, float)
     if first.ndim != 1 or first.shape != second.shape or first.size == 0:
         raise ValueError("errors and other_errors must be vectors of the same length.")
     return log_weight_agreement(-sharpness * first, -sharpness * second)

@@ -98,9 +98,11 @@ def supremum_by_cells(steps: Floats, runs: int = 2) -> float:
     n_blocks = len(steps)
     # theorem: pointwise-threshold
     edges = np.linspace(0.0, math.pi / 4.0, 16 + 4 * math.isqrt(n_blocks))
-    low, high = edges[:-1], edges[1:]
+    low = edges[:-1]
+    high = edges[1:]
     tolerance = TOLERANCE * max(1.0, n_blocks / 2048)
-    best, settled = 0.0, 0.0
+    best = 0.0
+    settled = 0.0
     while len(low):
         value, bound = _evaluate(steps, runs, low, high)
         best = max(best, float(value.max()))
@@ -125,7 +127,8 @@ def _divide(low: Floats, high: Floats, wanted: Floats) -> tuple[Floats, Floats]:
 def _evaluate(steps: Floats, runs: int, low: Floats, high: Floats) -> Floats:
     """Evaluate cells given by angles (q = sin^2), in batches that fit into memory."""
     n_blocks = len(steps)
-    a, b = np.sin(low) ** 2, np.minimum(np.sin(high) ** 2, 0.5)
+    a = np.sin(low) ** 2
+    b = np.minimum(np.sin(high) ** 2, 0.5)
     widest = int(n_blocks * float((b - a).max())) + 2 * window_radius(n_blocks) + 3
     rows = max(1, LARGEST_BATCH // min(n_blocks, widest))
     parts = [
@@ -169,9 +172,12 @@ class _Cells:
     @classmethod
     def around(cls, n_blocks: int, a: Floats, b: Floats) -> "_Cells":
         """Evaluate both ends of each cell, and what lies between."""
-        k, n = windows(n_blocks, a, b), n_blocks - 1
-        at_a, at_b = binomial_masses(n, a, k), binomial_masses(n, b, k)
-        a, b = a[:, np.newaxis], b[:, np.newaxis]
+        k = windows(n_blocks, a, b)
+        n = n_blocks - 1
+        at_a = binomial_masses(n, a, k)
+        at_b = binomial_masses(n, b, k)
+        a = a[:, np.newaxis]
+        b = b[:, np.newaxis]
         # P(Bin(T, q) = k) = P(Bin(T - 1, q) = k) T (1 - q) / (T - k) for k < T
         share = n_blocks / np.maximum(n_blocks - k, 1)
         upper = np.minimum(np.cumsum(at_a * share * (1.0 - a), axis=1), 1.0)

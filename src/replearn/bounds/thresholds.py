@@ -31,7 +31,10 @@ def mean_level_distance(n: int) -> float:
 
 def _weight_spread(sharpness: float, n: int, n_directions: int) -> float:
     """Root mean square of ``exp(t R) - 1``, R the range of the errors' difference from the pool."""
-    step, term, total, k = 2.0 * sharpness / math.sqrt(n), 1.0, 0.0, 0
+    step = 2.0 * sharpness / math.sqrt(n)
+    term = 1.0
+    total = 0.0
+    k = 0
     while term > 1e-17 * total:
         k += 1
         # Terms step^k sqrt((2k - 1)!!) / k!: even moments of a walk against those of a normal.

@@ -67,7 +67,8 @@ def smallest_width(
     >>> smallest_width(0.1, 17) is None
     True
     """
-    rho, n_blocks = check_fraction("rho", rho), check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    rho = check_fraction("rho", rho)
+    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
     build = _builder(law)
     check_choice("vote", vote, VOTES)
 
@@ -110,11 +111,13 @@ def _next_width(width: float) -> float:
 
 def _by_bisection(start: float, passes: Callable[[float], bool]) -> float | None:
     """Find a passing width next to a failing one, from geometric steps upwards."""
-    low, high = 0.0, start
+    low = 0.0
+    high = start
     while not passes(_round_up(high)):
         if high >= 1.0:
             return None
-        low, high = high, min(high * 1.05, 1.0)
+        low = high
+        high = min(high * 1.05, 1.0)
     while _next_width(_round_up(max(low, high / 1.05))) < _round_up(high):
         middle = (max(low, high / 1.05) + high) / 2.0
         if passes(_round_up(middle)):
@@ -148,7 +151,8 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
         yield from (w for w in _lattice(first, max(last, first)) if w <= last * (1.0 + 1e-9))
 
 
-MOST_CELLS, FEWER_CELLS = 2**28, 2**22
+MOST_CELLS = 2**28
+FEWER_CELLS = 2**22
 """Widths times counts that are looked at together: 2 GB.
 
 Beyond (3,000 blocks and very narrow laws) some hundred widths of equal ratios are tried instead of
@@ -165,7 +169,8 @@ def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
         widths = _lattice(coarse[cell], coarse[cell + 1])
         if len(widths) * estimate.n_blocks > MOST_CELLS:
             few = max(2, FEWER_CELLS // estimate.n_blocks)
-            first_width, last_width = float(widths[0]), float(widths[-1])
+            first_width = float(widths[0])
+            last_width = float(widths[-1])
             spread = np.geomspace(first_width, last_width, few)
             widths = np.array([_round_up(width) for width in spread.tolist()])
         yield from widths[estimate.largest_flips(widths) <= rho].tolist()

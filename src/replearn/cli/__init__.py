@@ -30,7 +30,11 @@ __all__ = ["DONE", "add_options", "main", "put", "put_json", "say"]
 STARTED = time.monotonic()
 """When the command began, for time budgets."""
 
-DONE, GATE_FAILED, BAD_INPUT, UNKNOWN, INTERRUPTED = 0, 1, 2, 3, 130
+DONE = 0
+GATE_FAILED = 1
+BAD_INPUT = 2
+UNKNOWN = 3
+INTERRUPTED = 130
 COMMANDS = {
     "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
     "plan": ("replearn.cli.plan", "what n rows can guarantee, or how many rows are needed"),

@@ -33,8 +33,10 @@ NAMED: Named = {
     "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
 }
 
-MOST_CLASSES, MOST_CLASSES_SHOWN = 50, 12
-LEAF_ROWS, ROWS_PER_LEAF_ROW = 20, 8
+MOST_CLASSES = 50
+MOST_CLASSES_SHOWN = 12
+LEAF_ROWS = 20
+ROWS_PER_LEAF_ROW = 8
 """Rows of a leaf of boosted trees, and of a block for each; small blocks get smaller leaves."""
 
 ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
@@ -138,10 +140,13 @@ def _read_target(
     table: Table, args: argparse.Namespace, numbers: bool
 ) -> tuple[NDArray[Any], Any, list[str]]:
     """Return the labels or the numbers of the target, which rows have one, and remarks."""
-    target, path, clean = args.target, args.data, args.clean_labels
+    target = args.target
+    path = args.data
+    clean = args.clean_labels
     column = table.frame[target]
     known = ~column.is_null()
-    column, kind = column.filter(known), table.columns[target]
+    column = column.filter(known)
+    kind = table.columns[target]
     remarks = []
     if len(column) < len(known):
         remarks.append(f"{len(known) - len(column)} rows without {target!r} are left out")

@@ -27,7 +27,9 @@ from replearn.records.json import differences, other_work
 from replearn.tables.files import Table, TableFileError, is_text_file, read_chunks, table_of
 from replearn.tables.kinds import is_number
 
-RECORD, CELLS, WORK = "cells.json", "cells", "work"
+RECORD = "cells.json"
+CELLS = "cells"
+WORK = "work"
 MOST_REMARKS = 5
 
 SAMPLE_CELLS = 24_000_000
@@ -68,7 +70,8 @@ def _refuse_options(args: argparse.Namespace, *, by_scores: bool) -> None:
 def read_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> LargeSample:
     """Read a file chunk by chunk, and write its cells with their kinds to the folder."""
     _refuse_options(args, by_scores=by_scores)
-    folder, path = Folder(args.folder), Path(args.data)
+    folder = Folder(args.folder)
+    path = Path(args.data)
     info = path.stat()
     options = [args.target, args.id, args.drop, args.clean_labels, args.encoding, args.columns]
     asked = {"file": [str(path.absolute()), info.st_size, info.st_mtime_ns], "options": options}
@@ -134,7 +137,8 @@ def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[s
         cells = table.frame.select(list(columns)).with_columns(column).filter(known)
         folder.write_arrow(f"{CELLS}/{number:06d}.arrow", cells.to_arrow())
         labels.append(column.filter(known).unique())
-        n, n_unlabelled = n + cells.height, n_unlabelled + chunk.height - cells.height
+        n = n + cells.height
+        n_unlabelled = n_unlabelled + chunk.height - cells.height
     if not labels or not n:
         raise TableFileError(f"{path} has no rows with a {args.target!r}.")
     present = pl.concat(labels).unique()

@@ -113,7 +113,8 @@ def points_of(
 
 def read_truth(path: str, notes: Mapping[str, Any], encoding: str | None) -> NDArray[Any] | None:
     """Read the target of a file; None if it is missing, or missing in some row."""
-    target, kind = notes["target"], notes["target_kind"]
+    target = notes["target"]
+    kind = notes["target_kind"]
     try:
         column = read_table(path, {target: kind}, encoding=encoding).frame[target]
     except TableFileError:
@@ -150,7 +151,7 @@ def predictions_of_model(
     """Let a model predict the rows of the data, and name them as the other side does."""
     model, notes = load_model(path, key_file, args)
     X, own_ids, _ = read_points(args.data, notes, args.encoding)
-    labels = [as_label(label) for label in model.predict(X, points=own_ids).tolist()]
+    labels = [as_label(label) for label in model.predict(X, ids=own_ids).tolist()]
     ids = _ids_of(args.data, id_column, len(labels), args.encoding)
     return Predictions(path, id_column, dict(zip(ids, labels, strict=True)))
 

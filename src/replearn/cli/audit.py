@@ -45,11 +45,14 @@ USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
 QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,replicable"}
 """What options are that were not given, and with --quick."""
 
-MOST_CELLS, FEWEST_ROWS, TEST_ROWS = 600_000, 2500, 2000
+MOST_CELLS = 600_000
+FEWEST_ROWS = 2500
+TEST_ROWS = 2000
 """Cells that one training sees unless --rows or --time-budget say otherwise: an audit of three
 contenders trains the model 280 times. From the size of the table alone, never from its cells."""
 
-READ_SHARE, LEAST_READ = 0.25, 20_000
+READ_SHARE = 0.25
+LEAST_READ = 20_000
 """Share of a time budget after which the table should be there; so many rows are read anyway."""
 
 DEARER = 8.0
@@ -271,7 +274,8 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
 
 
 def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
-    rate, model = f"{gate['estimate']:.2%}", repr(gate["model"])
+    rate = f"{gate['estimate']:.2%}"
+    model = repr(gate["model"])
     what = f"flip rate of {model} is {rate}"
     if args.resolution is not None:
         what = f"{rate} of the rounded values of {model} change"
@@ -298,7 +302,8 @@ class Thinning:
     def __call__(self, frame: Any) -> Any:
         """Return the frame, or some of its rows in their order."""
         now = time.monotonic()
-        left, each = self._end - now, DEARER * (now - self._began) / frame.height
+        left = self._end - now
+        each = DEARER * (now - self._began) / frame.height
         n_rows = max(LEAST_READ, int(left / max(each, 1e-9)))
         if n_rows >= frame.height:
             return frame

@@ -90,7 +90,8 @@ def _compare(
 ) -> Comparison:
     """Compare also how two model files read a table: a pipeline of one's own does not tell."""
     comparison = one[0].comparable(two[0], probes=probes)
-    mine, yours = one[1], two[1]
+    mine = one[1]
+    yours = two[1]
     if not (isinstance(mine, dict) and isinstance(yours, dict)) or mine == yours:
         return comparison
     kinds = f"kinds of the columns: {', '.join(differing(mine, yours))}"

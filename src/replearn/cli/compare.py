@@ -138,7 +138,8 @@ def _groups(args: argparse.Namespace, cells: Any) -> dict[str, Any] | None:
 
 
 def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Predictions]:
-    paths, keys = (args.old, args.new), (args.key_file, args.key_file_b or args.key_file)
+    paths = (args.old, args.new)
+    keys = (args.key_file, args.key_file_b or args.key_file)
     read = [
         read_predictions(args, path) for path, is_one in zip(paths, tables, strict=True) if is_one
     ]
@@ -167,11 +168,11 @@ class KeyedModel:
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels."""
-        return self.model.predict(X, points=self.ids)
+        return self.model.predict(X, ids=self.ids)
 
     def explain(self, X: Any) -> Any:
         """Explain the predictions."""
-        return self.model.explain(X, points=self.ids)
+        return self.model.explain(X, ids=self.ids)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.model, name)

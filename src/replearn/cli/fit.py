@@ -294,7 +294,8 @@ def _about_saving(learner: Any) -> list[str]:
     """Announce a file that takes a while to write."""
     from replearn.persistence import why_not_packed
 
-    n_models, reason = len(learner.estimators_), why_not_packed(learner.estimators_[0])
+    n_models = len(learner.estimators_)
+    reason = why_not_packed(learner.estimators_[0])
     if reason is not None:
         return [f"writing {n_models} models one by one, which may take minutes: {reason}"]
     return [f"writing {n_models} models"] if n_models >= MANY_MODELS else []

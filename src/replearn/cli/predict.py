@@ -80,7 +80,9 @@ def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:
 
     if not args.out or args.json:
         raise ValueError("--in-pieces writes to a file: give --out FILE, and leave --json out.")
-    path, target, done = Path(args.data), Path(args.out).absolute(), 0
+    path = Path(args.data)
+    target = Path(args.out).absolute()
+    done = 0
     with Folder(target.parent).writing(target.name) as stream:
         for chunk in chunks_of(path, args.encoding):
             X, ids, _ = points_of(table_of(chunk, wanted_columns(notes), path), notes, args.data)
@@ -108,22 +110,22 @@ def _names(args: Any, notes: Any, ids: Any, n_rows: int) -> dict[str, list[Any]]
 
 def _explained(model: Any, X: Any, ids: Any, how: str) -> Any:
     if how != "plain":
-        return model.explain(X, points=ids)
-    if "audience" not in inspect.signature(model.explain).parameters:
+        return model.explain(X, ids=ids)
+    if "style" not in inspect.signature(model.explain).parameters:
         raise ValueError(f"a {type(model).__name__} has no plain explanations; use --explain.")
-    return model.explain(X, points=ids, audience="customer")
+    return model.explain(X, ids=ids, style="plain")
 
 
 def _columns(model: Any, X: Any, ids: Any, args: Any) -> dict[str, list[Any]]:
     explained = _explained(model, X, ids, args.explain) if args.explain else None
     if args.max_flip is not None:
-        labels = model.predict_or_abstain(X, args.max_flip, points=ids)
+        labels = model.predict_or_abstain(X, args.max_flip, ids=ids)
     else:
-        labels = model.predict(X, points=ids) if explained is None else explained.answer
+        labels = model.predict(X, ids=ids) if explained is None else explained.prediction
     columns = {"prediction": labels.tolist()}
     if explained is not None:
         for item, values in explained.columns().items():
-            if item not in ("answer", "stage"):
+            if item not in ("prediction", "stage"):
                 columns[item] = [_json_number(value) for value in values.tolist()]
         columns["why"] = [
             sentence if label is not None else f"Abstained, it flips too often; else: {sentence}"

@@ -66,7 +66,8 @@ class TimeLimit:
         """Begin with processes that have loaded their libraries: that is not the block's time."""
         if self._pool is None or self._workers != workers:
             self.end()
-            self._pool, self._workers = compat.ProcessPoolExecutor(workers), workers
+            self._pool = compat.ProcessPoolExecutor(workers)
+            self._workers = workers
             list(self._pool.map(_ready, range(workers)))
 
     def _wait(self, waiting: deque[tuple[Future[Any], str, float]]) -> None:

@@ -121,7 +121,8 @@ class Basis:
                 self._cells.append((channel, places, self._n_slots))
                 self._n_slots += 2
                 continue
-            column, slot = len(self._numeric), self._n_slots
+            column = len(self._numeric)
+            slot = self._n_slots
             self._numeric.append(channel)
             if Of.NUMBER in places:
                 number.append((column, slot, places[Of.NUMBER]))
@@ -132,7 +133,8 @@ class Basis:
                 at = np.array([places[what] for what in listed])
                 self._levels.append((column, np.array(listed, dtype=np.float64), at, slot + 2))
             self._n_slots += 3
-        self._number, self._missing = _triples(number), _triples(missing)
+        self._number = _triples(number)
+        self._missing = _triples(missing)
         self._never_missing = np.setdiff1d(self._number[0], self._missing[0])
         self._has_levels = any(not isinstance(term.what, Of) for term in self.places)
 

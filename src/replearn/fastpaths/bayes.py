@@ -59,7 +59,8 @@ class GaussianVoter(Voter):
         tally = Tally(self.binary, counts.shape[1:])
         size = max(1, CELLS_PER_CHUNK // len(self._offsets))
         for start, stop in row_chunks(n_rows(X), size):
-            rows, part = X[start:stop], counts[start:stop]
+            rows = X[start:stop]
+            part = counts[start:stop]
             answers, unsure = self._quadratic.answers(rows)
             if unsure.any():
                 answers[unsure] = self._second_is_likelier(self._log_likelihoods(rows[unsure]))
@@ -102,12 +103,14 @@ class _Quadratic:
         offsets: NDArray[np.float64],
         n_binary: int,
     ) -> None:
-        first, second = slice(0, n_binary), slice(n_binary, 2 * n_binary)
+        first = slice(0, n_binary)
+        second = slice(n_binary, 2 * n_binary)
         self._centre = means.mean(axis=1)
         self._scale = 1.0 / np.sqrt((1.0 / precisions).mean(axis=1) + means.var(axis=1))
         shifted = (means - self._centre[:, np.newaxis]) * self._scale[:, np.newaxis]
         weights = precisions / np.square(self._scale)[:, np.newaxis]
-        squares, products = -0.5 * weights, weights * shifted
+        squares = -0.5 * weights
+        products = weights * shifted
         constants = offsets + 0.5 * np.negative(products * shifted).sum(axis=0)
         terms = np.concatenate([squares, products])
         self._constant = constants[second] - constants[first]

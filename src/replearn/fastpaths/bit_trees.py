@@ -161,7 +161,8 @@ def _leaf_sets(
     numbers = np.cumsum(is_leaf, axis=1) - 1
     set_type = np.uint32 if numbers.max() < 32 else np.uint64
     sets = np.where(is_leaf, np.left_shift(set_type(1), numbers.astype(set_type)), set_type(0))
-    left, right = padded["left"].astype(np.intp), padded["right"].astype(np.intp)
+    left = padded["left"].astype(np.intp)
+    right = padded["right"].astype(np.intp)
     for node in range(sizes.max() - 1, -1, -1):  # children stand behind their parents
         trees = np.flatnonzero(~is_leaf[:, node] & real[:, node])
         sets[trees, node] = sets[trees, left[trees, node]] | sets[trees, right[trees, node]]

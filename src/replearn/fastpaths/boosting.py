@@ -138,7 +138,8 @@ def _split_points(models: list[Any], n_features: int) -> list[NDArray[np.float64
     """Collect the split points of all models, sorted, feature by feature."""
     nodes = join_tables([table for model in models for table in node_tables(model)])
     inner = nodes[nodes["is_leaf"] == 0]
-    features, points = inner["feature_idx"], inner["num_threshold"]
+    features = inner["feature_idx"]
+    points = inner["num_threshold"]
     return [np.unique(points[features == feature]) for feature in range(n_features)]
 
 

@@ -95,7 +95,8 @@ class LinearVoter(Voter):
         shape = counts.shape[1], counts.shape[2]
         if shape not in self._tallies:
             self._tallies[shape] = Tally(self.binary, shape)
-        tally, n_binary = self._tallies[shape], len(self.binary)
+        tally = self._tallies[shape]
+        n_binary = len(self.binary)
         # A rounded sum a + b is above zero iff a > -b: the intercepts need not be added. They are
         # repeated for every row of a chunk, as numpy compares whole arrays twice as fast.
         borders = np.tile(-self._intercepts[:n_binary], (min(self._chunk, n_rows(X)), 1))
@@ -112,7 +113,8 @@ class LinearVoter(Voter):
         for start, stop, products in self._products(X):
             part = totals[start:stop]
             products += self._intercepts
-            second, scores = expit(products[:, :n_binary]), products[:, n_binary:]
+            second = expit(products[:, :n_binary])
+            scores = products[:, n_binary:]
             for place, member in enumerate(self.binary):
                 part[:, member.partition, member.codes[0]] += 1.0 - second[:, place]
                 part[:, member.partition, member.codes[1]] += second[:, place]
@@ -270,8 +272,10 @@ def _fit_pipeline(model: Pipeline, X: Any, y: NDArray[Any]) -> bool:
 def _same_bits_here() -> bool:
     """Compare both ways on a small problem, once in each process; it depends on nothing else."""
     angles = np.arange(1.0, 3301.0).reshape(300, 11)  # long enough for last bits to show
-    X, y = np.sin(angles**2), (np.sin(angles.sum(axis=1) ** 2) > 0).astype(int)
-    ours, theirs = LogisticRegression(), LogisticRegression()
+    X = np.sin(angles**2)
+    y = (np.sin(angles.sum(axis=1) ** 2) > 0).astype(int)
+    ours = LogisticRegression()
+    theirs = LogisticRegression()
     with config_context(skip_parameter_validation=True):
         theirs.fit(X, y)
     try:
@@ -309,7 +313,8 @@ def _objective(X: NDArray[np.float64], target: NDArray[np.float64], strength: fl
     """Mean loss plus penalty and its gradient, in the order of scikit-learn's operations."""
     loss_gradient = compat.HalfBinomialLoss().closs.loss_gradient
     n, d = X.shape
-    losses, slopes = np.empty(n), np.empty(n)
+    losses = np.empty(n)
+    slopes = np.empty(n)
 
     def value_and_gradient(coef: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
         weights = coef[:-1]

@@ -35,13 +35,16 @@ class Nodes:
 
 def nodes_of_tree(tree: Any) -> Nodes:
     """Read the table of a tree as scikit-learn's decision trees keep it."""
-    left, right, missing = tree.children_left, tree.children_right, tree.missing_go_to_left
+    left = tree.children_left
+    right = tree.children_right
+    missing = tree.missing_go_to_left
     return Nodes(left == -1, left, right, tree.feature, tree.threshold, missing)
 
 
 def nodes_of_predictor(table: NDArray[Any]) -> Nodes:
     """Read the node table of one tree of a histogram boosting."""
-    missing, is_leaf = table["missing_go_to_left"], table["is_leaf"] == 1
+    missing = table["missing_go_to_left"]
+    is_leaf = table["is_leaf"] == 1
     children = (table["left"], table["right"])
     return Nodes(is_leaf, *children, table["feature_idx"], table["num_threshold"], missing)
 
@@ -74,7 +77,8 @@ class PackedTrees:
         ``features`` has one row per feature and a column for each row of the table.
         """
         n_rows = features.shape[1]
-        cells, column = features.ravel(), np.arange(n_rows)
+        cells = features.ravel()
+        column = np.arange(n_rows)
         some_missing = bool(np.isnan(features).any())
         at = np.repeat(self.roots[:, np.newaxis], n_rows, axis=1)
         for _ in range(self._depth):
@@ -113,7 +117,8 @@ def _depth(
     is_leaf: NDArray[np.bool_],
 ) -> int:
     """Count the steps to the deepest leaf."""
-    depth, level = 0, roots[~is_leaf[roots]]
+    depth = 0
+    level = roots[~is_leaf[roots]]
     while len(level):
         depth += 1
         level = np.concatenate([left[level], right[level]])

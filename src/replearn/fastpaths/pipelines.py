@@ -297,7 +297,8 @@ class EncodedVoter(TermsVoter):
 
     def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
         terms = sparse.csr_array(rows)
-        length, widest = n_rows(terms), int(np.diff(self._ends).max())
+        length = n_rows(terms)
+        widest = int(np.diff(self._ends).max())
         gaps = self._missing(terms[:, self._opens].toarray())
         terms = terms.T.tocsr()
         for first, last in row_chunks(len(self._voters), 1 + CELLS_AT_ONCE // (length * widest)):

@@ -90,7 +90,8 @@ def as_sum(feature: Feature) -> Sum:
 def _affine(features: list[Feature], slopes: Any, shifts: Any) -> list[Feature]:
     """Return slope * feature + shift for each."""
     scaled: list[Feature] = []
-    slopes, shifts = np.broadcast_to(slopes, len(features)), np.broadcast_to(shifts, len(features))
+    slopes = np.broadcast_to(slopes, len(features))
+    shifts = np.broadcast_to(shifts, len(features))
     for feature, slope, shift in zip(features, slopes.tolist(), shifts.tolist(), strict=True):
         before = as_sum(feature)
         terms = {term: slope * weight for term, weight in before.terms.items()}
@@ -287,7 +288,8 @@ def _for_linear_models(fitted: dict[str, Any]) -> list[Sum]:
     result: list[Sum] = []
     for part, (mean, spread, with_missing) in enumerate(fitted["scales"]):
         channel = Channel(name, reader, part)
-        number, missing = Term(channel, Of.NUMBER), Term(channel, Of.MISSING)
+        number = Term(channel, Of.NUMBER)
+        missing = Term(channel, Of.MISSING)
         # a missing number is put at the mean, which is zero after centring
         result.append(Sum({number: 1.0 / spread, missing: mean / spread}, -mean / spread))
         if with_missing:

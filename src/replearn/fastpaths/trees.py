@@ -72,7 +72,8 @@ class TreeVoter(Voter):
             self._packed.add_votes(X.T, counts)
             return
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
-            rows, part = X[start:stop], counts[start:stop]
+            rows = X[start:stop]
+            part = counts[start:stop]
             for member, answers in zip(self.members, self._answers, strict=True):
                 if answers is None:
                     best = _forest_shares(member.model, rows).argmax(axis=1)
@@ -83,7 +84,8 @@ class TreeVoter(Voter):
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
-            rows, part = X[start:stop], totals[start:stop]
+            rows = X[start:stop]
+            part = totals[start:stop]
             for member in self.members:
                 if type(member.model) in FORESTS:
                     shares = _forest_shares(member.model, rows)

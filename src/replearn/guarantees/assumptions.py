@@ -19,9 +19,8 @@ class Assumption:
 
     Examples
     --------
-    >>> print(ASSUMPTIONS["same-point"].text)
-    The promise is about one and the same point: if a feature of the person changes, the \
-question is a new one and nothing is promised about the old answer.
+    >>> print(ASSUMPTIONS["no-drift"].text)
+    All samples come from the same population.
     """
 
     code: str
@@ -62,7 +61,8 @@ _TEXTS = {
     ),
     "same-point": (
         "The promise is about one and the same point: if a feature of the person changes, the "
-        "question is a new one and nothing is promised about the old answer."
+        "question is a new one and nothing is promised about the old answer. Where ids key the "
+        "thresholds, every run gives the same ids, written alike: 7, '7' and '007' are three ids."
     ),
     "separate-keys": (
         "Partition, seeds, membership, heavy labels and votes use separate keys derived from the "

@@ -194,7 +194,7 @@ class Certificate(Record):
             The certificate of another run.
         probes : pair of Probe, optional
             The same raw rows as this lab and the other one encode them; see
-            `replearn.learners.encode_probe`.
+            `replearn.binding.encode_probe`.
 
         Returns
         -------

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from replearn.randomness import as_points
+from replearn.randomness import Points, as_points
 from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
 
-FORMAT, FORMAT_VERSION = "replearn-probe", 1
+FORMAT, FORMAT_VERSION = "replearn-probe", 2
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,8 @@ class Probe:
         A digest of the rows.
     mark : str
         What the rows look like, if a transformer seems to have been fitted on the probe itself.
+    ids : str
+        A digest of the ids of the rows, where ids key the thresholds; empty where features do.
 
     Examples
     --------
@@ -52,9 +54,10 @@ class Probe:
     cells: tuple[str, ...]
     digest: str
     mark: str = ""
+    ids: str = ""
 
     @classmethod
-    def of(cls, X: Any, *, decimals: int | None = None, mark: str = "") -> "Probe":
+    def of(cls, X: Any, *, decimals: int | None = None, mark: str = "", ids: Any = None) -> "Probe":
         """Make the probe of rows that a lab's pipeline has encoded.
 
         Parameters
@@ -64,11 +67,12 @@ class Probe:
         decimals : int, optional
             Rounding of the encoding, as in the plan.
         mark : str
-            What the rows look like; see `replearn.learners.encode_probe`.
+            What the rows look like; see `replearn.binding.encode_probe`.
+        ids : array-like, optional
+            The ids of the rows, where ids key the thresholds.
         """
         points = as_points(X, decimals=decimals)
-        words, kinds = points.encoded()
-        cells = np.stack([words, kinds.astype(np.uint64)], axis=2).astype("<u8")
+        cells = _cells(points)
         return cls(
             rows=len(points),
             decimals=decimals,
@@ -76,6 +80,7 @@ class Probe:
             cells=tuple(_digest(cells[:, [place]]) for place in range(cells.shape[1])),
             digest=_digest(cells),
             mark=mark,
+            ids="" if ids is None else _digest(_cells(as_points(ids))),
         )
 
     def to_json(self) -> str:
@@ -112,6 +117,8 @@ def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[st
         mine, yours = getattr(here, name), getattr(there, name)
         if mine != yours:
             return (f"probe: {name} {_shown(mine)} here, {_shown(yours)} there",), unknowns
+    if here.ids != there.ids:
+        return (_ids_differ(here, there),), unknowns
     pairs = zip(here.columns, here.cells, there.cells, strict=True)
     found = [
         f"probe: column {name if name.isdecimal() else repr(name)} is encoded differently here "
@@ -122,6 +129,21 @@ def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[st
     if not found and here.digest != there.digest:
         found = ["probe: the cells of each column are the same, but in other rows"]
     return tuple(found), unknowns
+
+
+def _ids_differ(here: Probe, there: Probe) -> str:
+    if here.ids and there.ids:
+        return (
+            "probe: the ids of the rows are of another kind, or written in another way, here and "
+            "there (7, '7' and '007' are three ids)"
+        )
+    return f"probe: ids key the thresholds {'here' if here.ids else 'there'} only"
+
+
+def _cells(points: Points) -> Any:
+    """Return the encoded cells of points: word and kind of each."""
+    words, kinds = points.encoded()
+    return np.stack([words, kinds.astype(np.uint64)], axis=2).astype("<u8")
 
 
 def _shown(value: Any) -> str:

@@ -58,7 +58,8 @@ def count_points(X: Any, *, at_least: int = 1, decimals: int | None = None) -> C
     else:
         rows, counts = _group_points(as_points(X, decimals=decimals))
         kept = counts >= at_least
-        values, counts = take_rows(X, rows[kept]), counts[kept]
+        values = take_rows(X, rows[kept])
+        counts = counts[kept]
     points = as_points(values, decimals=decimals)
     order = by_frequency(points, counts)
     return Counts(take_rows(values, order), points.take(order), counts[order], n_rows(X))
@@ -101,7 +102,8 @@ def _is_plain(pl: Any, kind: Any) -> bool:
 def _group_frame(frame: Any, at_least: int) -> tuple[Any, NDArray[np.int64]]:
     import polars as pl
 
-    names, count = frame.columns, "__count__"
+    names = frame.columns
+    count = "__count__"
     groups = frame.group_by(names).agg(pl.len().alias(count)).filter(pl.col(count) >= at_least)
     return groups.select(names), groups[count].to_numpy().astype(np.int64)
 
@@ -162,7 +164,8 @@ class PointIndex:
         numbers = np.full(len(points), -1, dtype=np.intp)
         if not len(self) or not len(points):
             return numbers
-        hashes, known = INDEX_KEY.hashes(points), self._hashes[self._order]
+        hashes = INDEX_KEY.hashes(points)
+        known = self._hashes[self._order]
         place = np.searchsorted(known, hashes)
         # As many listed points may share one hash: 1 unless hashes collide.
         for step in range(np.unique(self._hashes, return_counts=True)[1].max()):

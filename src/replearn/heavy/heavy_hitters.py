@@ -147,7 +147,8 @@ def find_heavy_hitters(
     if_given(check_fraction, "rho", rho)
     check_choice("notion", notion, _NOTIONS)
     key = SharedKey(key)
-    single, core_law = _membership_law(law, nu), _core_law(notion, nu, gamma, rho)
+    single = _membership_law(law, nu)
+    core_law = _core_law(notion, nu, gamma, rho)
     # The pointwise law plays no part in the replicable notion, the core none in the pointwise one.
     both = (None if notion == "replicable" else single, core_law)
     laws = [law for law in both if law is not None]

@@ -98,7 +98,8 @@ class ManyLabels(_Labelled):
     @property
     def flip_bound(self) -> float:
         """Certified flip probability of one label, averaged over keys."""
-        n_classes, k = self.tallies.shape[1], self.n_labels
+        n_classes = self.tallies.shape[1]
+        k = self.n_labels
         return selection_flip_bound_sampled(1.0 / self.band, n_classes, k)
 
     def chances(self) -> Floats:
@@ -107,7 +108,8 @@ class ManyLabels(_Labelled):
 
     def limits(self, delta: float) -> Floats:
         """Upper limits: union over the other labels, Hoeffding's inequality for each duel."""
-        k, n_classes = self.n_labels, self.tallies.shape[1]
+        k = self.n_labels
+        n_classes = self.tallies.shape[1]
         low, high = binomial_limits(self.tallies, k, delta / n_classes)
         every = np.arange(len(self.answers))
         mine = self.noise[every, self.answers][:, np.newaxis]
@@ -157,23 +159,27 @@ def first_labels(
     """
     if np.any(label_counts.sum(axis=1) < n_labels):
         raise ValueError("a member has fewer labels than are to be used: give the same sample.")
-    order, (n_members, n_classes) = key.child(_ORDER), label_counts.shape
+    order = key.child(_ORDER)
+    n_members, n_classes = label_counts.shape
     by_label = [order.row_hashes(points, np.full(n_members, c)) for c in range(n_classes)]
     hashes = np.column_stack(by_label).ravel()
     counts = np.where(n_labels[:, np.newaxis] > 0, label_counts, 0).ravel()
     ends = np.cumsum(counts)
-    cells, ranks = np.zeros(0, dtype=np.intp), np.zeros(0, dtype=np.uint64)
+    cells = np.zeros(0, dtype=np.intp)
+    ranks = np.zeros(0, dtype=np.uint64)
     for start, stop in row_chunks(int(counts.sum()), _AT_A_TIME):
         rows = np.arange(start, stop)
         cell = np.searchsorted(ends, rows, side="right")
         # theorem: content-keyed-partition (the order of the file does not matter)
         more = order.ranks(hashes[cell], (rows - (ends - counts)[cell]).astype(np.uint64))
-        cells, ranks = np.concatenate([cells, cell]), np.concatenate([ranks, more])
+        cells = np.concatenate([cells, cell])
+        ranks = np.concatenate([ranks, more])
         keyed = np.lexsort((ranks, cells // n_classes))
         member = cells[keyed] // n_classes
         place = np.arange(len(member)) - np.searchsorted(member, member)
         kept = keyed[place < n_labels[member]]
-        cells, ranks = cells[kept], ranks[kept]
+        cells = cells[kept]
+        ranks = ranks[kept]
     tallies = np.bincount(cells, minlength=n_members * n_classes)
     return tallies.reshape(n_members, n_classes).astype(np.int64)
 
@@ -216,6 +222,8 @@ def with_flips(answers: NDArray[np.intp], flips: Floats) -> Floats:
     array([[0.9, 0.1],
            [0.2, 0.8]])
     """
-    every, chances = np.arange(len(answers)), np.empty((len(answers), 2))
-    chances[every, answers], chances[every, 1 - answers] = 1.0 - flips, flips
+    every = np.arange(len(answers))
+    chances = np.empty((len(answers), 2))
+    chances[every, answers] = 1.0 - flips
+    chances[every, 1 - answers] = flips
     return chances

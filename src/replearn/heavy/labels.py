@@ -152,19 +152,23 @@ def label_heavy_hitters(  # noqa: PLR0913
         at = which == number
         members = heavy.points.take(at)
         rule = label_points(members, tallies[at], design.k, design.band, names, key)
-        uniforms[at], answers[at] = rule.noise, rule.answers
+        uniforms[at] = rule.noise
+        answers[at] = rule.answers
     task = heavy.certificate.task.replace("heavy", "heavy labels")
     asked = {"alpha": clear, "rho": float(rho), "beta": beta}
     inputs = _design_inputs(heavy, designs, asked, gamma)
     if len(names) > 2:
-        task, inputs = f"{task}, several classes", {**inputs, "n_classes": len(names)}
+        task = f"{task}, several classes"
+        inputs = {**inputs, "n_classes": len(names)}
     certificate = certify(task, key.fingerprint, **inputs)
     return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
 
 
 def _designs(heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None) -> list[_Design]:
     """Return the design for single members and, in the approximate notion, that for the core."""
-    n, low, core = heavy.n, heavy.law.low, heavy.core_law
+    n = heavy.n
+    low = heavy.law.low
+    core = heavy.core_law
     if heavy.notion != "approximate" or core is None:
         return [_design(n, low, rho, n_labels, together=heavy.notion == "replicable")]
     return [

@@ -49,7 +49,8 @@ class HeavyPoints:
     """
 
     def __init__(self, known: Known, stage: HeavyStage, classes: NDArray[Any]) -> None:
-        self._known, self._stage = known, stage
+        self._known = known
+        self._stage = stage
         self._index = PointIndex(known.points)
         member = np.flatnonzero(known.member)
         self.points = take_rows(known.seen.values, member)
@@ -147,8 +148,10 @@ def heavy_from_counts(
     (['no', 'yes'], [0.6, 0.4])
     """
     order = by_frequency(as_points(values, decimals=decimals), label_counts.sum(axis=1))
-    values, label_counts = take_rows(values, order), label_counts[order]
-    counts, points = label_counts.sum(axis=1), as_points(values, decimals=decimals)
+    values = take_rows(values, order)
+    label_counts = label_counts[order]
+    counts = label_counts.sum(axis=1)
+    points = as_points(values, decimals=decimals)
     # Points with fewer than k labels cannot be members; they have no label of their own.
     k = np.where(counts >= stage.n_labels, stage.n_labels, 0)
     seen = Seen(values, counts, first_labels(points, label_counts, k, key), n)

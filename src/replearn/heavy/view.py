@@ -93,7 +93,8 @@ class HeavyView:
 
     def _joins(self) -> Floats:
         """Predictive probability that each known point is a member in a fresh run."""
-        n, counts = self.known.seen.n, self.known.seen.counts.astype(float)
+        n = self.known.seen.n
+        counts = self.known.seen.counts.astype(float)
         needed = self._needed()
         # A fresh count is beta-binomial; at these sizes its normal approximation is as good.
         mean = n * (counts + 0.5) / (n + 1.0)
@@ -102,7 +103,9 @@ class HeavyView:
 
     def _needed(self) -> Floats:
         """Fewest occurrences that make each known point a member."""
-        law, n, u = self.stage.law, self.known.seen.n, self.known.member_thresholds
+        law = self.stage.law
+        n = self.known.seen.n
+        u = self.known.member_thresholds
         needed = np.ceil(n * law.frequency(u))
         for step in (1.0, 0.0):  # the table is rounded: move by one where that matters
             reached = below_levels(u, law.table(needed - step, n))
@@ -126,7 +129,9 @@ class HeavyView:
         return np.zeros(len(upper)), np.minimum(upper, 1.0)
 
     def _membership_limit(self, delta: float) -> Floats:
-        n, counts, needed = self.known.seen.n, self.known.seen.counts, self._needed()
+        n = self.known.seen.n
+        counts = self.known.seen.counts
+        needed = self._needed()
         low, high = binomial_limits(counts, n, delta)
         leaves = binomial_cdf(needed - 1.0, n, low)
         joins = binomial_sf(needed - 1.0, n, high)
@@ -150,7 +155,8 @@ class HeavyView:
         result = vote_flips.copy()
         if not len(rows):
             return result
-        seen, law = self.known.seen, self.stage.law
+        seen = self.known.seen
+        law = self.stage.law
         masses = (seen.counts[numbers] + 0.5) / (seen.n + 1.0)
         missed = np.array([missed_point_bound(seen.n, law, mass) for mass in masses])
         # 2 p (1 - p) for one threshold; concave, so the mean over thresholds is no larger.
@@ -166,7 +172,8 @@ class HeavyView:
         probability ``delta`` for all points together.
         """
         _, at, numbers = self._asked()
-        seen, law = self.known.seen, self.stage.law
+        seen = self.known.seen
+        law = self.stage.law
         bound = membership_flip_bound(seen.n, law)
         # The points are fixed, which of them are remembered is not: all share delta.
         part = delta / max(1, len(self.numbers))

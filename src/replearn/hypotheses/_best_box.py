@@ -86,7 +86,8 @@ def _best_rectangle(ranks: Places, gains: Integers, sides: tuple[Side, ...]) -> 
         return BestBox(0, ())
     low, high = strip
     if mirrored:
-        low, high = top - high, top
+        low = top - high
+        high = top
     inside = (first >= low) & (first <= high)
     across = _best_range(sums_by_place(ranks[inside, 1], gains[inside]), sides[1])
     return BestBox(across.gain, ((low, high), *across.corner))
@@ -149,7 +150,8 @@ def _tree_sweep(
         _add(tree[:, :, :n_open], leaves + leaf, gain)
         if last:
             better = answer > value
-            value[better], high[better] = answer[better], rank
+            value[better] = answer[better]
+            high[better] = rank
     return value, high
 
 
@@ -160,7 +162,8 @@ def _add(tree: Integers, node: int, gain: int) -> None:
     begin[node] = end[node] = part[node] = np.maximum(total[node], 0)
     while node > 1:
         node //= 2
-        left, right = 2 * node, 2 * node + 1
+        left = 2 * node
+        right = 2 * node + 1
         np.add(total[left], total[right], out=total[node])
         np.maximum(begin[left], total[left] + begin[right], out=begin[node])
         np.maximum(end[right], total[right] + end[left], out=end[node])

@@ -93,7 +93,8 @@ def _matching(
             continue
         path = _alternating_path(start, neighbours, partner)
         for left, right in zip(path[::2], path[1::2], strict=False):
-            partner[left], partner[right] = right, left
+            partner[left] = right
+            partner[right] = left
     return partner
 
 
@@ -103,7 +104,8 @@ def _alternating_path(
     partner: dict[frozenset[int], frozenset[int]],
 ) -> list[frozenset[int]]:
     """Return start, free, matched, free, ... up to an unmatched set; empty if none is reached."""
-    path, seen = [start], {start}
+    path = [start]
+    seen = {start}
     choices = [iter(neighbours[start])]
     while choices:
         step = next((b for b in choices[-1] if b not in seen), None)

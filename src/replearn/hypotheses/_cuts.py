@@ -26,7 +26,8 @@ def cut_between(below: ArrayLike, above: ArrayLike) -> Floats:
         middle = low / 2 + high / 2
         place = np.searchsorted(_POWERS, (high - low) / 2, side="right") - 1
         place = np.clip(place, 0, len(_POWERS) - 1)
-        step, inverse = _POWERS[place], _POWERS[len(_POWERS) - 1 - place]
+        step = _POWERS[place]
+        inverse = _POWERS[len(_POWERS) - 1 - place]
         # Dividing by a whole power of ten gives the double nearest to the short decimal;
         # multiplying by 0.1 would not.
         readable = np.where(

@@ -99,7 +99,9 @@ def as_sample(
     labels = as_labels(y, len(rows))
     weights = as_weights(sample_weight, len(rows))
     present = weights > 0
-    rows, labels, weights = rows[present], labels[present], weights[present]
+    rows = rows[present]
+    labels = labels[present]
+    weights = weights[present]
     return Sample(
         rows=rows,
         gains=np.where(labels, weights, -weights),

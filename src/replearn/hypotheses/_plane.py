@@ -56,7 +56,9 @@ class Plane:
     def orientation(self, first: int, second: int | Places, third: Places) -> NDArray[np.int8]:
         """Return 1 where third lies left of the line first -> second, -1 right, 0 on it."""
         points = self._scaled if self._whole is None else self._whole
-        a, b, c = points[first], points[second], points[third]
+        a = points[first]
+        b = points[second]
+        c = points[third]
         left = (b[..., 0] - a[0]) * (c[..., 1] - a[1])
         right = (b[..., 1] - a[1]) * (c[..., 0] - a[0])
         determinant = left - right
@@ -91,10 +93,12 @@ def named_lines(plane: Plane, first: int, second: Places) -> HalfspaceRules:
     """
     everyone = np.arange(len(plane.points))
     side = plane.orientation(first, second[:, None], everyone[None, :])
-    low, high = np.minimum(first, second), np.maximum(first, second)
+    low = np.minimum(first, second)
+    high = np.maximum(first, second)
     between = (everyone > low[:, None]) & (everyone < high[:, None])
     named = ~((side == 0) & between).any(axis=1)
-    second, side = second[named], side[named]
+    second = second[named]
+    side = side[named]
     # Points are sorted, so along a line the index tells what comes first.
     behind = np.where((second > first)[:, None], everyone <= first, everyone >= first)
     labels = (side > 0) | ((side == 0) & behind)
@@ -121,7 +125,8 @@ def _turned(points: Floats, first: int, second: Places, side: NDArray[np.int8]) 
     cotangent = np.clip(np.where(alone, 0.0, cotangent), -1e100, 1e100)
     root = np.sqrt(1 + cotangent**2)
     half = np.where(cotangent > 0, 1 / (root + np.abs(cotangent)), root - cotangent)
-    less, more = across - 0.5 * half[:, None] * along, across - 1.5 * half[:, None] * along
+    less = across - 0.5 * half[:, None] * along
+    more = across - 1.5 * half[:, None] * along
     return _readable(np.where(alone[:, None], -along, less), np.where(alone[:, None], -along, more))
 
 
@@ -168,7 +173,8 @@ def best_line(plane: Plane, gains: Integers, first: int) -> tuple[int, int]:
     after = others > first
     ahead = sums_by_place(group[after], gains[others[after]], n_groups)
     behind = sums_by_place(group[~after], gains[others[~after]], n_groups)
-    passed_ahead, passed_behind = np.cumsum(ahead), np.cumsum(behind)
+    passed_ahead = np.cumsum(ahead)
+    passed_behind = np.cumsum(behind)
     left = (passed_ahead[-1] - passed_ahead) + (passed_behind - behind)
     right = (passed_ahead - ahead) + (passed_behind[-1] - passed_behind)
     gain = np.stack([left + behind, right + ahead]) + gains[first]

@@ -35,7 +35,8 @@ def corner_bounds(
 ) -> tuple[Floats, Floats]:
     """Return lower and upper bounds of boxes; a side that is not free has no bound."""
     shape = len(corners), len(sides)
-    lower, upper = np.full(shape, -np.inf), np.full(shape, np.inf)
+    lower = np.full(shape, -np.inf)
+    upper = np.full(shape, np.inf)
     for feature, side in enumerate(sides):
         if side != "<=":
             lower[:, feature] = cuts[feature][corners[:, 0, feature]]
@@ -92,7 +93,8 @@ def _last_feature(
             kept &= count[last + 1] > count[first]
         corners = np.empty((np.count_nonzero(kept), 2, len(corner) + 1), dtype=np.intp)
         corners[:, :, :-1] = np.array(corner, dtype=np.intp).reshape(-1, 2).T
-        corners[:, 0, -1], corners[:, 1, -1] = values[first[kept]], values[last[kept]]
+        corners[:, 0, -1] = values[first[kept]]
+        corners[:, 1, -1] = values[last[kept]]
         yield corners
 
 
@@ -125,6 +127,7 @@ def _batched(parts: Iterator[Corners], size: int) -> Iterator[Corners]:
             full = count - count % size
             for start in range(0, full, size):
                 yield joined[start : start + size]
-            held, count = [joined[full:]], count - full
+            held = [joined[full:]]
+            count = count - full
     if count:
         yield np.concatenate(held)

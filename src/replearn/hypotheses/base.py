@@ -147,7 +147,9 @@ class HypothesisClass(ABC):
         """
         points, _ = distinct_rows(as_rows(pool, self.n_features, "pool"))
         codes = point_codes(len(points))
-        parts, words, count = [], [], 0
+        parts = []
+        words = []
+        count = 0
         for rules in self._rules(points, 2**16):
             parts.append(rules)
             words.append(rules.sums(points, codes))

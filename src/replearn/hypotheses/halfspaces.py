@@ -76,11 +76,13 @@ class Halfspaces(HypothesisClass):
         sums = sums_by_place(place, gains, len(points))
         total = int(sums.sum())
         plane = Plane(points)
-        best_gain, pair = max(total, 0), None
+        best_gain = max(total, 0)
+        pair = None
         for first in range(len(points) if len(points) > 1 else 0):
             gain, second = best_line(plane, sums, first)
             if gain > best_gain:
-                best_gain, pair = gain, (first, second)
+                best_gain = gain
+                pair = (first, second)
         if pair is None:
             return Constant(total > 0)
         return named_lines(plane, pair[0], np.array([pair[1]]))[0]

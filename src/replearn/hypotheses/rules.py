@@ -110,7 +110,8 @@ class BoxRules(Rules):
         bounded = (self.lower > -np.inf) | (self.upper < np.inf)
         for feature in np.flatnonzero(bounded.any(axis=0)):
             concerned = bounded[:, feature]
-            lower, upper = self.lower[concerned, feature], self.upper[concerned, feature]
+            lower = self.lower[concerned, feature]
+            upper = self.upper[concerned, feature]
             column = rows[:, feature]
             inside[concerned] &= (column > lower[:, None]) & (column <= upper[:, None])
         return inside

@@ -99,7 +99,8 @@ class Stumps(HypothesisClass):
         for feature, around in enumerate(cuts):
             inner = around[1:-1]
             below = np.cumsum(sums_by_place(ranks[:, feature], codes, len(around) - 1), axis=0)[:-1]
-            open_end, mine = np.full(len(inner), np.inf), np.full(len(inner), feature)
+            open_end = np.full(len(inner), np.inf)
+            mine = np.full(len(inner), feature)
             if self.direction != "<=":
                 parts.append((mine, inner, open_end, total - below))
             if self.direction != ">":
@@ -113,13 +114,15 @@ class Stumps(HypothesisClass):
         best: Hypothesis = Constant(total > 0)
         for feature in range(self.n_features):
             order = np.argsort(rows[:, feature])
-            column, below = rows[order, feature], np.cumsum(gains[order])
+            column = rows[order, feature]
+            below = np.cumsum(gains[order])
             ends = np.flatnonzero(column[:-1] < column[1:])
             for direction in self._directions if len(ends) else ():
                 scores = total - below[ends] if direction == ">" else below[ends]
                 place = int(np.argmax(scores))  # the first of the largest
                 if scores[place] > best_gain:
-                    best_gain, end = int(scores[place]), ends[place]
+                    best_gain = int(scores[place])
+                    end = ends[place]
                     cut = float(cut_between(column[end], column[end + 1]))
                     bounds = (cut, np.inf) if direction == ">" else (-np.inf, cut)
                     best = make_box([(feature, *bounds)])

@@ -72,9 +72,12 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
     at least as often, as a rule.
     """
     check_count("n_splits", n_splits)
-    key, labels = SharedKey(search.shared_key).child("half splits"), np.asarray(y)
+    key = SharedKey(search.shared_key).child("half splits")
+    labels = np.asarray(y)
     half = n_rows(X) // 2
-    alike, best_alike, shares = 0, 0, []
+    alike = 0
+    best_alike = 0
+    shares = []
     progress = Progress(2 * n_splits, "halves")
     for split in range(n_splits):
         own = key.child(split)

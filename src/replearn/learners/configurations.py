@@ -212,10 +212,12 @@ def training_errors(
     trainings, tests = cut
     wrong = np.zeros(len(models), dtype=np.int64)
     for start in range(0, len(tests), GROUP):
-        blocks, held = trainings[start : start + GROUP], tests[start : start + GROUP]
+        blocks = trainings[start : start + GROUP]
+        held = tests[start : start + GROUP]
         # One seed for all trainings: given the key they are then identically distributed.
         keys = [key.child("seed")] * len(held)
-        rows, labels = take_rows(X, held), codes[held]
+        rows = take_rows(X, held)
+        labels = codes[held]
         for place, model in enumerate(models):
             fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             # All rows are asked, to cut the table once.

@@ -140,10 +140,17 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         n_jobs=None,
     ):
         self.estimator = estimator
-        self.n_candidates, self.n_blocks, self.test_share = n_candidates, n_blocks, test_share
-        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
-        self.classes, self.sample_size = classes, sample_size
-        self.shared_key, self.n_jobs = shared_key, n_jobs
+        self.n_candidates = n_candidates
+        self.n_blocks = n_blocks
+        self.test_share = test_share
+        self.rho = rho
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.classes = classes
+        self.sample_size = sample_size
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None):
@@ -164,8 +171,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             The fitted learner.
         """
         with all_or_nothing(self):
-            base, key = base_learner(self.estimator), SharedKey(self.shared_key)
-            X, bound = check_features(self, X, reset=True), bind_learner(base)
+            base = base_learner(self.estimator)
+            key = SharedKey(self.shared_key)
+            X = check_features(self, X, reset=True)
+            bound = bind_learner(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, self.test_share)

@@ -2,41 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.heavy import HeavyView, TwoLabels
+from replearn.learners.rule import Decision, decide_among_many, decide_between_two
+from replearn.randomness import Points, SharedKey
 
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
 class HeavyRule:
-    """Answer heavy points from their own labels, all others by the rule of the votes."""
+    """Label heavy points by their own labels, and predict all others by the rule of the votes."""
 
     rule: Any
     view: HeavyView
 
-    def answers(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each answer."""
-        return self.view.replace(self.rule.answers(votes, noise), self.view.rule.answers)
+    def noise(self, key: SharedKey, points: Points) -> Floats:
+        """Return each point's shared random numbers."""
+        return self.rule.noise(key, points)
 
-    def evidence(self, votes: NDArray[Any], noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on; for a heavy point, its own labels."""
-        labels: Any = self.view.rule
-        if isinstance(labels, TwoLabels):
-            own: tuple[Any, ...] = (labels.shares[:, 1], labels.law_values, labels.noise)
-        else:
-            own = (labels.shares, labels.scores, labels.key_chances)
-        pairs = zip(self.rule.evidence(votes, noise), own, strict=True)
-        return tuple(self.view.replace(voted, labelled) for voted, labelled in pairs)
+    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
+        return self.view.replace(self.rule.predictions(votes, noise), self.view.rule.answers)
+
+    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
+        """Return the predictions with what they follow from; for a heavy point, its own labels."""
+        decision = self.rule.decide(votes, noise)
+        labelled = _decide_by_labels(self.view.rule)
+        return replace(decision.merged(labelled, self.view.replace), heavy=self.view.member)
+
+    def proba(self, votes: NDArray[Any]) -> Floats:
+        """Return the vote share of each class."""
+        return self.rule.proba(votes)
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently: membership and label count."""
-        return self.view.flips(self.rule.chances(votes, noise), self.rule.answers(votes, noise))
+        return self.view.flips(self.rule.chances(votes, noise), self.rule.predictions(votes, noise))
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability; votes and stage share delta."""
@@ -52,7 +58,10 @@ class HeavyRule:
         limit = self.rule.rate_limit(votes, delta / 2) + self.view.rate_limit(delta / 2)
         return min(1.0, limit)
 
-    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
-        """Say why each point got its answer, and which of them are heavy."""
-        stage = np.where(self.view.member, "heavy", stage)
-        return self.rule.explain(codes, evidence, flips, stage, classes)
+
+def _decide_by_labels(labels: Any) -> Decision:
+    """Return the decision about the known points by the labels of each of them."""
+    if isinstance(labels, TwoLabels):
+        share = labels.shares[:, 1]
+        return decide_between_two(share, labels.law_values, labels.noise, labels.answers)
+    return decide_among_many(labels.shares, labels.scores, labels.key_chances, labels.answers)

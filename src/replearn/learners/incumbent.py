@@ -1,4 +1,4 @@
-"""Keep the answers of the model that is in use, unless the new evidence is clear."""
+"""Keep the predictions of the model that is in use, unless the new evidence is clear."""
 
 from __future__ import annotations
 
@@ -36,32 +36,36 @@ N_LABEL_ROWS = 256
 
 @dataclass(frozen=True, eq=False)
 class KeptExplanation(InWords):
-    """One row per point: the old answer, the new evidence, and whether it was clear enough.
+    """One row per point: the incumbent's prediction, the new evidence, and whether it was clear.
 
-    ``margin`` is the evidence for the answer that the new model would give by itself, beyond the
-    decision threshold; the old answer stays where that is another one and at most ``band``.
+    ``margin`` is the evidence for the prediction of the new estimator alone, beyond the decision
+    threshold; the incumbent's prediction stays where that is another one and at most ``band``.
     """
 
-    answer: NDArray[Any]
-    old_answer: NDArray[Any]
-    new_answer: NDArray[Any]
+    prediction: NDArray[Any]
+    incumbent_prediction: NDArray[Any]
+    new_prediction: NDArray[Any]
     margin: Floats
     band: Floats
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         for row in range(len(self)):
-            old, new = self.old_answer[row], self.new_answer[row]
+            old = self.incumbent_prediction[row]
+            new = self.new_prediction[row]
             evidence = f"margin {self.margin[row]:.3f}, band {self.band[row]:g}"
             if old == new:
-                yield f"Answer {new!s}: the model in use and the new one agree ({evidence})."
-            elif self.answer[row] == old:
+                yield f"Prediction {new!s}: the model in use and the new one agree ({evidence})."
+            elif self.prediction[row] == old:
                 yield (
-                    f"Answer {old!s}, as before: the new model leans to {new!s}, but not clearly "
-                    f"enough to change the answer ({evidence})."
+                    f"Prediction {old!s}, as before: the new model leans to {new!s}, but not "
+                    f"clearly enough to change the prediction ({evidence})."
                 )
             else:
-                yield f"Answer {new!s} instead of {old!s}: the new evidence is clear ({evidence})."
+                yield (
+                    f"Prediction {new!s} instead of {old!s}: the new evidence is clear "
+                    f"({evidence})."
+                )
 
 
 def _fitted_has(method: str) -> Any:
@@ -72,9 +76,9 @@ def _fitted_has(method: str) -> Any:
 
 
 class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Retrain, and keep the answers of the model in use unless the new score is clear.
+    """Retrain, and keep the predictions of the model in use unless the new score is clear.
 
-    The old answer stays where the new score is within ``band`` of the decision threshold, and
+    The old prediction stays where the new score is within ``band`` of the decision threshold, and
     wherever both models agree. Chains are allowed: next month this model is the incumbent.
 
     Parameters
@@ -84,12 +88,12 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     incumbent : fitted classifier, default=None
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
     band : float, default=0.1
-        How far the score must be beyond the decision threshold to change an answer: in
+        How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
         `PointwiseReplicableClassifier` does. More than two classes: the new probability of another
-        class must exceed that of the old answer by twice as much.
+        class must exceed that of the old prediction by twice as much.
     threshold : float, default=0.5
-        Probability of ``classes_[1]`` from which it is the answer, for two classes and an estimator
+        Probability of ``classes_[1]`` from which it is predicted, for two classes and an estimator
         without ``margin``.
     unit : {"score", "standard error"}, default="score"
         What ``band`` counts; standard errors of the point's score need an estimator that estimates
@@ -120,9 +124,9 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
 
     Notes
     -----
-    An answer near the threshold may stay although it is wrong, for as long as the evidence is not
-    clear: see ``benchmarks/incumbent.py`` for how long. Every incumbent of a chain is asked when
-    predicting.
+    A prediction near the threshold may stay although it is wrong, for as long as the evidence is
+    not clear: see ``benchmarks/incumbent.py`` for how long. Every incumbent of a chain predicts
+    when this one does.
 
     Examples
     --------
@@ -146,8 +150,11 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     }
 
     def __init__(self, estimator=None, incumbent=None, *, band=0.1, threshold=0.5, unit="score"):
-        self.estimator, self.incumbent = estimator, incumbent
-        self.band, self.threshold, self.unit = band, threshold, unit
+        self.estimator = estimator
+        self.incumbent = incumbent
+        self.band = band
+        self.threshold = threshold
+        self.unit = unit
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **fit_params: Any):
@@ -171,7 +178,8 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, (_, known) = check_features(self, X, reset=True), check_labels(X, y, None)
+            _, known = check_labels(X, y, None)
+            X = check_features(self, X, reset=True)
             base = base_learner(self.estimator)
             if hasattr(base, "margin") and len(known) > 2:
                 raise ValueError(
@@ -232,14 +240,14 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
                 "the labels in both."
             )
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels: the incumbent's, unless the new evidence is clear.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids, for estimators of this library that key their thresholds by them; the incumbent
             is asked with the same ids.
 
@@ -248,14 +256,14 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         ndarray of shape (n,)
             Labels.
         """
-        return self.explain(X, points=points).answer
+        return self.explain(X, ids=ids).prediction
 
-    def explain(self, X: Any, *, points: Any = None) -> KeptExplanation:
-        """Say which answers were kept, and how clear the new evidence is.
+    def explain(self, X: Any, *, ids: Any = None) -> KeptExplanation:
+        """Say which predictions were kept, and how clear the new evidence is.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``.
 
         Returns
@@ -265,24 +273,28 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        evidence = self._evidence(own_rows(X), points)  # the incumbent is asked about the same
-        every, new = np.arange(len(evidence)), evidence.argmax(axis=1)
+        evidence = self._evidence(own_rows(X), ids)  # the incumbent is asked about the same
+        every = np.arange(len(evidence))
+        new = evidence.argmax(axis=1)
         if self.incumbent is None:
-            old, answer, against = self.classes_[new], new, new
+            old = self.classes_[new]
+            kept = new
+            against = new
         else:
-            old = np.asarray(_ask(self.incumbent, X, points))
+            old = np.asarray(_ask(self.incumbent, X, ids))
             known = np.isin(old, self.classes_)
-            place = np.searchsorted(self.classes_, np.where(known, old, self.classes_[0]))
+            index = np.searchsorted(self.classes_, np.where(known, old, self.classes_[0]))
             # theorem: incumbent-band (a label that the new model does not know is not kept)
-            clear = evidence[every, new] - evidence[every, place] > 2.0 * self.band
-            answer, against = np.where(known & ~clear, place, new), place
+            clear = evidence[every, new] - evidence[every, index] > 2.0 * self.band
+            kept = np.where(known & ~clear, index, new)
+            against = index
         rival = np.where(against == new, evidence.shape[1] - 1 - new, against)
         if evidence.shape[1] > 2:
             rival = np.where(against == new, np.argsort(evidence, axis=1)[:, -2], against)
         return KeptExplanation(
-            answer=self.classes_[answer],
-            old_answer=old,
-            new_answer=self.classes_[new],
+            prediction=self.classes_[kept],
+            incumbent_prediction=old,
+            new_prediction=self.classes_[new],
             margin=(evidence[every, new] - evidence[every, rival]) / 2.0,
             band=np.full(len(every), float(self.band)),
         )
@@ -304,16 +316,16 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return np.asarray(self.estimator_.predict_proba(check_features(self, X, reset=False)))
 
-    def _evidence(self, X: Any, points: Any) -> Floats:
+    def _evidence(self, X: Any, ids: Any) -> Floats:
         """One column per class; half the difference of two columns is the margin between them."""
         model = self.estimator_
         if len(self.classes_) == 1:
             return np.zeros((len(model.predict(X)), 1))
         if self.unit == "standard error":
-            told = model.explain(X, points=points)
+            told = model.explain(X, ids=ids)
             margin = told.margin / np.maximum(told.standard_error, 1e-300)
         elif hasattr(model, "margin"):
-            margin = model.margin(X, points=points)
+            margin = model.margin(X, ids=ids)
         elif hasattr(model, "predict_proba"):
             chances = np.asarray(model.predict_proba(X), dtype=np.float64)
             if chances.shape[1] > 2:
@@ -348,8 +360,8 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
 
 
-def _ask(model: Any, X: Any, points: Any) -> Any:
+def _ask(model: Any, X: Any, ids: Any) -> Any:
     """Ask a model; ids go to models of this library only."""
-    if points is None or not (hasattr(model, "certificate_") or hasattr(model, "n_retrainings_")):
+    if ids is None or not (hasattr(model, "certificate_") or hasattr(model, "n_retrainings_")):
         return model.predict(own_rows(X))
-    return model.predict(X, points=points)
+    return model.predict(X, ids=ids)

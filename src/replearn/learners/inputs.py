@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import wraps
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,12 +18,16 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
+from replearn.guarantees.points import SHORT
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.randomness.columns import pandas_columns, pandas_names
-from replearn.tables import is_frame, n_rows
+from replearn.tables import is_frame, n_rows, take_rows
 from replearn.tables.rows import is_nan
 
 _FLOATS = ("float16", "float32", "float64")
+_FEWEST_UNROUNDED = 2
+_MOST_UNROUNDED = 8
+_FEWEST_SCORED = 16
 
 
 @contextmanager
@@ -74,7 +78,8 @@ def base_learner(estimator: Any) -> Any:
 def with_base_tags(tags: Any, base: Any) -> Any:
     """Return scikit-learn's tags of a learner that takes the tables its base learner takes."""
     known = get_tags(base).input_tags
-    tags.input_tags.sparse, tags.input_tags.allow_nan = known.sparse, known.allow_nan
+    tags.input_tags.sparse = known.sparse
+    tags.input_tags.allow_nan = known.allow_nan
     return tags
 
 
@@ -112,7 +117,8 @@ def _warn_if_order_changed(learner: Any, X: Any) -> None:
     Points of frames are ordered by name, those of arrays by position: where the names are not in
     order, every point has another threshold.
     """
-    fitted, now = hasattr(learner, "feature_names_in_"), hasattr(X, "columns")
+    fitted = hasattr(learner, "feature_names_in_")
+    now = hasattr(X, "columns")
     names = [
         str(name) for name in (learner.feature_names_in_ if fitted else X.columns if now else ())
     ]
@@ -199,25 +205,46 @@ def fitted_key(learner: Any) -> SharedKey:
     return key
 
 
-def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Any) -> Points:
+class Precision(NamedTuple):
+    """How numbers were written in the training rows."""
+
+    dtype: np.dtype[Any] | None  # the shortest float type
+    unrounded: tuple[Any, ...] = ()  # names of columns in which no number was rounded
+
+
+def fitted_precision(learner: Any) -> Precision:
+    """Return how the training rows of a fitted learner were written, by its certificate."""
+    schema = learner.certificate_.identity.schema
+    if schema is None or schema["decimals"] is not None:
+        return Precision(learner._dtype)
+    columns = (
+        column["name"]
+        for column in schema["sketch"]
+        if column["steps"].get(SHORT) == 0 and column["kinds"] == {"number": schema["rows"]}
+    )
+    return Precision(learner._dtype, tuple(columns))
+
+
+def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -> Points:
     """Return the points that key the shared random numbers: rows of X, or one id for each row.
 
     Ids are taken as they are, only features are rounded.
     """
     if ids is None:
         if decimals is None:
-            _warn_if_precision_changed(X, precision)
+            _warn_if_precision_changed(X, precision.dtype)
+            _warn_if_rounded(X, precision.unrounded)
         return as_points(X, decimals=decimals)
     rows = n_rows(X)
     if isinstance(ids, str | bytes) or not hasattr(ids, "__len__"):
         raise ValueError(
-            f"points={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
+            f"ids={ids!r} must hold one id for each of the {rows} rows of X: give a list, "
             "an array or a column."
         )
     points = as_points(ids)
     if len(points) != rows:
         raise ValueError(
-            f"points has {len(points)} ids, but X has {rows} rows: give one id per row."
+            f"ids has {len(points)} entries, but X has {rows} rows: give one id per row."
         )
     return points
 
@@ -272,6 +299,32 @@ def _warn_if_precision_changed(X: Any, fitted: Any) -> None:
         f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
         "so another threshold, than in a float64 table. Use one precision, or "
         'plan={"decimals": 6}.',
+        PreprocessingWarning,
+    )
+
+
+def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
+    """Warn when rows are rounded in columns in which no training row was.
+
+    If none of 200 numbers of a column (or more) has at most 8 decimals, fewer than 10 % of the
+    population's have, except with probability 1e-9: 16 of them, all rounded, are no sample of it.
+    Rows that somebody made up (a few, or a grid, in which numbers are repeated) are not looked at.
+    """
+    known = hasattr(X, "columns") or isinstance(X, np.ndarray)
+    if not known or len(unrounded) < _FEWEST_UNROUNDED or n_rows(X) < _FEWEST_SCORED:
+        return
+    some = take_rows(X, np.arange(_FEWEST_SCORED))
+    for name in unrounded[:_MOST_UNROUNDED]:
+        column = some[name] if hasattr(some, "columns") else some[:, name]
+        cells = np.asarray(column, dtype=np.float64)
+        cells = cells[~np.isnan(cells)]
+        if len(np.unique(cells)) < _FEWEST_SCORED - 2 or (np.round(cells, 8) != cells).any():
+            return
+    warn_user(
+        "X has numbers of at most 8 decimals in columns that were not rounded in the training rows "
+        f"({', '.join(map(repr, unrounded[:3]))}, ...): a rounded point is another point, with "
+        'another threshold. Give the numbers as they are, or fit all runs with plan={"decimals": '
+        "6}.",
         PreprocessingWarning,
     )
 

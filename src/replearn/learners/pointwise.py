@@ -27,6 +27,7 @@ from replearn.learners.inputs import (
     check_features,
     checked_fit,
     fitted_key,
+    fitted_precision,
     float_precision,
     with_base_tags,
 )
@@ -179,10 +180,16 @@ class PointwiseReplicableClassifier(VotePredictions):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.classes = estimator, classes
-        self.rho, self.n_blocks, self.vote, self.max_fits = rho, n_blocks, vote, max_fits
-        self.shared_key, self.plan = shared_key, plan
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.estimator = estimator
+        self.classes = classes
+        self.rho = rho
+        self.n_blocks = n_blocks
+        self.vote = vote
+        self.max_fits = max_fits
+        self.shared_key = shared_key
+        self.plan = plan
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @classmethod
     def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
@@ -234,7 +241,8 @@ class PointwiseReplicableClassifier(VotePredictions):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
+            X = check_features(self, X, reset=True)
+            base = base_learner(self.estimator)
             key = SharedKey(self.shared_key)
             request = plan_request(self)
             check_base(base, request.vote)
@@ -275,16 +283,18 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.joint_variance_ = partition_variance(
             self._panel, probes, plan.vote_design, self.n_jobs
         )
-        self.plan_, self.classes_, self.estimators_ = plan, classes, models
+        self.plan_ = plan
+        self.classes_ = classes
+        self.estimators_ = models
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the thresholds instead of the features (the customer number): then a
             change of features moves the vote, but not the threshold.
 
@@ -294,10 +304,11 @@ class PointwiseReplicableClassifier(VotePredictions):
             Labels.
         """
         with read_once(X):
-            vote, X = self._vote(), check_features(self, X, reset=False)
-            votes, thresholds = vote.votes_and_noise(X, points)
+            vote = self._vote()
+            X = check_features(self, X, reset=False)
+            votes, thresholds = vote.votes_and_noise(X, ids)
             # theorem: pointwise-threshold (1 iff the threshold is below the law's value)
-            codes = vote.rule_for(X).answers(votes, thresholds)
+            codes = vote.rule_for(X).predictions(votes, thresholds)
         return self.classes_[codes]
 
     def _vote(self) -> FittedVote:
@@ -305,8 +316,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
         key = fitted_key(self)
-        fitted = (self.classes_, self.heavy_, self.joint_variance_, self._dtype)
         design = self.plan_.vote_design
+        fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, request: PlanRequest) -> Plan:

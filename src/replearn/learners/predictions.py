@@ -10,13 +10,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
-from replearn.learners.results import AnalystExplanation, FlipRate
+from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
 from replearn.randomness import HoldsKey
-from replearn.records.checks import check_fraction
+from replearn.records.checks import check_choice, check_fraction
 
 Floats = NDArray[np.float64]
 
-AUDIENCES = ("analyst", "customer")
+STYLES = ("analyst", "plain")
 
 
 class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
@@ -44,7 +44,8 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             In the order of ``classes_``; rows add up to 1. It is not the rule that `predict`
             follows: each point has its own threshold.
         """
-        vote, X = self._vote(), check_features(self, X, reset=False)
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
         return vote.rule.proba(vote.votes(X))[:, : len(self.classes_)]
 
     def vote_share(self, X: Any) -> Floats:
@@ -60,15 +61,16 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n,)
             Shares in [0, 1].
         """
-        vote, X = self._vote_of_two("vote_share"), check_features(self, X, reset=False)
+        vote = self._vote_of_two("vote_share")
+        X = check_features(self, X, reset=False)
         return vote.rule.share(vote.votes(X))
 
-    def margin(self, X: Any, *, points: Any = None) -> Floats:
-        """Signed distance from the other answer: the law's value minus the point's threshold.
+    def margin(self, X: Any, *, ids: Any = None) -> Floats:
+        """Signed distance from the other label: response (or score) minus the point's threshold.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``.
 
         Returns
@@ -78,17 +80,16 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             labels. It contains the point's random threshold and is therefore no
             ``decision_function``: rank points by `vote_share` or `predict_proba`.
         """
-        vote, X = self._vote_of_two("margin"), check_features(self, X, reset=False)
-        evidence = vote.rule_for(X).evidence(*vote.votes_and_noise(X, points))
-        _, law_value, threshold = evidence
-        return law_value - threshold
+        vote = self._vote_of_two("margin")
+        X = check_features(self, X, reset=False)
+        return vote.rule_for(X).decide(*vote.votes_and_noise(X, ids)).margin
 
-    def flip_probability(self, X: Any, *, points: Any = None) -> Floats:
+    def flip_probability(self, X: Any, *, ids: Any = None) -> Floats:
         """Estimate the probability that a fresh training sample gives another prediction.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``; no rows of the training sample.
 
         Returns
@@ -96,17 +97,16 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
         ndarray of shape (n,)
             Estimates from this one fit, under this key. `flip_limits` gives their limits.
         """
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        return vote.rule_for(X).flips(*vote.votes_and_noise(X, points))
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
+        return vote.rule_for(X).flips(*vote.votes_and_noise(X, ids))
 
-    def flip_limits(
-        self, X: Any, *, points: Any = None, delta: float = 0.05
-    ) -> tuple[Floats, Floats]:
+    def flip_limits(self, X: Any, *, ids: Any = None, delta: float = 0.05) -> tuple[Floats, Floats]:
         """Lower and upper confidence limits of `flip_probability`, per point.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``; no rows of the training sample.
         delta : float, default=0.05
             Each point's limits fail with probability at most delta.
@@ -117,8 +117,9 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             Limits of each point's flip probability.
         """
         check_fraction("delta", delta, one=False)
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        return vote.rule_for(X).limits(*vote.votes_and_noise(X, points), delta)
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
+        return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
 
     def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
         """Mean flip probability over the points, averaged over thresholds, with an upper limit.
@@ -138,21 +139,23 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             ``estimate`` and ``upper``.
         """
         check_fraction("delta", delta, one=False)
-        vote, X = self._vote_of_two("flip_rate"), check_features(self, X, reset=False)
-        votes, rule = vote.votes(X), vote.rule_for(X)
+        vote = self._vote_of_two("flip_rate")
+        X = check_features(self, X, reset=False)
+        votes = vote.votes(X)
+        rule = vote.rule_for(X)
         if vote.design.n_blocks < 2:
             return FlipRate(float("nan"), 1.0, delta)
         upper = rule.rate_limit(votes, delta)
         return FlipRate(float(rule.average_flips(votes).mean()), upper, delta)
 
     def predict_or_abstain(
-        self, X: Any, max_flip: float, *, points: Any = None, fill_value: Any = None
+        self, X: Any, max_flip: float, *, ids: Any = None, fill_value: Any = None
     ) -> NDArray[Any]:
         """Predict only where the estimated flip probability is at most ``max_flip``.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``.
         max_flip : float
             Largest flip probability with which a label is given.
@@ -166,45 +169,46 @@ class VotePredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimat
             another run may abstain elsewhere.
         """
         check_fraction("max_flip", max_flip, zero=True)
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
-        labels = self.classes_[rule.answers(*asked)].astype(object)
-        labels[rule.flips(*asked) > max_flip] = fill_value
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
+        rule = vote.rule_for(X)
+        votes, noise = vote.votes_and_noise(X, ids)
+        labels = self.classes_[rule.predictions(votes, noise)].astype(object)
+        labels[rule.flips(votes, noise) > max_flip] = fill_value
         return labels
 
     def explain(
-        self, X: Any, *, points: Any = None, audience: str = "analyst"
-    ) -> AnalystExplanation | PlainExplanation:
+        self, X: Any, *, ids: Any = None, style: str = "analyst"
+    ) -> Explanation | ClassExplanation | PlainExplanation:
         """Explain each prediction: votes, threshold, distance, flip probability.
 
         Parameters
         ----------
-        X, points
+        X, ids
             As in ``predict``.
-        audience : {"analyst", "customer"}, default="analyst"
-            For a customer: which answer, how firm it is, and what training on new data would do;
-            no thresholds.
+        style : {"analyst", "plain"}, default="analyst"
+            "plain": which label, how firm it is, and what training on new data would do; no
+            thresholds.
 
         Returns
         -------
         Explanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        if audience not in AUDIENCES:
-            raise ValueError(f"audience={audience!r} must be one of {', '.join(AUDIENCES)}.")
-        vote, X = self._vote(), check_features(self, X, reset=False)
-        rule, asked = vote.rule_for(X), vote.votes_and_noise(X, points)
-        codes = rule.answers(*asked)
-        stage = np.full(len(codes), "vote")
-        evidence, flips = rule.evidence(*asked), rule.flips(*asked)
-        explained = rule.explain(codes, evidence, flips, stage, self.classes_)
-        return in_plain_words(explained) if audience == "customer" else explained
+        check_choice("style", style, STYLES)
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
+        rule = vote.rule_for(X)
+        votes, noise = vote.votes_and_noise(X, ids)
+        decision = rule.decide(votes, noise)
+        explained = explanation(decision, rule.flips(votes, noise), self.classes_)
+        return in_plain_words(explained) if style == "plain" else explained
 
     def _vote_of_two(self, method: str) -> Any:
         """Return the fitted vote; refuse more than two classes."""
         vote = self._vote()
         if len(self.classes_) > 2:
             raise ValueError(
-                f"{method} is defined for two classes; this learner has {len(self.classes_)}."
+                f"{method} is defined for two classes; this estimator has {len(self.classes_)}."
             )
         return vote

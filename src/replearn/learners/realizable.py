@@ -96,9 +96,14 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         shared_key=0,
     ):
         self.hypotheses = hypotheses
-        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
-        self.max_error_limit, self.classes = max_error_limit, classes
-        self.sample_size, self.shared_key = sample_size, shared_key
+        self.rho = rho
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.max_error_limit = max_error_limit
+        self.classes = classes
+        self.sample_size = sample_size
+        self.shared_key = shared_key
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):

@@ -32,7 +32,8 @@ from replearn.randomness import SharedKey, as_points
 
 # Rows that a block has at least, where the number of blocks is left to the learner, and how many
 # blocks it takes where no range of y says how many are needed.
-_FEWEST_ROWS, _BLOCKS = 20, 64
+_FEWEST_ROWS = 20
+_BLOCKS = 64
 
 
 class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
@@ -124,9 +125,15 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.rho, self.resolution = estimator, rho, resolution
-        self.y_range, self.n_blocks, self.sample_size = y_range, n_blocks, sample_size
-        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+        self.estimator = estimator
+        self.rho = rho
+        self.resolution = resolution
+        self.y_range = y_range
+        self.n_blocks = n_blocks
+        self.sample_size = sample_size
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None):
@@ -181,14 +188,14 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         warn_if_not_certified(self.certificate_)
         return self
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
         """Predict numbers: middles of cells of each point's own grid.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the grids instead of the features.
 
         Returns
@@ -198,7 +205,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         """
         X = self._checked(X)
         means, _ = self._moments(X)
-        cells, offsets = self._cells(X, points, means)
+        cells, offsets = self._cells(X, ids, means)
         # theorem: rounded-regression
         return (cells + offsets + 0.5) * self.resolution
 
@@ -217,14 +224,14 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         """
         return self._moments(self._checked(X))[0]
 
-    def flip_probability(self, X: Any, *, points: Any = None) -> NDArray[np.float64]:
+    def flip_probability(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
         """Estimate for each point the chance that a fresh sample gives another prediction.
 
         Parameters
         ----------
         X : array-like, frame or sparse matrix of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the grids, as in `predict`.
 
         Returns
@@ -237,7 +244,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         means, variances = self._moments(X)
         if len(self.estimators_) < 2:
             return np.full(len(means), np.nan)
-        cells, offsets = self._cells(X, points, means)
+        cells, offsets = self._cells(X, ids, means)
         low = (cells + offsets) * self.resolution
         ends = (low, low + self.resolution)
         return cell_escape(means, variances, len(self.estimators_), ends)
@@ -298,7 +305,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         low, high = self._ends() or (-np.inf, np.inf)
         answers = model_predictions(self.estimators_, X)
         first = np.clip(next(answers), low, high)
-        total, squares = np.zeros_like(first), np.zeros_like(first)
+        total = np.zeros_like(first)
+        squares = np.zeros_like(first)
         for others in answers:
             # Relative to the first block: squares of large values would lose the spread.
             moved = np.clip(others, low, high) - first
@@ -309,11 +317,11 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         return first + shift, np.maximum(squares - count * shift**2, 0.0) / max(count - 1, 1)
 
     def _cells(
-        self, X: Any, points: Any, means: NDArray[np.float64]
+        self, X: Any, ids: Any, means: NDArray[np.float64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the cell of each mean in the grid of its point, and the offset of the grid."""
         key = fitted_key(self)
-        offsets = key.child("grid").uniforms(as_points(X if points is None else points))
+        offsets = key.child("grid").uniforms(as_points(X if ids is None else ids))
         return np.floor(means / self.resolution - offsets), offsets
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -9,153 +9,201 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from replearn.learners.rule import Decision
 from replearn.tables.rows import import_pandas
 
-_NO_COLUMNS = ("classes", "decision_threshold", "overruled")
+Floats = NDArray[np.float64]
 
 
 class InWords:
     """A dataclass with one row per point in its columns, and a sentence for each row."""
 
-    answer: NDArray[Any]
+    prediction: NDArray[Any]
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
         raise NotImplementedError
 
     def columns(self: Any) -> dict[str, NDArray[Any]]:
-        """Return the columns by name."""
-        return {f.name: getattr(self, f.name) for f in fields(self) if f.name not in _NO_COLUMNS}
+        """Return the columns by name; what holds for some rules only is left out for others."""
+        values = {field.name: getattr(self, field.name) for field in fields(self) if field.repr}
+        return {name: value for name, value in values.items() if isinstance(value, np.ndarray)}
 
     def frame(self) -> Any:
         """Return a pandas DataFrame."""
         return import_pandas().DataFrame(self.columns())
 
     def __len__(self) -> int:
-        return len(self.answer)
+        return len(self.prediction)
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
 
 
-class AnalystExplanation(InWords):
-    """What every explanation of a keyed rule tells, whatever the rule."""
-
-    flip_probability: NDArray[np.float64]
-
-    @property
-    def answer_share(self) -> NDArray[np.float64]:
-        """Share of the votes, or mean predicted probability, for the answer."""
-        raise NotImplementedError
-
-    @property
-    def overruled(self) -> NDArray[np.bool_]:
-        """Whether the models lean to another answer and shared random numbers decided."""
-        raise NotImplementedError
-
-    def _about_retraining(self, row: int) -> str:
-        # Below that an estimate from a few dozen blocks says no more than: very unlikely.
-        flips = self.flip_probability[row]
-        words = "below 0.001" if flips < 0.001 else f"about {flips:.2g}"
-        return f"a fresh training sample would answer differently with probability {words}."
-
-
 @dataclass(frozen=True, eq=False)
-class Explanation(AnalystExplanation):
-    """One row per point: what the blocks said, the point's threshold, and the distance.
+class Explanation(InWords):
+    """Why each point got its prediction, two classes; one row per point.
 
-    ``stage`` is "vote", or "heavy" for a point with labels enough of its own; ``vote_share`` is the
-    share of blocks (of a heavy point's own labels) for ``classes[1]``, which is the answer iff
-    ``margin = law_value - threshold`` is positive; near 0 a fresh sample may answer differently.
+    Parameters
+    ----------
+    prediction : ndarray
+        Predicted label.
+    stage : ndarray of str
+        "vote"; "heavy" for a point that was labelled by its own labels; "score".
+    score : ndarray
+        Share of the votes (of a heavy point's own labels), or mean predicted probability, of
+        ``classes[1]``.
+    response : ndarray
+        Probability, over all keys, that this score predicts ``classes[1]``.
+    threshold : ndarray
+        The point's own keyed threshold: for votes on the response, for scores on the score.
+    margin : ndarray
+        Response (or score) minus threshold; ``classes[1]`` is predicted iff it is positive. Near 0
+        a fresh sample may predict differently.
+    flip_probability : ndarray
+        Estimated probability that a fresh training sample predicts differently.
+    classes : tuple
+        Both labels.
+    standard_error : ndarray or None
+        Of a mean predicted probability; None for votes.
+    decision_threshold : float
+        The score at which both classes are equally likely over all keys.
     """
 
-    answer: NDArray[Any]
+    prediction: NDArray[Any]
     stage: NDArray[np.str_]
-    vote_share: NDArray[np.float64]
-    law_value: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    flip_probability: NDArray[np.float64]
+    score: Floats
+    response: Floats
+    threshold: Floats
+    margin: Floats
+    flip_probability: Floats
     classes: tuple[Any, Any]
+    standard_error: Floats | None = None
+    decision_threshold: float = 0.5
 
     @property
-    def answer_share(self) -> NDArray[np.float64]:
-        """Share of the votes for the answer."""
-        return np.where(self.answer == self.classes[1], self.vote_share, 1.0 - self.vote_share)
+    def predicted_share(self) -> Floats:
+        """Share of the votes, or mean predicted probability, of the prediction."""
+        return np.where(self.prediction == self.classes[1], self.score, 1.0 - self.score)
 
     @property
     def overruled(self) -> NDArray[np.bool_]:
-        """Whether most models lean to the other class."""
-        return self.answer_share < 0.5
+        """Whether the score alone points to the other class and the keyed threshold decided."""
+        below = self.score < self.decision_threshold
+        above = self.score > self.decision_threshold
+        return np.where(self.margin > 0, below, above)
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one sentence."""
+        say = self._say_votes if self.standard_error is None else self._say_score
         for row in range(len(self)):
-            above = self.margin[row] > 0
-            heavy = self.stage[row] == "heavy"
-            source = "labels seen at this very point are" if heavy else "blocks voted for"
-            yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source} "
-                f"{self.classes[1]!s}, which the law turns into {self.law_value[row]:.3f}, "
-                f"{'above' if above else 'not above'} this point's threshold "
-                f"{self.threshold[row]:.3f} (margin {self.margin[row]:+.3f}); "
-                f"{self._about_retraining(row)}"
-            )
+            yield f"{say(row)}; {_say_flips(self.flip_probability[row])}"
+
+    def _say_votes(self, row: int) -> str:
+        heavy = self.stage[row] == "heavy"
+        source = "labels seen at this very point are" if heavy else "blocks voted for"
+        side = "above" if self.margin[row] > 0 else "not above"
+        return (
+            f"Prediction {self.prediction[row]!s}: {self.score[row]:.1%} of the {source} "
+            f"{self.classes[1]!s}, response {self.response[row]:.3f}, {side} this point's "
+            f"threshold {self.threshold[row]:.3f} (margin {self.margin[row]:+.3f})"
+        )
+
+    def _say_score(self, row: int) -> str:
+        assert self.standard_error is not None
+        side = "above" if self.margin[row] > 0 else "not above"
+        why = (
+            f", on the other side of it than the decision threshold {self.decision_threshold:.1%}: "
+            "the score is too near to it to decide alone"
+            if self.overruled[row]
+            else ""
+        )
+        return (
+            f"Prediction {self.prediction[row]!s}: {self.classes[1]!s} has a mean predicted "
+            f"probability of {self.score[row]:.1%} (standard error "
+            f"{self.standard_error[row]:.1%}), {side} this point's threshold "
+            f"{self.threshold[row]:.1%}{why}"
+        )
 
 
 @dataclass(frozen=True, eq=False)
-class ClassExplanation(AnalystExplanation):
-    """One row per point: the answer, the runner-up, and the distance between them.
+class ClassExplanation(InWords):
+    """Why each point got its prediction, several classes; one row per point.
 
-    ``key_chance`` is the chance, over all keys, that these votes give this answer: 1 if it is far
-    enough ahead. ``margin`` compares the weights ``w = key_chance * exp(Gumbel)`` of the
-    prediction and the runner-up, ``(w1 - w2) / (w1 + w2)``: between 0 (a tie) and 1 (no key could
-    predict the runner-up). ``stage`` and ``vote_share`` as in `Explanation`, for the prediction.
+    Parameters
+    ----------
+    prediction : ndarray
+        Predicted label.
+    stage : ndarray of str
+        As in `Explanation`.
+    score : ndarray
+        Share of the votes, or mean predicted probability, of the prediction.
+    runner_up, runner_up_score : ndarray
+        The label that comes next, and its score.
+    margin : ndarray
+        Distance between the two. Votes: ``(w1 - w2) / (w1 + w2)`` of the weights
+        ``w = key_chance * exp(Gumbel)``, between 0 (a tie) and 1 (no key could predict the
+        runner-up). Scores: difference of the scores with the point's shared offsets.
+    most_voted, most_voted_score : ndarray
+        The label with the largest score.
+    flip_probability : ndarray
+        Estimated probability that a fresh training sample predicts differently.
+    key_chance : ndarray or None
+        Probability, over all keys, that these votes give this prediction; None for scores.
+    lead : ndarray or None
+        What the point's shared offsets add to the prediction against the runner-up; None for
+        votes.
     """
 
-    answer: NDArray[Any]
+    prediction: NDArray[Any]
     stage: NDArray[np.str_]
-    vote_share: NDArray[np.float64]
+    score: Floats
     runner_up: NDArray[Any]
-    runner_up_share: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    key_chance: NDArray[np.float64]
+    runner_up_score: Floats
+    margin: Floats
     most_voted: NDArray[Any]
-    most_voted_share: NDArray[np.float64]
-    flip_probability: NDArray[np.float64]
+    most_voted_score: Floats
+    flip_probability: Floats
+    key_chance: Floats | None = None
+    lead: Floats | None = None
 
     @property
-    def answer_share(self) -> NDArray[np.float64]:
-        """Share of the votes for the answer."""
-        return self.vote_share
+    def predicted_share(self) -> Floats:
+        """Share of the votes, or mean predicted probability, of the prediction."""
+        return self.score
 
     @property
     def overruled(self) -> NDArray[np.bool_]:
         """Whether another class has more."""
-        return self.most_voted_share > self.vote_share
+        return self.most_voted_score > self.score
 
     def sentences(self) -> Iterator[str]:
         """Explain each point in one or two sentences."""
+        say = self._say_scores if self.key_chance is None else self._say_votes
         for row in range(len(self)):
-            heavy = self.stage[row] == "heavy"
-            source = "labels seen at this very point say so" if heavy else "blocks voted for it"
-            yield (
-                f"Answer {self.answer[row]!s}: {self.vote_share[row]:.1%} of the {source}"
-                f"{self._why(row)}; {self._about_retraining(row)}"
-            )
+            yield f"{say(row)}; {_say_flips(self.flip_probability[row])}"
+
+    def _say_votes(self, row: int) -> str:
+        heavy = self.stage[row] == "heavy"
+        source = "labels seen at this very point say so" if heavy else "blocks voted for it"
+        return (
+            f"Prediction {self.prediction[row]!s}: {self.score[row]:.1%} of the {source}"
+            f"{self._why(row)}"
+        )
 
     def _why(self, row: int) -> str:
         """Say what decided: the votes alone, or random numbers."""
-        rival = f"{self.runner_up[row]!s} ({self.runner_up_share[row]:.1%})"
+        assert self.key_chance is not None
+        rival = f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%})"
         if self.key_chance[row] >= 1.0:
-            return f", so far ahead of {rival} that no random number could change the answer"
+            return f", so far ahead of {rival} that no random number could change the prediction"
         chance = f"{max(self.key_chance[row], 0.001):.1%} of all keys"
-        if self.most_voted_share[row] > self.vote_share[row]:
+        if self.overruled[row]:
             return (
-                f" and {self.most_voted_share[row]:.1%} for {self.most_voted[row]!s}. Shares "
+                f" and {self.most_voted_score[row]:.1%} for {self.most_voted[row]!s}. Shares "
                 "change from one training sample to the next, so the choice between classes that "
                 "are at most this far apart is left to random numbers that belong to this point "
-                f"and are the same in every run; they favoured {self.answer[row]!s} (as do "
+                f"and are the same in every run; they favoured {self.prediction[row]!s} (as do "
                 f"{chance}) by a "
                 f"margin of {self.margin[row]:.3f}"
             )
@@ -164,106 +212,74 @@ class ClassExplanation(AnalystExplanation):
             f"kept to the votes (as do {chance}; margin {self.margin[row]:.3f})"
         )
 
-
-@dataclass(frozen=True, eq=False)
-class ScoreExplanation(AnalystExplanation):
-    """One row per point: its score with a standard error, its threshold, and the distance.
-
-    ``score`` is the mean predicted probability of ``classes[1]``, which is the answer iff
-    ``margin = score - threshold`` is positive. ``standard_error`` is the curve's, or the row's own
-    where that is larger; ``law_value`` is the probability, over thresholds, of ``classes[1]``.
-    """
-
-    answer: NDArray[Any]
-    score: NDArray[np.float64]
-    law_value: NDArray[np.float64]
-    standard_error: NDArray[np.float64]
-    threshold: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    flip_probability: NDArray[np.float64]
-    classes: tuple[Any, Any]
-    decision_threshold: float
-
-    @property
-    def vote_share(self) -> NDArray[np.float64]:
-        """The score, under the name it has where blocks vote."""
-        return self.score
-
-    @property
-    def answer_share(self) -> NDArray[np.float64]:
-        """Mean predicted probability of the answer."""
-        return np.where(self.answer == self.classes[1], self.score, 1.0 - self.score)
-
-    @property
-    def overruled(self) -> NDArray[np.bool_]:
-        """Whether the score alone would say the other class."""
-        return (self.margin > 0) != (self.score > self.decision_threshold)
-
-    def sentences(self) -> Iterator[str]:
-        """Explain each point in one sentence."""
-        overruled = self.overruled
-        for row in range(len(self)):
-            above = self.margin[row] > 0
-            why = (
-                f", on the other side of it than the decision threshold "
-                f"{self.decision_threshold:.1%}: the score is too near to it to decide alone"
-                if overruled[row]
-                else ""
-            )
-            yield (
-                f"Answer {self.answer[row]!s}: {self.classes[1]!s} has a mean predicted "
-                f"probability of {self.score[row]:.1%} (standard error "
-                f"{self.standard_error[row]:.1%}), {'above' if above else 'not above'} this "
-                f"point's threshold {self.threshold[row]:.1%}{why}; {self._about_retraining(row)}"
-            )
+    def _say_scores(self, row: int) -> str:
+        assert self.lead is not None
+        why = (
+            "; the scores are too near to each other to decide alone, and this point's shared "
+            f"offsets add {self.lead[row]:.1%} to the prediction"
+            if self.score[row] < self.runner_up_score[row]
+            else ""
+        )
+        return (
+            f"Prediction {self.prediction[row]!s}: mean predicted probability "
+            f"{self.score[row]:.1%}; {self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) "
+            f"came next{why}"
+        )
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreClassExplanation(AnalystExplanation):
-    """One row per point: the answer, the runner-up, and the distance between them.
+def explanation(
+    decision: Decision,
+    flip_probability: Floats,
+    classes: NDArray[Any],
+) -> Explanation | ClassExplanation:
+    """Return the explanation of a decision."""
+    stage = np.full(len(decision.prediction), "vote" if decision.lead is None else "score")
+    if decision.standard_error is not None:
+        stage = np.full(len(stage), "score")
+    if decision.heavy is not None:
+        stage = np.where(decision.heavy, "heavy", stage)
+    prediction = classes[decision.prediction]
+    if decision.threshold is not None:
+        assert decision.key_chance is not None
+        return Explanation(
+            prediction=prediction,
+            stage=stage,
+            score=decision.score[:, 1],
+            response=decision.key_chance[:, 1],
+            threshold=decision.threshold,
+            margin=decision.margin,
+            flip_probability=flip_probability,
+            classes=(classes[0], classes[-1]),
+            standard_error=decision.standard_error,
+            decision_threshold=decision.decision_threshold,
+        )
+    every = np.arange(len(prediction))
+    most_voted = decision.score.argmax(axis=1)
+    chance = decision.key_chance
+    return ClassExplanation(
+        prediction=prediction,
+        stage=stage,
+        score=decision.score[every, decision.prediction],
+        runner_up=classes[decision.runner_up],
+        runner_up_score=decision.score[every, decision.runner_up],
+        margin=decision.margin,
+        most_voted=classes[most_voted],
+        most_voted_score=decision.score[every, most_voted],
+        flip_probability=flip_probability,
+        key_chance=None if chance is None else chance[every, decision.prediction],
+        lead=decision.lead,
+    )
 
-    ``lead`` is what the point's shared offsets add to the answer against the runner-up, and
-    ``margin`` is the distance of their scores with it.
-    """
 
-    answer: NDArray[Any]
-    score: NDArray[np.float64]
-    runner_up: NDArray[Any]
-    runner_up_score: NDArray[np.float64]
-    lead: NDArray[np.float64]
-    margin: NDArray[np.float64]
-    flip_probability: NDArray[np.float64]
-
-    @property
-    def answer_share(self) -> NDArray[np.float64]:
-        """Mean predicted probability for the answer."""
-        return self.score
-
-    @property
-    def overruled(self) -> NDArray[np.bool_]:
-        """Whether another class has more."""
-        return self.score < self.runner_up_score
-
-    def sentences(self) -> Iterator[str]:
-        """Explain each point in one sentence."""
-        overruled = self.overruled
-        for row in range(len(self)):
-            why = (
-                "; the scores are too near to each other to decide alone, and this point's shared "
-                f"offsets add {self.lead[row]:.1%} to the answer"
-                if overruled[row]
-                else ""
-            )
-            yield (
-                f"Answer {self.answer[row]!s}: mean predicted probability {self.score[row]:.1%}; "
-                f"{self.runner_up[row]!s} ({self.runner_up_score[row]:.1%}) came next{why}; "
-                f"{self._about_retraining(row)}"
-            )
+def _say_flips(flip_probability: float) -> str:
+    # Below that an estimate from a few dozen blocks says no more than: very unlikely.
+    words = "below 0.001" if flip_probability < 0.001 else f"about {flip_probability:.2g}"
+    return f"a fresh training sample would predict differently with probability {words}."
 
 
 @dataclass(frozen=True)
 class FlipRate:
-    """Share of points that two fresh training samples would answer differently.
+    """Share of points that two fresh training samples would predict differently.
 
     An estimate from one fit, averaged over thresholds, and a limit that fails with at most delta.
 

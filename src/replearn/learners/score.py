@@ -32,6 +32,7 @@ from replearn.learners.inputs import (
     check_features,
     checked_fit,
     fitted_key,
+    fitted_precision,
     float_precision,
     with_base_tags,
 )
@@ -50,7 +51,7 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import Cut, cut_for, decision_threshold
+from replearn.learners.score_design import Cut, cut_for, decision_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
 from replearn.learners.training import Sample, train_blocks
@@ -128,6 +129,9 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
 
     Notes
     -----
+    ``fit`` warns with `NotCertifiedWarning` where scores vary too much for ``rho``: thresholds end
+    at scores of 0 and 1, and the certificate states what is left.
+
     ``sample_weight`` and other arguments of ``fit`` go to the base learner: plain, or by
     scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
     ``predict`` is not its argmax, because each point has its own threshold. A point whose
@@ -178,11 +182,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         n_jobs=None,
         verbose=0,
     ):
-        self.estimator, self.rho, self.threshold = estimator, rho, threshold
-        self.n_blocks, self.n_partitions = n_blocks, n_partitions
-        self.standard_error, self.classes = standard_error, classes
-        self.sample_size, self.decimals = sample_size, decimals
-        self.shared_key, self.n_jobs, self.verbose = shared_key, n_jobs, verbose
+        self.estimator = estimator
+        self.rho = rho
+        self.threshold = threshold
+        self.n_blocks = n_blocks
+        self.n_partitions = n_partitions
+        self.standard_error = standard_error
+        self.classes = classes
+        self.sample_size = sample_size
+        self.decimals = decimals
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     @checked_fit
     def fit(
@@ -215,9 +226,11 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             The fitted learner.
         """
         with all_or_nothing(self):
-            X, base = check_features(self, X, reset=True), base_learner(self.estimator)
+            X = check_features(self, X, reset=True)
+            base = base_learner(self.estimator)
             check_base(base, "soft")
-            key, bound = SharedKey(self.shared_key), bind_learner(base)
+            key = SharedKey(self.shared_key)
+            bound = bind_learner(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
@@ -250,16 +263,17 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             self.usefulness_ = measure_scores(self._vote(), blocks, classes)
             if not warned:
                 warn_if_useless(self.usefulness_, base)
+        warn_if_above_budget(self.certificate_)
         return self
 
-    def predict(self, X: Any, *, points: Any = None) -> NDArray[Any]:
+    def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
 
         Parameters
         ----------
         X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
             The points.
-        points : array-like of shape (n,), default=None
+        ids : array-like of shape (n,), default=None
             Ids that key the thresholds instead of the features.
 
         Returns
@@ -267,9 +281,10 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         ndarray of shape (n,)
             Labels.
         """
-        fitted, X = self._vote(), check_features(self, X, reset=False)
+        fitted = self._vote()
+        X = check_features(self, X, reset=False)
         # theorem: score-thresholds (1 iff the standardised score exceeds the point's threshold)
-        codes = fitted.rule.answers(*fitted.votes_and_noise(X, points))
+        codes = fitted.rule.predictions(*fitted.votes_and_noise(X, ids))
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
     @available_if(lambda self: False)
@@ -331,7 +346,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             key.child("score"),
             inputs["n_classes"],
             inputs["decimals"],
-            self._dtype,
+            fitted_precision(self),
             self.n_jobs,
         )
 

@@ -104,7 +104,9 @@ def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> Error
     t = min(max(threshold, LEAST_PRODUCT), 1.0 - LEAST_PRODUCT)
     place = np.log(np.maximum(rows.scores * (1.0 - rows.scores), LEAST_PRODUCT) / (t * (1.0 - t)))
     shrink = 0.0 if flat else abs(2.0 * t - 1.0)
-    level, power = 0.1, 1.0  # power of the variance: twice that of the standard error
+    # power of the variance: twice that of the standard error
+    level = 0.1
+    power = 1.0
     for _ in range(_STEPS):
         curve = ErrorCurve(level, shrink * power / 2.0, threshold)
         weights = _in_reach(curve, rows.scores)

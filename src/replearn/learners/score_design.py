@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.useful_blocks import rows_needed
+from replearn.exceptions import NotCertifiedWarning, warn_user
+from replearn.guarantees import Certificate
 from replearn.guarantees.score import blocks_and_partitions
+from replearn.guarantees.steps import rounded_up
 from replearn.learners.inputs import base_learner
 from replearn.learners.planning import Sample
 
@@ -74,3 +78,21 @@ def decision_threshold(
             "false positive and of a false negative, two positive numbers."
         )
     return costs[0] / sum(costs), 0.0
+
+
+def warn_if_above_budget(certificate: Certificate) -> None:
+    """Warn that scores vary too much for the rho that was asked for."""
+    inputs = certificate.inputs
+    rho = certificate.rho
+    if rho is None or rho <= inputs["rho"] * (1 + 1e-9):
+        return
+    # theorem: score-thresholds (thresholds end at scores of 0 and 1)
+    rows = math.ceil(inputs["n"] * (rho / inputs["rho"]) ** 2)
+    warn_user(
+        f"rho = {inputs['rho']:g} was asked for, but the estimate for this sample is "
+        f"{rounded_up(rho)}: scores have a standard error of {inputs['standard_error']:.3g}, and "
+        "thresholds would have to reach beyond scores of 0 and 1. Use more rows (about "
+        f"{rows} {inputs['unit']} if standard errors fall as usual), an estimator whose "
+        f"probabilities vary less, or rho={rounded_up(rho)}.",
+        NotCertifiedWarning,
+    )

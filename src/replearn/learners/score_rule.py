@@ -1,6 +1,6 @@
-"""From the scores of a few block models to answers, with thresholds in standard errors.
+"""From the scores of a few block estimators to predictions, with thresholds in standard errors.
 
-Two classes: a point is answered 1 iff its mean score, standardised by the shared curve, exceeds its
+Two classes: 1 is predicted iff a point's mean score, standardised by the shared curve, exceeds its
 own keyed threshold, uniform within c standard errors (`ScoreRule`). More classes: each class gets
 an offset, the height of a corner of a simplex seen from the point's own keyed direction, and the
 largest sum of score and offset wins (`SphereRule`); the difference of two offsets is uniform as
@@ -15,12 +15,12 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri, stdtr
 
 from replearn.bounds.score import sphere_peak
 from replearn.execution import Panel
-from replearn.learners.inputs import keyed_points
-from replearn.learners.results import ScoreClassExplanation, ScoreExplanation
+from replearn.learners.inputs import Precision, keyed_points
+from replearn.learners.rule import Decision
 from replearn.learners.score_curve import ErrorCurve, block_variances
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
@@ -46,7 +46,7 @@ class FittedScore:
     key: SharedKey
     n_classes: int
     decimals: int | None
-    precision: np.dtype[Any] | None
+    precision: Precision
     n_jobs: int | None
 
     @property
@@ -88,7 +88,7 @@ def measure_scores(
     own = first[np.arange(len(rows)), owners]
     mean = without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks
     # in place of each model's score the mean of those that have not seen the row
-    predicted = fitted.rule.answers(mean[:, np.newaxis], noise)
+    predicted = fitted.rule.predictions(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean
     return usefulness(predicted, shares, blocks.sample.codes[rows], classes, hard=False)
 
@@ -112,9 +112,19 @@ def spread(scores: Floats, n_partitions: int) -> Floats:
     return np.sqrt(np.maximum(rows.variances, 0.0))
 
 
+def crossing(distance: Floats, n_blocks: int) -> Floats:
+    """Probability that a fresh mean of so many blocks is beyond a distance in standard errors.
+
+    >>> crossing(np.array([0.0, 3.0]), 4).round(3).tolist(), crossing(np.array([3.0]), 24).round(3)
+    ([0.5, 0.029], array([0.003]))
+    """
+    # theorem: score-thresholds, section "What a few blocks can know"
+    return np.asarray(stdtr(n_blocks - 1, -distance))
+
+
 @dataclass(frozen=True, eq=False)
 class ScoreRule:
-    """Two classes: answer 1 iff the standardised score exceeds the point's threshold."""
+    """Two classes: predict 1 iff the standardised score exceeds the point's threshold."""
 
     curve: ErrorCurve
     half_width: float
@@ -125,13 +135,13 @@ class ScoreRule:
         """Return each point's threshold in standard errors, uniform within the half-width."""
         return self.half_width * (2.0 * key.uniforms(points) - 1.0)
 
-    def answers(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each answer."""
+    def predictions(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
         # theorem: score-thresholds
         return (self.curve.standardised(mean_score(scores)) > noise).astype(np.intp)
 
     def chance(self, scores: Floats) -> Floats:
-        """Probability over thresholds that the answer is 1."""
+        """Probability over thresholds that 1 is predicted."""
         return self._chance_of_mean(mean_score(scores))
 
     def _chance_of_mean(self, score: Floats) -> Floats:
@@ -147,37 +157,39 @@ class ScoreRule:
         """Mean predicted probability of class 1."""
         return mean_score(scores)
 
-    def evidence(self, scores: Floats, noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: standard error, score, the point's threshold."""
+    def standard_errors(self, scores: Floats) -> Floats:
+        """Return the standard error of each mean score: the curve's, or the row's own if larger."""
         score = mean_score(scores)
-        errors = np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
-        return errors, score, self.curve.scores(noise)
+        return np.maximum(self.curve.errors(score), spread(scores, self.n_partitions))
 
-    def flips(self, scores: Floats, noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample answers differently, under this key.
-
-        The difference of two scores has twice the variance of one, and a row's own standard error
-        counts where it is above the curve.
-        """
-        errors, score, _ = self.evidence(scores, noise)
-        distance = self.curve.standardised(score) - noise
-        scale = np.sqrt(2.0) * errors / self.curve.errors(score)
-        return ndtr(-np.abs(distance) / scale)
-
-    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
-        """Say why each point got its answer."""
-        errors, score, threshold = evidence
-        return ScoreExplanation(
-            answer=classes[np.minimum(codes, len(classes) - 1)],
-            score=score,
-            law_value=self._chance_of_mean(score),
-            standard_error=errors,
-            threshold=threshold,
+    def decide(self, scores: Floats, noise: Floats) -> Decision:
+        """Return the predictions with scores, standard errors and thresholds."""
+        score = mean_score(scores)
+        threshold = self.curve.scores(noise)
+        prediction = self.predictions(scores, noise)
+        chance = self._chance_of_mean(score)
+        return Decision(
+            prediction=prediction,
+            score=np.column_stack([1.0 - score, score]),
             margin=score - threshold,
-            flip_probability=flips,
-            classes=(classes[0], classes[-1]),
+            runner_up=1 - prediction,
+            key_chance=np.column_stack([1.0 - chance, chance]),
+            threshold=threshold,
+            standard_error=self.standard_errors(scores),
             decision_threshold=self.curve.threshold,
         )
+
+    def flips(self, scores: Floats, noise: Floats) -> Floats:
+        """Estimate how likely a fresh sample predicts differently, under this key.
+
+        The difference of two scores has twice the variance of one, and a row's own standard error
+        counts where it is above the curve. Few blocks cannot know that a flip is very unlikely.
+        """
+        errors = self.standard_errors(scores)
+        score = mean_score(scores)
+        distance = self.curve.standardised(score) - noise
+        scale = np.sqrt(2.0) * errors / self.curve.errors(score)
+        return crossing(np.abs(distance) / scale, scores.shape[1] // self.n_partitions)
 
 
 @dataclass(frozen=True, eq=False)
@@ -213,8 +225,8 @@ class SphereRule:
             offsets += direction[:, axis, np.newaxis] * corners[:, axis]
         return self.reach * offsets
 
-    def answers(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each answer."""
+    def predictions(self, scores: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
         # theorem: score-thresholds, section "Several classes"
         return np.argmax(mean_score(scores) + noise, axis=1)
 
@@ -222,39 +234,37 @@ class SphereRule:
         """Mean predicted probability of each class."""
         return mean_score(scores)
 
-    def evidence(self, scores: Floats, noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: mean scores, and scores of models, with offsets."""
-        return mean_score(scores), noise, scores
+    def decide(self, scores: Floats, noise: Floats) -> Decision:
+        """Return the predictions with scores, runners-up and what the offsets add."""
+        score = mean_score(scores)
+        prediction = self.predictions(scores, noise)
+        every = np.arange(len(score))
+        heights = score + noise
+        others = heights.copy()
+        others[every, prediction] = -np.inf
+        runner_up = np.argmax(others, axis=1)
+        return Decision(
+            prediction=prediction,
+            score=score,
+            margin=heights[every, prediction] - heights[every, runner_up],
+            runner_up=runner_up,
+            lead=noise[every, prediction] - noise[every, runner_up],
+        )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample answers differently, under this key."""
+        """Estimate how likely a fresh sample predicts differently, under this key."""
         heights = mean_score(scores) + noise
-        every, winner = np.arange(len(heights)), np.argmax(heights, axis=1)
+        every = np.arange(len(heights))
+        winner = np.argmax(heights, axis=1)
         stays = np.ones(len(heights))
         for rival in range(self.n_classes):
             lead = heights[every, winner] - heights[:, rival]
             difference = scores[every, :, winner] - scores[:, :, rival]
             errors = np.maximum(2.0 * self.curve.level, spread(difference, self.n_partitions))
-            overtaken = ndtr(-lead / (np.sqrt(2.0) * errors))
+            n_blocks = scores.shape[1] // self.n_partitions
+            overtaken = crossing(lead / (np.sqrt(2.0) * errors), n_blocks)
             stays *= np.where(winner == rival, 1.0, 1.0 - overtaken)
         return 1.0 - stays
-
-    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
-        """Say why each point got its answer."""
-        score, offsets, _ = evidence
-        every, heights = np.arange(len(score)), score + offsets
-        heights_of_others = heights.copy()
-        heights_of_others[every, codes] = -np.inf
-        second = np.argmax(heights_of_others, axis=1)
-        return ScoreClassExplanation(
-            answer=classes[codes],
-            score=score[every, codes],
-            runner_up=classes[second],
-            runner_up_score=score[every, second],
-            lead=offsets[every, codes] - offsets[every, second],
-            margin=heights[every, codes] - heights[every, second],
-            flip_probability=flips,
-        )
 
 
 def simplex(n_corners: int, dimension: int) -> Floats:

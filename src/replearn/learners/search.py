@@ -171,9 +171,16 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     ):
         self.estimator = estimator
         self.param_grid = param_grid
-        self.rho, self.alpha, self.beta = rho, alpha, beta
-        self.train_size, self.cv, self.scoring, self.refit = train_size, cv, scoring, refit
-        self.sample_size, self.shared_key, self.n_jobs = sample_size, shared_key, n_jobs
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.train_size = train_size
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.sample_size = sample_size
+        self.shared_key = shared_key
+        self.n_jobs = n_jobs
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, *, context: RunContext | None = None, **params: Any):
@@ -197,7 +204,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             The fitted search.
         """
         with all_or_nothing(self):
-            X, key = check_features(self, X, reset=True), SharedKey(self.shared_key)
+            X = check_features(self, X, reset=True)
+            key = SharedKey(self.shared_key)
             bound = bind_learner(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
@@ -296,11 +304,14 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     def _choose(self, X: Any, codes: NDArray[np.intp], key: SharedKey, bound: Bound) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
         n = len(codes)
-        grid, scores = self.cv_results_["params"], self.cv_results_["mean_test_score"]
-        names, asked = [configuration_name(params) for params in grid], self._targets()
+        grid = self.cv_results_["params"]
+        scores = self.cv_results_["mean_test_score"]
+        names = [configuration_name(params) for params in grid]
+        asked = self._targets()
         if self.train_size is None:
             folds = read_folds(self.cv)
-            task, n_test = "search by folds", n // folds.folds
+            task = "search by folds"
+            n_test = n // folds.folds
             t = float(search_scale(len(names), n_test, **asked, drift=folds.drift))
             design: dict[str, Any] = {
                 "n_test": n_test,
@@ -315,8 +326,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
         index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
-        self.best_index_, self.best_score_ = index, float(scores[index])
-        self.best_params_, self.sharpness_ = grid[index], t
+        self.best_score_ = float(scores[index])
+        self.best_index_ = index
+        self.best_params_ = grid[index]
+        self.sharpness_ = t
         self.certificate_ = certify_choice(
             task,
             key,

@@ -95,8 +95,12 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         shared_key=0,
     ):
         self.candidates = candidates
-        self.rho, self.alpha, self.beta = rho, alpha, beta
-        self.sharpness, self.sample_size, self.shared_key = sharpness, sample_size, shared_key
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.sharpness = sharpness
+        self.sample_size = sample_size
+        self.shared_key = shared_key
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):
@@ -118,12 +122,14 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             codes, self.classes_ = check_labels(X, y, None)
             X, codes, rows = self._planned_rows(X, codes)
             y = np.asarray(y) if rows is None else np.asarray(y)[rows]
-            key, t = SharedKey(self.shared_key), self.sharpness
+            key = SharedKey(self.shared_key)
+            t = self.sharpness
             chosen = select_hypothesis(
                 self.candidates, X, y, key=key, sharpness=t, **self._targets()
             )
             self.selection_ = chosen
-            self.selected_, self.selected_name_ = chosen.candidate, chosen.name
+            self.selected_ = chosen.candidate
+            self.selected_name_ = chosen.name
             bounds = {"candidates": bind_candidates(self.candidates, X)}
             inputs = chosen.certificate.inputs
             self.certificate_ = certify_choice("selection", key, X, codes, bounds=bounds, **inputs)

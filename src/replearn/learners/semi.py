@@ -90,9 +90,14 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         shared_key=0,
     ):
         self.hypotheses = hypotheses
-        self.rho, self.alpha, self.beta = rho, alpha, beta
-        self.candidates, self.sharpness = candidates, sharpness
-        self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
+        self.rho = rho
+        self.alpha = alpha
+        self.beta = beta
+        self.candidates = candidates
+        self.sharpness = sharpness
+        self.classes = classes
+        self.sample_size = sample_size
+        self.shared_key = shared_key
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
@@ -125,7 +130,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
                 t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
             asked = {"key": key, "sharpness": t, **self._targets()}
             chosen = select_hypothesis(candidates, X, y, **asked)
-            self.hypothesis_, self.selection_ = chosen.candidate, chosen
+            self.hypothesis_ = chosen.candidate
+            self.selection_ = chosen
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)
             shared = {"n_shared": n_shared, "d": d, **chosen.certificate.inputs}
             self._certify("semi", X, y, bind(self.hypotheses), pool=pool, **shared)

@@ -40,7 +40,8 @@ from replearn.randomness import SharedKey
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")
 # Keys for a classifier of which nothing is known, and how often its runs are taken to differ.
-_KEYS, _RHO = 3, 0.1
+_KEYS = 3
+_RHO = 0.1
 
 
 class SemiPrivateClassifier(SingleRuleClassifier):
@@ -127,9 +128,15 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         shared_key=0,
     ):
         self.hypotheses = hypotheses
-        self.epsilon, self.delta, self.alpha, self.beta = epsilon, delta, alpha, beta
-        self.n_keys, self.n_parts, self.classes = n_keys, n_parts, classes
-        self.sample_size, self.shared_key = sample_size, shared_key
+        self.epsilon = epsilon
+        self.delta = delta
+        self.alpha = alpha
+        self.beta = beta
+        self.n_keys = n_keys
+        self.n_parts = n_parts
+        self.classes = classes
+        self.sample_size = sample_size
+        self.shared_key = shared_key
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_public: Any = None):
@@ -160,7 +167,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             answers = [canonical_text(rule) for rule in self._answers(cover, X, codes == 1, parts)]
             # theorem: private-selection
             chosen = select_privately(answers, self.epsilon, self.delta)
-            self.gave_up_, self.noisy_count_ = chosen.item is None, chosen.noisy_count
+            self.gave_up_ = chosen.item is None
+            self.noisy_count_ = chosen.noisy_count
             text = canonical_text(Constant(True)) if self.gave_up_ else chosen.item
             self.hypothesis_ = hypothesis_from_dict(json.loads(text))
             self.certificate_ = self._certificate(cover, X_public)
@@ -192,7 +200,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         else:
             count = max(len(cover.rules), 2)
             best = private_design(self.epsilon, self.delta, cover.rest, cover.beta, count)
-        n_keys, n_parts = self.n_keys or best.n_keys, self.n_parts or best.n_parts
+        n_keys = self.n_keys or best.n_keys
+        n_parts = self.n_parts or best.n_parts
         size = available if self.sample_size is None else self.sample_size
         if size > available:
             raise ValueError(
@@ -202,8 +211,10 @@ class SemiPrivateClassifier(SingleRuleClassifier):
 
     def _sharpness(self, cover: _Cover) -> float:
         """Return the scale at which a run is accurate, or nearly so if its part is too small."""
-        level, n_runs = release_threshold(self.epsilon, self.delta), self.n_keys_ * self.n_parts_
-        beta, count = run_failure(cover.beta, n_runs, level), max(len(cover.rules), 2)
+        level = release_threshold(self.epsilon, self.delta)
+        n_runs = self.n_keys_ * self.n_parts_
+        beta = run_failure(cover.beta, n_runs, level)
+        count = max(len(cover.rules), 2)
         rows = max(self.part_size_, 1)
         scale = selection_scale(count, cover.rest, beta, rows)
         return math.log(count / beta) / cover.rest if scale is None else scale

@@ -79,7 +79,8 @@ class FollowsPlan(HoldsKey):
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
-        size, available = self.sample_size, len(codes)
+        size = self.sample_size
+        available = len(codes)
         if size is None or available == size:
             return X, codes, None
         if available < size:
@@ -110,7 +111,8 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         """Issue the certificate of the rule that was chosen."""
         names = getattr(self, "feature_names_in_", None)
         shared = {"n": len(y), **inputs, **self._targets()}
-        key, bounds = SharedKey(self.shared_key), {"hypotheses": bound}
+        key = SharedKey(self.shared_key)
+        bounds = {"hypotheses": bound}
         self.certificate_ = certify_choice(task, key, X, y, names=names, bounds=bounds, **shared)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -96,9 +96,16 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         sample_size=None,
         shared_key=0,
     ):
-        self.rho, self.gamma, self.alpha, self.beta = rho, gamma, alpha, beta
-        self.feature, self.direction, self.sharpness = feature, direction, sharpness
-        self.classes, self.sample_size, self.shared_key = classes, sample_size, shared_key
+        self.rho = rho
+        self.gamma = gamma
+        self.alpha = alpha
+        self.beta = beta
+        self.feature = feature
+        self.direction = direction
+        self.sharpness = sharpness
+        self.classes = classes
+        self.sample_size = sample_size
+        self.shared_key = shared_key
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike):
@@ -118,7 +125,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)
-            feature, key = self._column(X.shape[1]), SharedKey(self.shared_key)
+            feature = self._column(X.shape[1])
+            key = SharedKey(self.shared_key)
             n_directions = 2 if self.direction == "both" else 1
             t = self.sharpness
             if t is None:

@@ -32,8 +32,8 @@ from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
-from replearn.learners.inputs import keyed_points
-from replearn.learners.results import ClassExplanation, Explanation
+from replearn.learners.inputs import Precision, keyed_points
+from replearn.learners.rule import Decision, decide_among_many, decide_between_two
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
     Usefulness,
@@ -60,7 +60,7 @@ class FittedVote:
     classes: NDArray[Any]
     heavy: HeavyPoints | None
     joint_variance: float
-    precision: np.dtype[Any] | None
+    precision: Precision
     n_jobs: int | None
 
     @property
@@ -121,12 +121,14 @@ class ThresholdRule:
         """Return each point's threshold, uniform in [0, 1)."""
         return key.uniforms(points)
 
-    def answers(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each answer: 1 iff ``threshold < mean of G(share)``."""
+    def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction: 1 iff ``threshold < mean of G(share)``."""
         if self.design.vote == "soft":
-            return (noise < self._law_values(votes)).astype(np.intp)
+            return (noise < self._responses(votes)).astype(np.intp)
         # theorem: pointwise-threshold, several-partitions
-        return below_law(noise, self._law_sums(votes), self.design.n_partitions).astype(np.intp)
+        return below_law(noise, self._response_sums(votes), self.design.n_partitions).astype(
+            np.intp
+        )
 
     def votes_of_shares(self, shares: Floats) -> NDArray[Any]:
         """Return votes of one partition with these shares of the classes, (n,)."""
@@ -144,9 +146,10 @@ class ThresholdRule:
         share = self.share(votes)
         return np.column_stack([1 - share, share])
 
-    def evidence(self, votes: NDArray[Any], noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: share, law value, threshold."""
-        return self.share(votes), self._law_values(votes), noise
+    def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
+        """Return the predictions with vote share, response of the law and threshold."""
+        prediction = self.predictions(votes, noise)
+        return decide_between_two(self.share(votes), self._responses(votes), noise, prediction)
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
@@ -155,7 +158,7 @@ class ThresholdRule:
 
     def chances(self, votes: NDArray[Any], noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, 2)."""
-        return with_flips(self.answers(votes, noise), self.flips(votes, noise))
+        return with_flips(self.predictions(votes, noise), self.flips(votes, noise))
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
@@ -173,30 +176,16 @@ class ThresholdRule:
         disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
 
-    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
-        """Say why each point got its answer."""
-        share, law_value, threshold = evidence
-        return Explanation(
-            answer=classes[codes],
-            stage=stage,
-            vote_share=share,
-            law_value=law_value,
-            threshold=threshold,
-            margin=law_value - threshold,
-            flip_probability=flips,
-            classes=tuple([*classes.tolist(), "any other label"][:2]),
-        )
-
-    def _law_sums(self, votes: NDArray[np.integer]) -> NDArray[np.int64]:
+    def _response_sums(self, votes: NDArray[np.integer]) -> NDArray[np.int64]:
         """Sum over partitions of G(vote share), in units of 2**-30."""
         return self.law.table[votes].sum(axis=1, dtype=np.int64)
 
-    def _law_values(self, votes: NDArray[Any]) -> Floats:
+    def _responses(self, votes: NDArray[Any]) -> Floats:
         """Mean over partitions of G(vote share), in [0, 1]."""
         if self.design.vote == "soft":
             # theorem: soft-votes
             return np.asarray(self.law.at(votes).mean(axis=1))
-        return self._law_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
+        return self._response_sums(votes) / (self.design.n_partitions * 2.0**LAW_BITS)
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,8 +209,8 @@ class GumbelRule:
         """Return each point's Gumbels, one for each class."""
         return key.gumbels(points, self.classes.tolist())
 
-    def answers(self, votes: Floats, noise: Floats) -> NDArray[np.intp]:
-        """Return the code of each answer."""
+    def predictions(self, votes: Floats, noise: Floats) -> NDArray[np.intp]:
+        """Return the code of each prediction."""
         # theorem: multiclass-vote
         return class_answers(self.key_chances(votes), noise)
 
@@ -234,11 +223,13 @@ class GumbelRule:
         weights = votes.sum(axis=1)
         return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
-    def evidence(self, votes: Floats, noise: Floats) -> tuple[Floats, ...]:
-        """Return what an answer rests on: shares, log chances plus Gumbels, and the chances."""
+    def decide(self, votes: Floats, noise: Floats) -> Decision:
+        """Return the predictions with vote shares, chances over keys and runners-up."""
         chances = self.key_chances(votes)
         with np.errstate(divide="ignore"):
-            return self.proba(votes), np.log(chances) + noise, chances
+            log_weights = np.log(chances) + noise
+        prediction = self.predictions(votes, noise)
+        return decide_among_many(self.proba(votes), log_weights, chances, prediction)
 
     def flips(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample answers differently, under this key."""
@@ -258,26 +249,6 @@ class GumbelRule:
             self.sharpness,
             delta=delta,
             counted=counted,
-        )
-
-    def explain(self, codes: Any, evidence: Any, flips: Floats, stage: Any, classes: Any) -> Any:
-        """Say why each point got its answer."""
-        shares, scores, chances = evidence
-        every, most = np.arange(len(scores)), shares.argmax(axis=1)
-        # among labels that no key can answer, the one with more votes comes next
-        second = np.lexsort((-shares, -scores), axis=1)[:, 1]
-        return ClassExplanation(
-            answer=classes[codes],
-            stage=stage,
-            vote_share=shares[every, codes],
-            runner_up=classes[second],
-            runner_up_share=shares[every, second],
-            # log weights amplify rounding near weight 0; their share of both weights does not
-            margin=np.tanh((scores[every, codes] - scores[every, second]) / 2.0),
-            key_chance=chances[every, codes],
-            most_voted=classes[most],
-            most_voted_share=shares[every, most],
-            flip_probability=flips,
         )
 
 
@@ -351,7 +322,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     others = without_own_block(totals, own, design.n_blocks)
     shares = others / others.sum(axis=1, keepdims=True)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
-    predicted = vote.rule.answers(votes, noise)
+    predicted = vote.rule.predictions(votes, noise)
     hard = design.vote == "hard"
     return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
 

@@ -30,7 +30,8 @@ class LocalEngine:
     """Work in this process, or in joblib's workers; a configured back end is used."""
 
     def __init__(self, n_jobs: int | None = None, verbose: int = 0) -> None:
-        self.n_jobs, self.verbose = n_jobs, verbose
+        self.n_jobs = n_jobs
+        self.verbose = verbose
 
     def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
         """Do all of it, in order of the numbers if there is one worker."""
@@ -49,7 +50,8 @@ class DaskEngine:
     """Work on a Dask cluster: one task for each number."""
 
     def __init__(self, client: Any, verbose: int = 0) -> None:
-        self.client, self.verbose = client, verbose
+        self.client = client
+        self.verbose = verbose
 
     def run(self, work: Work, numbers: Sequence[int], what: str) -> None:
         """Do all of it on the cluster; what one of them raises ends the others."""

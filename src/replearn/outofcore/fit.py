@@ -150,7 +150,8 @@ def fit_files(
         raise ValueError("client= needs folder=: storage that all workers see.")
     learner._validate_params()
     with nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory() as home:
-        work, rows = Folder(home), open_rows(source, Folder(home))
+        work = Folder(home)
+        rows = open_rows(source, Folder(home))
         with engine_for(client, learner.n_jobs, learner.verbose) as engine, all_or_nothing(learner):
             job = Job(open_table(rows, work, target, features, container), engine)
             _Fit(learner, job, rows.n, tuple(trusted)).run()
@@ -168,8 +169,10 @@ class _Fit:
 
     def run(self) -> None:
         """Plan, cut, train, vote, certify: as in memory."""
-        learner, job = self.learner, self.job
-        base, key = base_learner(learner.estimator), SharedKey(learner.shared_key)
+        learner = self.learner
+        job = self.job
+        base = base_learner(learner.estimator)
+        key = SharedKey(learner.shared_key)
         request = plan_request(learner)
         check_base(base, request.vote)
         bound = bind_learner(base)
@@ -244,7 +247,8 @@ class _Fit:
 
     def _train(self, training: Training, checked: list[int]) -> None:
         """Route and train one partition, and keep the rows that are looked at afterwards."""
-        job, cut = self.job, training.cut
+        job = self.job
+        cut = training.cut
         job.route(cut)
         if training.partition == 0 and FIRST not in job.folder:
             count = rows_sketched(len(job.table.features))
@@ -262,7 +266,8 @@ class _Fit:
         self, plan: Plan, earlier: Order | None, some: LabelledRows
     ) -> tuple[NDArray[np.int64], tuple[str, ...]]:
         """Return how often each class occurs, and what the features refute."""
-        folder, pieces = self.job.folder, range(self.job.table.n_pieces)
+        folder = self.job.folder
+        pieces = range(self.job.table.n_pieces)
         last = f"partition-{plan.n_partitions - 1}"
         first = earlier
         while first is not None and first.after is not None:
@@ -287,7 +292,8 @@ class _Fit:
         self, plan: Plan, key: SharedKey, classes: NDArray[Any], earlier: Order | None
     ) -> HeavyPoints | None:
         """Find and label the points that occur often, if the plan treats them apart."""
-        stage, table = plan.vote_design.heavy, self.job.table
+        stage = plan.vote_design.heavy
+        table = self.job.table
         if stage is None:
             return None
         least = fewest_remembered(plan.n, stage)

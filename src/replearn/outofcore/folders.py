@@ -123,7 +123,8 @@ class Folder:
         An object store shows a file only when it is closed.
         """
         self.make(name.rpartition("/")[0])
-        storage, target = self.storage, self.path(name)
+        storage = self.storage
+        target = self.path(name)
         temporary = f"{name}.{uuid.uuid4().hex[:8]}.tmp" if self.is_local else name
         if private:
             self.make_file(temporary)

@@ -102,7 +102,8 @@ class Job:
         It does where rows that count as equal are not interchangeable (rounded ones), and where a
         surplus of rows is left out: see `planned_rows`.
         """
-        last, bits = None, bucket_bits(n)
+        last = None
+        bits = bucket_bits(n)
         if plan.decimals is not None:
             last = Order("file", key.child("file").allow_pickle(), bits)
             self.rank([last])

@@ -93,11 +93,14 @@ def _moments(name: str | int, values: NDArray[Any]) -> Moments:
     if not len(values):
         ends = (np.inf, -np.inf)
         return Moments(name, values.dtype.str, 0, rows, 0.0, 0.0, *ends, False, True, False, 0)
-    first, low, high = values[:_FIRST_ROWS], values.min(), values.max()
+    first = values[:_FIRST_ROWS]
+    low = values.min()
+    high = values.max()
     mean = float(values.mean(dtype=np.float64))
     away = values - mean
     whole = values.dtype.kind != "f" or bool((values == np.round(values)).all())
-    is_low, is_high = values == low, values == high
+    is_low = values == low
+    is_high = values == high
     return Moments(
         name,
         values.dtype.str,
@@ -121,8 +124,10 @@ def add_moments(one: Moments, two: Moments) -> Moments:
     """Add up two pieces of a column."""
     if not one.n or not two.n:
         return replace(two if one.n == 0 else one, rows=one.rows + two.rows)
-    n, gap = one.n + two.n, two.mean - one.mean
-    low, high = min(one.low, two.low), max(one.high, two.high)
+    n = one.n + two.n
+    gap = two.mean - one.mean
+    low = min(one.low, two.low)
+    high = max(one.high, two.high)
     ends = {one.low, one.high, two.low, two.high}
     return Moments(
         one.name,

@@ -144,7 +144,9 @@ def gather(
     folder: Folder, order: Order, n_pieces: int, bucket: int, has_before: bool
 ) -> tuple[Ranks, Ranks | None, NDArray[np.int64]]:
     """Collect a bucket: hashes, ranks of the order before, and where each piece begins."""
-    hashes, before, starts = [], [], np.zeros(n_pieces + 1, dtype=np.int64)
+    hashes = []
+    before = []
+    starts = np.zeros(n_pieces + 1, dtype=np.int64)
     head = (order.n_buckets + 1) * _WORD
     for piece in range(n_pieces):
         with folder.open(order.hash_file(piece)) as stream:

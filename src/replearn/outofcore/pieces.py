@@ -17,7 +17,9 @@ PIECE_BYTES = 1 << 26
 """A piece holds about so many bytes of cells; it is copied two or three times while it is cut."""
 
 CONTAINERS = ("polars", "pandas", "numpy")
-PARQUET, ARROW, TEXT = "parquet", "arrow", "text"
+PARQUET = "parquet"
+ARROW = "arrow"
+TEXT = "text"
 _KINDS = {
     ".parquet": PARQUET,
     ".pq": PARQUET,
@@ -49,7 +51,8 @@ class Piece:
         from pyarrow import parquet
 
         file = parquet.ParquetFile(stream, pre_buffer=False)
-        groups, names = list(self.groups), list(columns)
+        groups = list(self.groups)
+        names = list(columns)
         return file.read_row_groups(groups, columns=names, use_threads=False).select(names)
 
     def _arrow(self, stream: Any, columns: Sequence[str]) -> Any:
@@ -91,7 +94,8 @@ def kind_of(file: str) -> str:
 
 def pieces_of(file: str) -> tuple[tuple[str, ...], list[Piece], int]:
     """Return the columns of a file, its pieces, and the bytes of its largest row group."""
-    kind, (storage, path) = kind_of(file), open_storage(file)
+    kind = kind_of(file)
+    storage, path = open_storage(file)
     with storage.open_input_file(path) as stream:
         names, sizes = (_parquet_groups if kind == PARQUET else _arrow_groups)(stream)
     pieces: list[Piece] = []
@@ -99,10 +103,13 @@ def pieces_of(file: str) -> tuple[tuple[str, ...], list[Piece], int]:
     held = rows = 0
     for group, (n_rows, n_bytes) in enumerate(sizes):
         groups.append(group)
-        held, rows = held + n_bytes, rows + n_rows
+        held = held + n_bytes
+        rows = rows + n_rows
         if held + n_bytes > PIECE_BYTES or group == len(sizes) - 1:
             pieces.append(Piece(file, kind, tuple(groups), rows))
-            groups, held, rows = [], 0, 0
+            groups = []
+            held = 0
+            rows = 0
     kept = [piece for piece in pieces if piece.rows]
     return names, kept, max((n_bytes for _, n_bytes in sizes), default=0)
 

@@ -97,7 +97,9 @@ def draw_rows(
     # theorem: content-keyed-partition (equal rows are numbered, and drawn one by one)
     ranks = own.ranks(np.concatenate(hashes))
     limit = np.partition(ranks, n - 1)[n - 1] if n < len(ranks) else ranks.max()
-    parts, kept, start = [], [], 0
+    parts = []
+    kept = []
+    start = 0
     for table, hashed in zip(tables(), hashes, strict=True):
         own_ranks = ranks[start : start + len(hashed)]
         at = np.flatnonzero(own_ranks <= limit)

@@ -67,13 +67,15 @@ def open_rows(source: Any, folder: Folder | None = None) -> Rows:
 def _rows_of_files(files: list[str], mark: tuple[list[Any], ...]) -> tuple[Rows, int]:
     """Return the rows of Parquet or Arrow files, and the bytes of the largest row group."""
     pieces: list[Piece] = []
-    names, largest = pieces_of(files[0])[0], 0
+    names = pieces_of(files[0])[0]
+    largest = 0
     for file in files:
         columns, found, n_bytes = pieces_of(file)
         other = sorted(set(columns) ^ set(names))
         if other:
             raise ValueError(f"{file} has other columns than {files[0]}: {', '.join(other[:5])}.")
-        pieces, largest = pieces + found, max(largest, n_bytes)
+        pieces = pieces + found
+        largest = max(largest, n_bytes)
     if not pieces:
         raise ValueError(f"{files[0]} has no rows.")
     return Rows(tuple(pieces), names, mark), largest
@@ -85,7 +87,8 @@ def _files_of(source: Any) -> list[str] | None:
         return _found(os.fspath(source))
     if isinstance(source, list | tuple) and source:
         return [file for item in source for file in _found(os.fspath(item))]
-    storage, files = getattr(source, "filesystem", None), getattr(source, "files", None)
+    storage = getattr(source, "filesystem", None)
+    files = getattr(source, "files", None)
     if files and getattr(storage, "type_name", "") == "local" and _has_all_columns(source):
         return list(files)
     return None
@@ -210,12 +213,15 @@ def _write_batches(batches: Iterable[Any], folder: Folder) -> None:
     import pyarrow as pa
 
     held: list[Any] = []
-    n_bytes, number = 0, 0
+    n_bytes = 0
+    number = 0
     for batch in batches:
         held.append(batch)
         n_bytes += batch.nbytes
         if n_bytes >= PIECE_BYTES:
             folder.write_arrow(f"{STAGED}/{number:06d}.arrow", pa.Table.from_batches(held))
-            held, n_bytes, number = [], 0, number + 1
+            held = []
+            n_bytes = 0
+            number = number + 1
     if held:
         folder.write_arrow(f"{STAGED}/{number:06d}.arrow", pa.Table.from_batches(held))

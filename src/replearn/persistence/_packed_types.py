@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from functools import cache
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
+from sklearn.preprocessing import FunctionTransformer
+from sklearn.utils import check_array
 
 from replearn import compat
 from replearn.persistence._container import ModelFileError
@@ -45,6 +47,11 @@ _VALUES = {kind.__name__: kind for kind in (bool, float, int, str, object)} | {
 }
 """Types that parameters name."""
 
+_CHECKS = [
+    {"dtype": [np.float64], "ensure_all_finite": False},
+    {"dtype": [np.float64], "force_all_finite": False},  # its name before scikit-learn 1.6
+]
+_SEEN_IN_FIT = ("n_features_in_", "feature_names_in_", "_sklearn_output_config")
 _BIT_GENERATORS = ("MT19937", "PCG64")
 
 
@@ -130,6 +137,33 @@ def _build_random(state: State) -> Any:
     return made
 
 
+def is_array_check(value: Any) -> bool:
+    """Tell whether a transformer only checks an array, as boosting has it for its numbers."""
+    if type(value) is not FunctionTransformer or type(value.func) is not partial:
+        return False
+    plain = {name: found for name, found in vars(value).items() if name not in _SEEN_IN_FIT}
+    return (
+        value.func.func is check_array
+        and not value.func.args
+        and value.func.keywords in _CHECKS
+        and plain == vars(FunctionTransformer(value.func))
+    )
+
+
+def _take_array_check(value: Any) -> State | None:
+    if not is_array_check(value):
+        return None
+    fitted = {name: found for name, found in vars(value).items() if name in _SEEN_IN_FIT}
+    return {"check": _CHECKS.index(value.func.keywords), **fitted}
+
+
+def _build_array_check(state: State) -> Any:
+    fitted = {name: value for name, value in state.items() if name in _SEEN_IN_FIT}
+    made = FunctionTransformer(partial(check_array, **_CHECKS[state["check"]]))
+    vars(made).update(fitted)
+    return made
+
+
 _OTHERS: Mapping[str, Callable[[], Kind]] = {
     "Tree": lambda: Kind(_take_tree, _build_tree),
     "TreePredictor": lambda: Kind(vars, _build_predictor),
@@ -137,6 +171,7 @@ _OTHERS: Mapping[str, Callable[[], Kind]] = {
     "RemainderColumns": lambda: _plain(compat.packed_internals()["RemainderColumns"]),
     "HalfBinomialLoss": lambda: _loss("HalfBinomialLoss"),
     "HalfMultinomialLoss": lambda: _loss("HalfMultinomialLoss"),
+    "ArrayCheck": lambda: Kind(_take_array_check, _build_array_check),
     "random": lambda: Kind(_take_random, _build_random),
     "dtype": lambda: Kind(
         lambda dtype: {"text": dtype.str} if dtype.kind in "biufcUSmMO" else None,
@@ -172,6 +207,8 @@ def name_of(kind: type) -> str | None:
         return "dtype"
     if kind in (slice, type):
         return kind.__name__
+    if kind is FunctionTransformer:  # of the one kind that runs nothing else
+        return "ArrayCheck"
     home = _HOMES.get(kind.__name__)
     # The module first: what shares a name with an estimator here must not import it.
     if home is not None and kind.__module__.split(".")[0] == home.split(".")[0]:

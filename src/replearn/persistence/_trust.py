@@ -16,14 +16,18 @@ from typing import Any
 
 import numpy as np
 from sklearn import ensemble
+from sklearn.compose import ColumnTransformer
+from sklearn.preprocessing import OrdinalEncoder
 from sklearn.tree import BaseDecisionTree
 
 from replearn.compat import shared_base
 from replearn.persistence._budget import Budget
 from replearn.persistence._container import PACKED, SKOPS, ModelFileError, Parts
+from replearn.persistence._packed_types import is_array_check
 from replearn.persistence._packing import NotPackedError, pack_values, unpack_values
 from replearn.persistence._parts import OWN_TYPES, children, type_name
 from replearn.persistence._skops_archive import check_skops_archive
+from replearn.persistence._validators import check_models
 
 CHECKED_TYPES = (
     "sklearn.tree._tree.Tree",
@@ -46,6 +50,7 @@ _CHECK_WIDTH_FOR_TREES = (
     *shared_base(ensemble.GradientBoostingClassifier, ensemble.GradientBoostingRegressor),
 )
 _CATEGORIES = 256
+_PLAIN_OUTPUT = {"transform": "default"}
 
 
 def dump(state: dict[str, Any]) -> Parts:
@@ -107,6 +112,7 @@ def load_trusted(
         try:
             content = read(models[part], trusted, budget) if part in models else {}
             check_trees(content, name)
+            check_models(content, name)
         except (ModelFileError, ModuleNotFoundError):
             raise
         except Exception as error:
@@ -133,9 +139,16 @@ def _read_skops(models: bytes, trusted: Sequence[str], budget: Budget) -> Any:
         raise
 
 
+def untrusted_types(models: Parts) -> set[str]:
+    """Return the names of the types that `load` must be told to trust."""
+    if SKOPS not in models:
+        return set()
+    return set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
+
+
 def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
     """Refuse a state with types that nobody trusts; nothing is built."""
-    unknown = set(_skops_io().get_untrusted_types(data=models)) - set(TRUSTED_TYPES) - set(trusted)
+    unknown = untrusted_types({SKOPS: models}) - set(trusted)
     if unknown:
         raise ModelFileError(
             f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
@@ -188,12 +201,13 @@ def _width(estimator: Any) -> int:
 
 
 def _tree_is_sound(tree: Any, n_features: int) -> bool:
+    if not 0 < tree.node_count <= tree.capacity:  # before any of its arrays is looked at
+        return False
     inner = np.flatnonzero(tree.children_left != -1)
     children = np.stack([tree.children_left[inner], tree.children_right[inner]])
     features = tree.feature[inner]
     return bool(
-        tree.node_count > 0
-        and tree.n_features == n_features
+        tree.n_features == n_features
         # Trees are grown depth first: children stand behind their parents, so no walk is endless.
         and (children > inner).all()
         and (children < tree.node_count).all()
@@ -204,6 +218,8 @@ def _tree_is_sound(tree: Any, n_features: int) -> bool:
 
 def _boosting_is_sound(model: Any, n_features: int) -> bool:
     """Check the trees of a boosting, all of them at once: there may be a hundred in each model."""
+    if not _width_is_sound(model, n_features):
+        return False
     trees = list(itertools.chain(*model._predictors))
     if not trees or any(not len(tree.nodes) for tree in trees):
         return not trees
@@ -223,12 +239,39 @@ def _boosting_is_sound(model: Any, n_features: int) -> bool:
     )
 
 
+def _width_is_sound(model: Any, n_features: int) -> bool:
+    """Check that trees are asked about tables of this width, whatever the table has.
+
+    With categories a transformer of columns stands in front: the categories in order, then the
+    numbers. ``_in_fit`` would hand the table over as it is.
+    """
+    if "_in_fit" in vars(model) or getattr(model, "_n_features", n_features) != n_features:
+        return False
+    transformer = getattr(model, "_preprocessor", None)
+    if transformer is None:
+        return True
+    if type(transformer) is not ColumnTransformer or transformer.n_features_in_ != n_features:
+        return False
+    (_, encoder, codes), (_, checker, numbers), *rest = transformer.transformers_
+    masks = [np.asarray(codes), np.asarray(numbers)]
+    return (
+        type(encoder) is OrdinalEncoder
+        and is_array_check(checker)
+        and all(mask.shape == (n_features,) and mask.dtype == bool for mask in masks)
+        and bool((masks[0] != masks[1]).all())
+        and all(name == "remainder" and step == "drop" for name, step, _ in rest)
+        and getattr(transformer, "_sklearn_output_config", _PLAIN_OUTPUT) == _PLAIN_OUTPUT
+    )
+
+
 def _categories_are_sound(model: Any, trees: Any, nodes: Any, owner: Any, n_features: int) -> bool:
     """Check splits by categories: their features have them, and their bit sets are there."""
     split = nodes["is_categorical"] != 0
     if not split.any():
         return True
-    categorical = np.broadcast_to(_categorical_features(model), n_features)
+    categorical = _categorical_features(model)
+    if categorical.shape != (n_features,):
+        return False
     bitsets = [np.asarray(trees[tree].raw_left_cat_bitsets) for tree in owner[split]]
     known = np.array([len(sets) for sets in bitsets])
     return bool(

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -17,9 +19,11 @@ from replearn.guarantees import Certificate
 from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import learner_class, put_together, take_apart
-from replearn.persistence._trust import dump, load_trusted
+from replearn.persistence._trust import dump, load_trusted, untrusted_types
 from replearn.randomness import ENCODING_VERSION, SharedKey
 from replearn.records.json import write_bytes_atomically
+
+_N_PROBES = 4
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,8 @@ def save(
 ) -> None:
     """Save a fitted learner to a file, without pickle.
 
-    An existing file is replaced as a whole; if saving fails, it stays as it was.
+    What is written is loaded again in memory first. An existing file is replaced as a whole; if
+    saving fails, it stays as it was.
 
     Parameters
     ----------
@@ -109,7 +114,9 @@ def save(
         "notes": notes or {},
         "documents": documents,
     }
-    write_bytes_atomically(path, pack(manifest, dump(rest)))
+    content = pack(manifest, dump(rest))
+    _check_loads(content, model, key)
+    write_bytes_atomically(path, content)
 
 
 def load(
@@ -163,7 +170,20 @@ def load(
     replearn.persistence._container.ModelFileError: ... belongs to the key with fingerprint ...
     """
     name = os.fspath(path)
-    manifest, models = unpack(Path(path).read_bytes(), name)
+    content = Path(path).read_bytes()
+    return _read(content, name, shared_key, trusted, any_version=any_version, max_bytes=max_bytes)
+
+
+def _read(
+    content: bytes,
+    name: str,
+    shared_key: str | bytes | int | SharedKey | None,
+    trusted: Sequence[str],
+    *,
+    any_version: bool = False,
+    max_bytes: int | None = None,
+) -> Any:
+    manifest, models = unpack(content, name)
     _check_versions(manifest, name, any_version)
     key = _check_key(manifest, shared_key, name)
     values = _read_documents(manifest, name)
@@ -177,6 +197,35 @@ def load(
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         # Parts that do not fit together: what they raise says little without this.
         raise ModelFileError(f"{name} cannot be put together: {error!r}") from error
+
+
+def _check_loads(content: bytes, model: Any, key: SharedKey) -> None:
+    """Raise if what was written cannot be loaded, or predicts otherwise."""
+    _, models = unpack(content, "the file")
+    try:
+        # Whoever loads it decides which types to trust, and how much memory to take.
+        trusted = sorted(untrusted_types(models))
+        again = _read(content, "the file", key, trusted, max_bytes=sys.maxsize)
+    except ModelFileError as error:
+        raise ModelFileError(
+            f"cannot save this {type(model).__name__}, which could not be loaded: {error}"
+        ) from error
+    rows = np.random.default_rng(0).normal(size=(_N_PROBES, getattr(model, "n_features_in_", 1)))
+    if not _same_predictions(model, again, rows):
+        raise ModelFileError(
+            f"cannot save this {type(model).__name__}: it would predict otherwise once loaded."
+        )
+
+
+def _same_predictions(one: Any, two: Any, rows: Any) -> bool:
+    """Compare predictions of a model on rows of numbers; True where it predicts other rows only."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            expected = one.predict(rows)
+        except Exception:  # a table of texts, names of columns
+            return True
+        return np.array_equal(expected, two.predict(rows))
 
 
 def describe(path: str | os.PathLike[str]) -> ModelDescription:

@@ -79,9 +79,11 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     """
     own: Any = None
     if isinstance(candidates, Mapping):
-        candidates, own = list(candidates.values()), list(candidates)
+        own = list(candidates)
+        candidates = list(candidates.values())
     elif isinstance(candidates, Cover):
-        candidates, own = candidates.rules, candidates.identity
+        own = candidates.identity
+        candidates = candidates.rules
     if names is not None or own is not None:
         return candidates, own if names is None else names
     listed = not isinstance(candidates, np.ndarray | Rules)

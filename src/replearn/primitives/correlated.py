@@ -108,15 +108,19 @@ def sample_correlated_stream(
     """
     key = SharedKey(key)
     child = key.child("correlated sampling")
-    best, second = -np.inf, -np.inf
-    index, value, offset = -1, None, 0
+    best = -np.inf
+    second = -np.inf
+    index = -1
+    value = None
+    offset = 0
     for candidates, log_weights in chunks:
         weights = _checked(log_weights)
         # theorem: correlated-sampling
         scores = weights + child.gumbels(as_points(candidates), ["draw"])[:, 0]
         if len(scores) and scores.max() > best:
             top = int(np.argmax(scores))
-            index, value = offset + top, _row(candidates, top)
+            index = offset + top
+            value = _row(candidates, top)
         largest = np.partition(scores, -2)[-2:] if len(scores) > 2 else scores
         *_, second, best = sorted([second, best, *largest.tolist()])
         offset += len(scores)
@@ -140,7 +144,8 @@ def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLik
     >>> round(agreement_of_draws(p, q), 6)
     0.8
     """
-    mine, its = _checked(first[1]), _checked(second[1])
+    mine = _checked(first[1])
+    its = _checked(second[1])
     places = {row: place for place, row in enumerate(row_bytes(as_points(first[0])))}
     place = np.array([places.get(row, -1) for row in row_bytes(as_points(second[0]))], dtype=int)
     common = np.full(len(mine), -np.inf)

@@ -82,7 +82,8 @@ def learn_finite_class(
     >>> chosen.name, chosen.certificate.certified
     ('half', False)
     """
-    asked, key = requested(rho, alpha, beta), SharedKey(key)
+    asked = requested(rho, alpha, beta)
+    key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     if amplify:
@@ -119,7 +120,8 @@ def _amplified(
     points = name_points(names, count)
     errors, size, n = block_errors(plain, X, y, design.n_blocks, key=key, points=points)
     if width is None:
-        alpha, beta = asked["alpha"], asked["beta"]
+        alpha = asked["alpha"]
+        beta = asked["beta"]
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
     shared: dict[str, Any] = {"width": float(width), "n_strings": design.n_strings}
     shared["kappa"] = design.kappa
@@ -135,7 +137,8 @@ def _amplified(
         **asked,
         candidates=names_digest(names, count),
     )
-    item, mean = chosen_item(plain, names, index), errors.mean(axis=0)
+    item = chosen_item(plain, names, index)
+    mean = errors.mean(axis=0)
     return OrderedChoice(**item, errors=mean, margin=float(width), certificate=certificate)
 
 

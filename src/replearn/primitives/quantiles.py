@@ -154,8 +154,12 @@ def draw_level(
         if cuts.errors is None:
             raise ValueError("cuts have no errors: give y to cuts_of_sample.")
         errors = cuts.errors[np.newaxis]
-    key, lowest = SharedKey(key), float(errors.min())
-    best, drawn, start, clock = math.inf, (0.0, 0, 0), 0, 0.0
+    key = SharedKey(key)
+    lowest = float(errors.min())
+    best = math.inf
+    drawn = (0.0, 0, 0)
+    start = 0
+    clock = 0.0
     while start < _MOST_POINTS:
         stop = max(2 * start, _FIRST_POINTS)
         levels, rules, arrivals = _process(key, np.arange(start, stop), len(errors), clock)
@@ -166,7 +170,8 @@ def draw_level(
         if scores[first] < best:
             best = float(scores[first])
             drawn = (float(levels[first]), int(places[first]), int(rules[first]))
-        clock, start = float(arrivals[-1]), stop
+        clock = float(arrivals[-1])
+        start = stop
         if math.log(clock) > best:  # later points arrive too late even without any error
             return drawn
     raise ValueError(

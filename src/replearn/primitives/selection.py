@@ -141,14 +141,16 @@ def choose_by_errors(
     possible = scores >= scores.max() - (_LARGEST - _SMALLEST)
     rows = None if possible.all() else np.flatnonzero(possible)
     if rows is not None:
-        points, scores = points.take(rows), scores[rows]
+        points = points.take(rows)
+        scores = scores[rows]
     hashes = SharedKey(key).child("selection").hashes(points)
     # theorem: hypothesis-selection
     scores += gumbel_from_hashes(hashes)
     best = int(np.argmax(scores))
     if np.count_nonzero(hashes == hashes[best]) > 1:
         raise ValueError("names must differ: two candidates have the name of the chosen one.")
-    top, scores[best] = float(scores[best]), -math.inf
+    top = float(scores[best])
+    scores[best] = -math.inf
     return best if rows is None else int(rows[best]), top - float(scores.max())
 
 
@@ -200,7 +202,8 @@ def select_hypothesis(
     >>> chosen.name, chosen.error, chosen.certificate.certified
     ('half', 0.0, False)
     """
-    asked, key = requested(rho, alpha, beta), SharedKey(key)
+    asked = requested(rho, alpha, beta)
+    key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     wrong, n = error_counts(plain, X, y)

@@ -186,7 +186,8 @@ class Points:
         3
         """
         if len(self) != len(other):
-            mine, its = self._parts[0].parameter, other._parts[0].parameter
+            mine = self._parts[0].parameter
+            its = other._parts[0].parameter
             raise ValueError(
                 f"{mine} and {its} must have equally many rows, got {len(self)} and {len(other)}"
             )

@@ -104,7 +104,10 @@ def _rounds(lanes: tuple[Words, ...], spare: Words, count: int) -> None:
     the time goes, and a round is 26 numpy calls.
     """
     v0, v1, v2, v3 = lanes
-    add, xor, left, right = np.add, np.bitwise_xor, np.left_shift, np.right_shift
+    add = np.add
+    xor = np.bitwise_xor
+    left = np.left_shift
+    right = np.right_shift
     for _ in range(count):
         add(v0, v1, v0)
         left(v1, _S13, spare), right(v1, _S51, v1), xor(v1, spare, v1)

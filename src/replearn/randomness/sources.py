@@ -195,7 +195,8 @@ def _pandas_reader(series: Any) -> Reader:
         array = series.to_numpy()
         return lambda rows: array[rows]
     if hasattr(dtype, "categories") and hasattr(series, "cat"):
-        codes, categories = series.cat.codes.to_numpy(), series.cat.categories
+        codes = series.cat.codes.to_numpy()
+        categories = series.cat.categories
         return lambda rows: Coded(codes[rows], categories)
     if hasattr(dtype, "tz"):
         array = series.dt.tz_convert(None).to_numpy()  # the instants in UTC

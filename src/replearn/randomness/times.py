@@ -69,7 +69,9 @@ def encode_times(values: NDArray[Any], words: Words) -> Kinds:
     missing = np.isnat(values)
     unit, count = np.datetime_data(values.dtype)
     if unit in ("Y", "M") and near is Kind.INSTANT:
-        values, unit, count = values.astype("datetime64[D]"), "D", 1
+        values = values.astype("datetime64[D]")
+        unit = "D"
+        count = 1
     kinds = np.where(missing, np.uint8(Kind.MISSING), np.uint8(near))
     ticks = np.where(missing, 0, values.view(np.int64))
     if unit in _NANOSECONDS:

@@ -148,7 +148,8 @@ class Reader:
 @lru_cache(maxsize=64)
 def _fields(kind: type[Any]) -> list[tuple[str, Any, bool]]:
     """Return name, plain type and whether it may be None, for each field of a dataclass."""
-    hints, found = get_type_hints(kind), []
+    hints = get_type_hints(kind)
+    found = []
     for name in (item.name for item in fields(kind)):
         hint = hints[name]
         allowed = get_args(hint) if get_origin(hint) is UnionType else (hint,)
@@ -224,7 +225,8 @@ def write_bytes_atomically(
 
     Models may hold training rows or a key: private is the right default.
     """
-    target, temporary = Path(path), None
+    target = Path(path)
+    temporary = None
     try:
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as stream:

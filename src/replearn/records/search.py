@@ -28,11 +28,13 @@ def smallest_integer(
     """
     if passes(start):
         return start
-    failing, passing = start, min(2 * start, limit)
+    failing = start
+    passing = min(2 * start, limit)
     while not passes(passing):
         if passing >= limit:
             return None
-        failing, passing = passing, min(2 * passing, limit)
+        failing = passing
+        passing = min(2 * passing, limit)
     while passing - failing > 1:
         middle = (failing + passing) // 2
         failing, passing = (failing, middle) if passes(middle) else (middle, passing)

@@ -205,9 +205,11 @@ def _learn_scale(values: NDArray[np.float64]) -> list[float]:
     if not len(known):
         return [0.0, 1.0, float(len(values) > 0)]
     with np.errstate(over="ignore"):
-        mean, spread = float(known.mean()), float(known.std())
+        mean = float(known.mean())
+        spread = float(known.std())
     if not (np.isfinite(mean) and np.isfinite(spread)):
-        mean, spread = 0.0, 1.0
+        mean = 0.0
+        spread = 1.0
     # A constant has the spread of its rounding: dividing by that would make noise of it.
     if spread <= _ROUNDING * abs(mean) or spread == 0.0:
         spread = 1.0

@@ -41,7 +41,8 @@ TYPED_SUFFIXES = {
 EXCEL = ".xlsx"
 MOST_COLUMNS = 30
 
-LARGE_BYTES, PACKED_FACTOR = 1 << 29, 4
+LARGE_BYTES = 1 << 29
+PACKED_FACTOR = 4
 """Larger files are large; packed ones (.gz, Parquet) count for several times their size."""
 
 
@@ -284,7 +285,8 @@ def _cells_of(column: Any, kind: str, path: Path) -> tuple[Any, str | None]:
     lost = (cells.is_null() & ~column.is_null()).arg_true()
     if not len(lost):
         return cells, None
-    row, cell = lost[0] + 1, str(column[lost[0]])[:40]
+    row = lost[0] + 1
+    cell = str(column[lost[0]])[:40]
     if len(lost) == column.len() - column.null_count():
         raise TableFileError(
             f"{path}: column {column.name!r} has no cell that is a {kind} (the first: {cell!r})."

@@ -138,7 +138,10 @@ def looks_like_amounts(texts: Any) -> str | None:
     return str(marked[0]) if len(marked) else None
 
 
-NUMBER, TEXT, ID, DATE = "number", "text", "id", "date"
+NUMBER = "number"
+TEXT = "text"
+ID = "id"
+DATE = "date"
 DATE_FORMATS = {
     DATE: (
         "%Y-%m-%d",
@@ -248,7 +251,8 @@ def typed_kind(column: Any) -> str | None:
 
 
 def _is_large(column: Any) -> bool:
-    top, bottom = column.max(), column.min()
+    top = column.max()
+    bottom = column.min()
     return top is not None and max(abs(top), abs(bottom)) >= _LARGEST_EXACT
 
 
@@ -263,7 +267,8 @@ def typed_cells_as(column: Any, kind: str) -> Any:
     """
     import polars as pl
 
-    own_kind, dtype = typed_kind(column), str(column.dtype)
+    own_kind = typed_kind(column)
+    dtype = str(column.dtype)
     if own_kind is None:
         return None
     if kind in (TEXT, ID):  # truth values as Python and pandas write them

@@ -48,7 +48,8 @@ def make_probe(
     >>> lines[:3], len(lines)
     (['age;town', '7;Rom', '99;Ulm'], 5)
     """
-    path, out = Path(source), Path(target)
+    path = Path(source)
+    out = Path(target)
     columns, frame, separator = _read_raw(path, encoding)
     missing = [name for name in drop if name not in columns]
     if missing:

@@ -107,7 +107,8 @@ class NearestRowLearner(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> NearestRowLearner:
         """Keep the rows."""
         self.classes_ = np.array([0, 1])
-        self.rows_, self.labels_ = np.asarray(X)[:, 0], np.asarray(y)
+        self.rows_ = np.asarray(X)[:, 0]
+        self.labels_ = np.asarray(y)
         return self
 
     def predict(self, X: Any) -> NDArray[np.intp]:

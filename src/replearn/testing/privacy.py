@@ -104,12 +104,17 @@ def audit_privacy(
 def _best_event(one: Counter[Any], two: Counter[Any], runs: int, delta: float) -> frozenset[Any]:
     """Return the set of answers with the largest limit among those with the largest ratios."""
     ranked = sorted(one, key=lambda answer: (one[answer] + 1) / (two[answer] + 1), reverse=True)
-    best, chosen, hits, others = -math.inf, 0, 0, 0
+    best = -math.inf
+    chosen = 0
+    hits = 0
+    others = 0
     for count, answer in enumerate(ranked, start=1):
-        hits, others = hits + one[answer], others + two[answer]
+        hits = hits + one[answer]
+        others = others + two[answer]
         limit = _limit(hits, others, runs, delta, 0.05)
         if limit > best:
-            best, chosen = limit, count
+            best = limit
+            chosen = count
     return frozenset(ranked[:chosen])
 
 

@@ -80,7 +80,8 @@ def read(data: Numbers) -> str:
     agree = max(abs(row["flips"][0] - row["mean_distance"]) for row in rows)
     spread = max(row["mean_distance"] for row in rows)
     noise = 2.0 * math.sqrt(spread * (1.0 - spread) / data["pairs"])
-    last, giving = rows[-1], data["gave_up"]
+    last = rows[-1]
+    giving = data["gave_up"]
     return (
         f"Every point of a shattered set of {data['d']} is labelled by a coin of bias uniform in "
         f"+-{data['alpha']}; one of them, at a random place, is the unknown coin. The learner "

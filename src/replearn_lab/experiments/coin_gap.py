@@ -80,7 +80,8 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Say which constant stands in front of 1/(rho alpha)^2."""
-    rows, alpha = data["rows"], data["alpha"]
+    rows = data["rows"]
+    alpha = data["alpha"]
     last = max(rows, key=lambda row: (row["n"], -row["beta"]))
     constant = last["n"] * (last["lower"] * alpha) ** 2
     ratios = [row["ours"] / row["lower"] for row in rows if row["ours"] is not None]

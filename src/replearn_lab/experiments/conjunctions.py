@@ -13,7 +13,8 @@ from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.power_law import draw_lines, line, said
 from replearn_lab.private import PublicCutsLearner, ThresholdFromConjunctions
 
-EPSILON, BETA = 1.0, 0.1
+EPSILON = 1.0
+BETA = 0.1
 
 
 def measure(
@@ -49,7 +50,9 @@ def _amplified(bench: Bench, domain: int, d: int, public: int, private: int, run
     """Return the errors of the threshold learner and of the conjunction behind it."""
     amplified = ThresholdFromConjunctions(PublicCutsLearner(EPSILON), d)
     grid = np.arange(1.0, domain + 1.0)[:, np.newaxis]
-    own, empirical, whole = [], [], []
+    own = []
+    empirical = []
+    whole = []
     for run in range(runs):
         rng = bench.rng("amplified", d, public, run)
 
@@ -113,7 +116,8 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Say what one threshold costs, and what d cost."""
-    first, last = data["rows"][0], data["rows"][-1]
+    first = data["rows"][0]
+    last = data["rows"][-1]
     gap = max(abs(row["error"] - row["empirical"]) for row in data["rows"])
     twice = all(row["error"] <= 2.0 * row["empirical"] + 0.01 for row in data["rows"])
     same = max(abs(row["error"] - row["by_cuts"]) for row in data["rows"])

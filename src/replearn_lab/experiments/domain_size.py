@@ -31,7 +31,9 @@ def measure(bench: Bench, *, n: int, sizes: list[int], pairs: int, points: int) 
     fresh, _ = draw_rows(bench.rng("points"), points)
     rows = []
     for size in sizes:
-        inside, outside, collided = [], [], 0
+        inside = []
+        outside = []
+        collided = 0
         for pair in range(pairs):
             bench.say(f"N = {size}: pair {pair} of {pairs}")
             # One imagined sample for both runs, as in the proof.
@@ -78,7 +80,8 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Compare the real domain with the imagined sample."""
-    first, last = data["rows"][0], data["rows"][-1]
+    first = data["rows"][0]
+    last = data["rows"][-1]
     slack = max(row["excess"] for row in data["rows"])
     return (
         f"Two runs take {data['n']} indices each of one imagined sample of N rows of a continuous "

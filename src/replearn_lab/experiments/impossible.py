@@ -60,7 +60,8 @@ def measure(bench: Bench, *, pairs: int, n: int) -> Numbers:
 
 def _erm(bench: Bench, pair: int, n: int) -> bool:
     """Two best cuts of the same noise: the minimum of the error is flat."""
-    grid, cuts = np.linspace(0.0, 1.0, 501)[:, np.newaxis], []
+    grid = np.linspace(0.0, 1.0, 501)[:, np.newaxis]
+    cuts = []
     for run in (0, 1):
         rng = bench.rng("erm", pair, run)
         X = rng.random((n, 1))
@@ -87,7 +88,8 @@ def _shared(bench: Bench, pair: int, n: int) -> bool:
 
 def _flips(bench: Bench, pair: int, n: int, name: str, train: Any) -> bool:
     """Whether two models of one fair coin answer its point differently."""
-    coins, answers = shattered([0.0]), []
+    coins = shattered([0.0])
+    answers = []
     for run in (0, 1):
         X, y = coins.draw(bench.rng(name, pair, run), n)
         answers.append(int(train(X, y, run).predict(coins.points)[0]))
@@ -96,11 +98,12 @@ def _flips(bench: Bench, pair: int, n: int, name: str, train: Any) -> bool:
 
 def _position(bench: Bench, pair: int, n: int) -> bool:
     """The point stands first in one lab's batch and second in the other's."""
-    coins, answers = shattered([0.0]), []
+    coins = shattered([0.0])
+    answers = []
     for run in (0, 1):
         X, y = coins.draw(bench.rng("position", pair, run), n)
         model = vote_learner(n, N_BLOCKS)(X, y, bench.key.child("position", pair))
-        answers.append(int(model.predict(np.zeros((2, 1)), points=[0, 1])[run]))
+        answers.append(int(model.predict(np.zeros((2, 1)), ids=[0, 1])[run]))
     return answers[0] != answers[1]
 
 

@@ -13,7 +13,8 @@ from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.learning import vote_learner
 from replearn_lab.measuring import share, shown
 
-N_BLOCKS, N_POINTS = 33, 2
+N_BLOCKS = 33
+N_POINTS = 2
 NARROWEST = 1e-6  # the threshold is one half, as in a plain majority of the blocks
 
 
@@ -56,7 +57,7 @@ def _answers(bench: Bench, name: str, pair: int, run: int, sample: Any, points: 
     # The second lab reads the same points in another order, and counts them as it reads.
     order = np.roll(np.arange(len(points)), run)
     answers = np.empty(len(points), dtype=np.intp)
-    answers[order] = model.predict(points[order], points=np.arange(len(points)))
+    answers[order] = model.predict(points[order], ids=np.arange(len(points)))
     return answers
 
 
@@ -78,7 +79,8 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Compare the four ways of keying."""
-    rows, promised = data["rows"], data["promised"]
+    rows = data["rows"]
+    promised = data["promised"]
     kept = rows["shared"]["flips"][1] <= promised
     broken = [name for name in rows if rows[name]["flips"][1] > promised]
     return (

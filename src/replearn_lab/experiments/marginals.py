@@ -18,14 +18,18 @@ def measure(
     bench: Bench, *, d: int, alpha: float, rho: float, rows: list[int], pool: int, pairs: int
 ) -> Numbers:
     """Sweep the labelled rows: flips where all coins are fair, errors where they are not."""
-    points, learner = Conjunctions(d).shattered_set(), semi_learner(d, rho=rho, alpha=alpha)
+    points = Conjunctions(d).shattered_set()
+    learner = semi_learner(d, rho=rho, alpha=alpha)
     found = []
     for m in rows:
         reduction = SignsFromSemiReplicable(learner, points, m, pool)
-        flips, wrong, most = 0, 0, []
+        flips = 0
+        wrong = 0
+        most = []
         for pair in range(pairs):
             bench.say(f"{m} rows: pair {pair} of {pairs}")
-            key, fair = bench.key.child("pair", m, pair), Marginals(np.zeros(d))
+            key = bench.key.child("pair", m, pair)
+            fair = Marginals(np.zeros(d))
             runs = [reduction(fair, key, bench.rng("fair", m, pair, run)) for run in (0, 1)]
             flips += bool((runs[0].signs != runs[1].signs).any())
             rng = bench.rng("clear", m, pair)
@@ -57,7 +61,8 @@ def draw(data: Numbers, figure: Any) -> None:
 
 def read(data: Numbers) -> str:
     """Say from how many rows on both hold."""
-    rows, rho = data["rows"], data["rho"]
+    rows = data["rows"]
+    rho = data["rho"]
     bad = [row for row in rows if row["flips"][1] > rho or row["error"][1] > 0.05]
     where = f"refuted up to {bad[-1]['rows']} rows" if bad else "refuted at none of these rows"
     extra = max(row["vectors"] / row["expected_vectors"] for row in rows)

@@ -19,7 +19,9 @@ from replearn_lab.coin_limit import information_limit_in_gap
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers
 
-BETA, D, GAMMA = 0.05, 10, 0.1
+BETA = 0.05
+D = 10
+GAMMA = 0.1
 MOST_BLOCKS = 10**6
 LEARNERS = ("pointwise", "pointwise, realizable", "thresholds", "semi-replicable")
 
@@ -79,7 +81,8 @@ def _impossible(n: int, alpha: float) -> float:
     beta + alpha (2k + 1) / (gap (k + 1)).
     """
     k = (D - 1) // 2
-    points, miss = 2 * k + 1, 1e-12
+    points = 2 * k + 1
+    miss = 1e-12
     throws = int(binom.isf(miss, n, 1.0 / points))
     best = 0.0
     for gap in (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95, 0.99):

@@ -29,7 +29,10 @@ def _reduced(bench: Bench, domain: int, public: int, private: int, runs: int) ->
     learner = PublicCutsLearner(EPSILON)
     reduced = PrivateFromSemiPrivate(learner, public, private)
     thin = 1.0 / (100 * public)
-    mixture, behind, failed, blind = [], [], 0, 0
+    mixture = []
+    behind = []
+    failed = 0
+    blind = 0
     for run in range(runs):
         rng = bench.rng("runs", public, run)
         cut = float(rng.integers(1, domain + 1))
@@ -38,7 +41,8 @@ def _reduced(bench: Bench, domain: int, public: int, private: int, runs: int) ->
         for n in (public, private):
             X, y = threshold_rows(rng, cut, n, domain)
             dummies = rng.random(n) >= thin
-            X[dummies], y[dummies] = 0.0, 1
+            X[dummies] = 0.0
+            y[dummies] = 1
             samples.append((X, y))
         blind += not samples[0][0].any()
         mixture.append(thin * abs(learner(samples[0], samples[1], rng).cuts[0] - cut) / domain)
@@ -75,7 +79,8 @@ def draw(data: Numbers, figure: Any) -> None:
 def read(data: Numbers) -> str:
     """Say what becomes of the accuracy."""
     rows = data["rows"]
-    first, last = rows[0], rows[-1]
+    first = rows[0]
+    last = rows[-1]
     ratio = [row["error"] / row["claimed"] for row in rows if row["claimed"] > 0]
     sizes = f"{first['public']} to {last['public']}"
     return (

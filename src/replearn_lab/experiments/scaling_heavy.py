@@ -25,15 +25,18 @@ def measure(
 
     def one_point(nu: float, n: int) -> float:
         """Worst of a few masses inside the law's range."""
-        law, places = MembershipLaw.standard(nu), _single_places(nu)
+        law = MembershipLaw.standard(nu)
+        places = _single_places(nu)
         counts = bench.rng("one", n).binomial(n, places, (pairs, 2, len(places)))
         levels = law.probabilities(counts, n)
         return float(np.abs(levels[:, 0] - levels[:, 1]).mean(axis=0).max())
 
     def whole_set(nu: float, n: int) -> float:
         """Points spread evenly over the law's range, as many as fit: one threshold for all."""
-        law, places = SetLaw.standard(nu), _set_places(nu)
-        rng, rest = bench.rng("set", n), 1.0 - places.sum()
+        law = SetLaw.standard(nu)
+        places = _set_places(nu)
+        rng = bench.rng("set", n)
+        rest = 1.0 - places.sum()
         counts = rng.multinomial(n, np.append(places, rest), (pairs, 2))[..., :-1]
         levels = law.probabilities(counts, n)
         return float(np.mean([_covered(*pair) for pair in levels]))
@@ -59,8 +62,10 @@ def measure(
 
 def _fits(bench: Bench, name: str, asked: Numbers, expected: str) -> Numbers:
     """Bisect the rows of find_heavy_hitters for each nu."""
-    whole, rho = name == "whole set", asked["rho"]
-    masses, notion = asked[name], "replicable" if whole else "pointwise"
+    whole = name == "whole set"
+    rho = asked["rho"]
+    masses = asked[name]
+    notion = "replicable" if whole else "pointwise"
 
     def crossing(nu: float) -> Crossing:
         places = _set_places(nu) if whole else _single_places(nu)
@@ -95,7 +100,8 @@ def _set_places(nu: float) -> Any:
 
 def _covered(one: Any, two: Any) -> float:
     """Return the length of the union of the intervals between levels: the chance of a change."""
-    low, high = np.minimum(one, two), np.maximum(one, two)
+    low = np.minimum(one, two)
+    high = np.maximum(one, two)
     order = np.argsort(low)
     reached = np.maximum.accumulate(np.concatenate([[0.0], high[order]]))
     return float(np.maximum(0.0, high[order] - np.maximum(low[order], reached[:-1])).sum())

@@ -25,7 +25,8 @@ def measure(
     bench: Bench, *, dimensions: list[int], alpha: float, rho: float, pairs: int, fitted: Numbers
 ) -> Numbers:
     """Find the rows at which two runs choose different sign vectors with probability rho."""
-    measured, certified = [], []
+    measured = []
+    certified = []
     for d in dimensions:
         bench.say(f"d = {d}")
         signs = np.array(list(product((-1.0, 1.0), repeat=d)))

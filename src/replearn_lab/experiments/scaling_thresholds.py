@@ -14,7 +14,9 @@ from replearn_lab.fitted import cut_flips
 from replearn_lab.measuring import exponent
 from replearn_lab.power_law import draw_lines, fitted_line, line, said
 
-CELLS, GAMMA, BETA = 256, 0.1, 0.05
+CELLS = 256
+GAMMA = 0.1
+BETA = 0.05
 # So small a beta that ln(1/(alpha beta)) hardly changes with alpha.
 FLAT_BETA = 1e-12
 
@@ -45,8 +47,10 @@ def measure(
 
     alpha, rho = middle
     flat = [needed(a, rho, FLAT_BETA) for a in alphas]
-    by_alpha, by_rho = [needed(a, rho) for a in alphas], [needed(alpha, r) for r in rhos]
-    logs, flat_logs = "expected -2 and logarithms", f"beta = {FLAT_BETA:g}: the logarithm is flat"
+    by_alpha = [needed(a, rho) for a in alphas]
+    by_rho = [needed(alpha, r) for r in rhos]
+    logs = "expected -2 and logarithms"
+    flat_logs = f"beta = {FLAT_BETA:g}: the logarithm is flat"
     of_the_log = _slope_of_the_log(fitted["alphas"], BETA)
     return {
         "middle": middle,

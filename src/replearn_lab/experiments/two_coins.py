@@ -15,10 +15,12 @@ PLACES = 81
 
 def measure(bench: Bench, *, n: int) -> Numbers:
     """Examine every rule: exact sides, exact meeting point, regions for the figure."""
-    grid, rows = np.linspace(-1.0, 1.0, PLACES), []
+    grid = np.linspace(-1.0, 1.0, PLACES)
+    rows = []
     for rule in (rule_of_counts(function, n) for function in RULES):
         bench.say(rule.name)
-        meeting, sides = rule.meeting(), rule.sides()
+        meeting = rule.meeting()
+        sides = rule.sides()
         regions = (rule.chances(grid, grid) >= float(LIKELY)) @ (1 << np.arange(4))
         rows.append(
             {

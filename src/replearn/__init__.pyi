@@ -1,0 +1,56 @@
+from ._version import __version__
+from .auditing import audit, compare
+from .exceptions import (
+    CertificateError,
+    ConstantBlocksWarning,
+    NotCertifiedWarning,
+    PreprocessingWarning,
+    UnsupportedValueError,
+    UsefulnessWarning,
+)
+from .guarantees import Certificate, Plan, plan
+from .learners import (
+    ApproximatelyReplicableClassifier,
+    IncumbentClassifier,
+    PointwiseReplicableClassifier,
+    PointwiseReplicableRegressor,
+    RealizableReplicableClassifier,
+    ReplicableSearchCV,
+    ReplicableSelector,
+    ReplicableThresholdClassifier,
+    ScoreReplicableClassifier,
+    SemiPrivateClassifier,
+    SemiReplicableClassifier,
+)
+from .persistence import ModelFileError, load, save
+from .randomness import SharedKey
+
+__all__ = [
+    "ApproximatelyReplicableClassifier",
+    "Certificate",
+    "CertificateError",
+    "ConstantBlocksWarning",
+    "IncumbentClassifier",
+    "ModelFileError",
+    "NotCertifiedWarning",
+    "Plan",
+    "PointwiseReplicableClassifier",
+    "PointwiseReplicableRegressor",
+    "PreprocessingWarning",
+    "RealizableReplicableClassifier",
+    "ReplicableSearchCV",
+    "ReplicableSelector",
+    "ReplicableThresholdClassifier",
+    "ScoreReplicableClassifier",
+    "SemiPrivateClassifier",
+    "SemiReplicableClassifier",
+    "SharedKey",
+    "UnsupportedValueError",
+    "UsefulnessWarning",
+    "__version__",
+    "audit",
+    "compare",
+    "load",
+    "plan",
+    "save",
+]

@@ -1,0 +1,7 @@
+from .learner import prefitted
+from .probe import encode_probe
+
+__all__ = [
+    "encode_probe",
+    "prefitted",
+]
