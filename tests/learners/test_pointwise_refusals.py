@@ -88,7 +88,10 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
     ("params", "message"),
     [
         ({"law": "optimal", "width": 0.5}, r'width=0\.5 cannot be set with law="optimal"'),
-        ({"law": arcsine_law(18, 0.9), "width": 0.5}, r"width=0\.5, but the law .* of its own"),
+        (
+            {"law": arcsine_law(18, 0.9), "width": 0.5},
+            r"width=0\.5 cannot be set: the given law has its own width",
+        ),
         ({"max_fits": 10}, r"max_fits=10 is not enough for 18 blocks in 1 partitions"),
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
         ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
@@ -192,9 +195,13 @@ def test_a_pointwise_plan_is_not_for_the_approximate_learner(data):
 def test_what_a_plan_fixes_cannot_be_set_beside_it(data):
     made = plan(n=900, rho=0.3)
     for learner in (PointwiseReplicableClassifier, ApproximatelyReplicableClassifier):
-        with pytest.raises(ValueError, match="the plan fixes rho, vote: leave it out"):
+        with pytest.raises(
+            ValueError, match="rho, vote are set by `plan`; remove them or create a new plan"
+        ):
             learner.from_plan(made, rho=0.1, vote="soft")
-    with pytest.raises(ValueError, match="the plan fixes classes"):
+    with pytest.raises(
+        ValueError, match="classes is set by `plan`; remove it or create a new plan"
+    ):
         PointwiseReplicableClassifier(Untrainable(), plan=made, classes=[0, 1]).fit(*data)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         PointwiseReplicableClassifier.from_plan(made, colour="red")

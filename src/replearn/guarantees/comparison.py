@@ -11,8 +11,8 @@ from replearn.guarantees.tasks import guarantee
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
 
-# Items of a vote's request that say what was hoped for: the promise is about what was done.
-_HOPES = ("rho", "gamma", "alpha", "beta", "d", "realizable")
+# Targets of a vote's request: the promise is about what was reached.
+_TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
 
 
 @dataclass(frozen=True)
@@ -135,13 +135,15 @@ def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _promise_items(certificate: "Certificate") -> dict[str, Any]:
-    identity, design, items = certificate.identity, certificate.design, dict(certificate.inputs)
+    identity = certificate.identity
+    design = certificate.design
+    items = dict(certificate.inputs)
     if design is None:
         for name in guarantee(certificate.task).estimates:
             items.pop(name, None)
     else:
-        hoped = items.pop("request")
-        items |= {name: value for name, value in hoped.items() if name not in _HOPES}
+        request = items.pop("request")
+        items |= {name: value for name, value in request.items() if name not in _TARGETS}
         law = design.law
         items["law"] = "none" if law is None else f"{law.name} {law.digest[:16]}"
     return {
@@ -167,4 +169,4 @@ def _side_items(certificate: "Certificate") -> dict[str, Any]:
         estimated = guarantee(certificate.task).estimates
         return {name: certificate.inputs.get(name) for name in estimated}
     request = certificate.design.request
-    return {f"{name} asked for": getattr(request, name) for name in _HOPES}
+    return {f"{name} asked for": getattr(request, name) for name in _TARGETS}

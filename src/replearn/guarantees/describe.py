@@ -58,23 +58,24 @@ def _points(schema: dict[str, Any]) -> str:
     return f"{schema['n_columns']} columns {order}, sketched from {schema['rows']} rows"
 
 
-def plan_rows(made: "Plan") -> list[tuple[str, str]]:
+def plan_rows(plan: "Plan") -> list[tuple[str, str]]:
     """Return a plan as rows of a table."""
+    design = plan.design
     rows = [
-        ("verdict", _verdict(made)),
-        ("task", f"{made.task} ({', '.join(made.learners)})"),
-        ("promise", " ".join(made.promises)),
-        *number_rows(made),
+        ("verdict", _verdict(plan)),
+        ("task", f"{plan.task} ({', '.join(plan.learners)})"),
+        ("promise", " ".join(plan.promises)),
+        *number_rows(plan),
     ]
-    if made.design is None:
-        rows += [("rows needed", str(made.needed_n)), *input_rows(made.inputs)]
-        rows += input_rows(made.details)
+    if isinstance(design, Design):
+        classes = "not fixed" if design.classes is None else ", ".join(map(str, design.classes))
+        rows += design_rows(design)
+        rows.append(("classes", f"{design.n_classes} ({classes})"))
     else:
-        classes = "not fixed" if made.classes is None else ", ".join(map(str, made.classes))
-        rows += design_rows(made.design)
-        rows.append(("classes", f"{made.n_classes} ({classes})"))
-    rows.append(("solved", ", ".join(made.solved) or "nothing"))
-    return [*rows, ("digest", made.digest[:16])]
+        rows += [("rows needed", str(plan.needed_n)), *input_rows(plan.inputs)]
+        rows += input_rows(plan.details)
+    rows.append(("solved", ", ".join(plan.solved) or "nothing"))
+    return [*rows, ("digest", plan.digest[:16])]
 
 
 def number_rows(promise: Any) -> list[tuple[str, str]]:

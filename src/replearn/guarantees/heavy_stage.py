@@ -8,8 +8,9 @@ from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_boun
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.signs import label_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.design import Design
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
+from replearn.guarantees.request import HeavyStage
 from replearn.guarantees.steps import Ledger, rounded_up
 
 

@@ -73,7 +73,7 @@ def literal_blocks(design: Design) -> int | None:
     rho, gamma = request.rho, request.gamma
     if rho is None or design.n_classes != 2 or request.runs != 2:
         return None
-    if request.notion == "approximate":
+    if request.task == "approximate":
         return None if gamma is None else _inverse_square(rho * gamma)
     return _inverse_square(rho)
 
@@ -97,7 +97,7 @@ def lower_bound(design: Design) -> str:
     request = design.request
     if request.alpha is None or request.d is None or request.rho is None:
         return "needs rho, alpha, d"
-    approximate = request.notion == "approximate"
+    approximate = request.task == "approximate"
     if approximate and (request.gamma is None or request.realizable):
         return NOT_STATED
     closeness = request.rho + (request.gamma or 0.0) if approximate else request.rho

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -11,7 +10,7 @@ from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
 from replearn.bounds.membership import MembershipLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.design import NOTIONS, Design, Label, plain_labels
+from replearn.guarantees.request import Label, plain_labels
 from replearn.records.json import Reader, pretty_json, read_flat, write_atomically
 from replearn.records.text import html_table, two_columns
 
@@ -232,19 +231,14 @@ class Identity:
 class Record:
     """What certificates and plans have in common: JSON text and file, table, one line."""
 
-    task: str
-    inputs: dict[str, Any]
+    task: Any
+    inputs: Any
     steps: Any
     promises: Any
     n: Any
     certified: Any
     reason: Any
     digest: Any
-
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     def _content(self) -> dict[str, Any]:
         """Return everything but the digest as JSON values."""

@@ -107,8 +107,8 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     """Conclude what a design promises.
 
     >>> from replearn.bounds import uniform_law
-    >>> from replearn.guarantees import Design, Request
-    >>> design = Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
+    >>> from replearn.guarantees import Design, PlanRequest
+    >>> design = Design(PlanRequest(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
     >>> conclusion = conclude(Ledger(), design)
     >>> conclusion.certified, round(conclusion.rho, 4)
     (True, 0.0993)
@@ -123,7 +123,7 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     reasons += [] if enough else [accuracy]
     asked: Any = design.request if design.request.asks_accuracy else design.heavy
     kept = asked is not None and enough
-    promise = sentence(design.request.notion, rho, gamma, design.request.runs)
+    promise = sentence(design.request.task, rho, gamma, design.request.runs)
     return Conclusion(
         promises=(promise, accuracy) if enough else (promise,),
         rho=rho,
@@ -166,7 +166,7 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
     """Return only rho and gamma of what a design promises: the predicate of the planner."""
     flip = pair_flip(ledger, design)
     request = design.request
-    if request.notion == "approximate":
+    if request.task == "approximate":
         return approximate_promise(ledger, design, flip)
     if design.law is None or design.heavy is not None:
         items = {"flip_bound": flip, "runs": request.runs}
@@ -306,7 +306,7 @@ def _assumptions(design: Design) -> list[str]:
     codes += ["number-of-runs", "no-drift", "independent-samples", "independent-rows"]
     codes.append("random-function")
     request = design.request
-    if request.notion == "pointwise" and request.runs == 2 and design.heavy is None:
+    if request.task == "pointwise" and request.runs == 2 and design.heavy is None:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
     if request.asks_accuracy:
         codes.append("base-learner")

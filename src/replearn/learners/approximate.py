@@ -8,14 +8,15 @@ heavy stage). The way through the pointwise promise (theorem: approximate-markov
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
 from replearn.compat import Interval
-from replearn.guarantees import Plan
-from replearn.guarantees import plan as make_plan
+from replearn.guarantees import Plan, PlanRequest, plan_votes
+from replearn.learners.planning import PLAN_OPTIONS
 from replearn.learners.pointwise import PointwiseReplicableClassifier
 from replearn.records.checks import check_choice
 
@@ -87,6 +88,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     """
 
     _notion: ClassVar[str] = "approximate"
+    _plan_options: ClassVar[tuple[str, ...]] = (*PLAN_OPTIONS, "route")
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PointwiseReplicableClassifier._parameter_constraints,
         "gamma": [Interval(Real, 0, 1, closed="right")],
@@ -129,39 +131,47 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         """
         return float(np.mean(self.predict(X) != other.predict(X)))
 
-    def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
-        asked = {**asked, **sizes}
-        routes = _ROUTES[check_choice("route", asked.pop("route", "auto"), tuple(_ROUTES))]
-        if asked["n_classes"] > 2 and asked["heavy"] == "off":
+    def _plan_for(self, request: PlanRequest) -> Plan:
+        route = self.plan.get("route", "auto") if isinstance(self.plan, dict) else "auto"
+        routes = _ROUTES[check_choice("route", route, tuple(_ROUTES))]
+        if not request.binary and request.heavy is None:
             routes = routes[:1]  # one law only: the certificate compares both routes anyway
-        best = routes[0](asked)
+        best = routes[0](request)
         for by_route in routes[1:]:
             if not best.certified:
-                plan = by_route(asked)
+                plan = by_route(request)
                 best = plan if plan.certified or _closer(plan, best) else best
         return best
 
 
-def _plan_directly(asked: dict[str, Any]) -> Plan:
-    return make_plan("approximate", **asked)  # theorem: approximate-direct, approximate-heavy
+def _plan_directly(request: PlanRequest) -> Plan:
+    return plan_votes(request)  # theorem: approximate-direct, approximate-heavy
 
 
-def _plan_by_points(asked: dict[str, Any]) -> Plan:
-    """Take heavy stage, blocks and law, where free, of the pointwise plan that implies this one."""
-    free = asked["n_blocks"] is None and asked.get("law") is None and asked["n_classes"] == 2
-    if not free and asked["heavy"] == "off":
-        return _plan_directly(asked)
-    others = {name: asked[name] for name in asked if name not in ("gamma", "max_point_mass")}
-    if free:
-        others["law"] = "arcsine"
-    # theorem: approximate-markov
-    first = make_plan("pointwise", **{**others, "rho": asked["rho"] * asked["gamma"]})
-    if asked["heavy"] != "off":  # the stage knows alpha, beta and label_noise
-        asked = asked | {"alpha": None, "beta": None, "label_noise": True}
-        asked["heavy"] = first.vote_design.heavy
-    if free:
-        asked = asked | {"n_blocks": first.n_blocks, "width": None, "law": first.law}
-    return make_plan("approximate", **asked)
+def _plan_by_points(request: PlanRequest) -> Plan:
+    """Take heavy stage, blocks and law, where open, of the pointwise plan that implies this one."""
+    is_open = request.n_blocks is None and request.law is None and request.binary
+    if not is_open and request.heavy is None:
+        return _plan_directly(request)
+    assert request.rho is not None
+    assert request.gamma is not None
+    pointwise = plan_votes(
+        replace(
+            request,
+            task="pointwise",
+            rho=request.rho * request.gamma,  # theorem: approximate-markov
+            gamma=None,
+            law="arcsine" if is_open else request.law,
+            max_point_mass=0.0,
+        )
+    )
+    if request.heavy is not None:  # the stage states alpha, beta and the noise of labels
+        stage = pointwise.heavy
+        request = replace(request, heavy=stage, alpha=None, beta=None, label_noise=True)
+    if is_open:
+        n_blocks = pointwise.n_blocks
+        request = replace(request, n_blocks=n_blocks, law=pointwise.law, width=None)
+    return plan_votes(request)
 
 
 _ROUTES = {

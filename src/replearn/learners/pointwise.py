@@ -19,8 +19,7 @@ from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Plan
-from replearn.guarantees import plan as make_plan
+from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -33,16 +32,18 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
-    FREE,
+    PLAN_OPTIONS,
+    UNPLANNED,
     certify_plan,
     check_sample,
     describe_blocks,
     identity_of,
     key_of_blocks,
-    plan_arguments,
     plan_in_force,
+    plan_request,
     planned_rows,
     refuse_planned,
+    requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
@@ -151,6 +152,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     """
 
     _notion: ClassVar[str] = "pointwise"
+    _plan_options: ClassVar[tuple[str, ...]] = PLAN_OPTIONS
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -207,8 +209,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         object
             The learner, not yet fitted.
         """
-        fixed = set(cls._get_param_names()) - FREE
-        refuse_planned([name for name in params if name in fixed])
+        planned = set(cls._get_param_names()) - UNPLANNED
+        refuse_planned([name for name in params if name in planned])
         return cls(estimator, plan=plan, **params)
 
     @checked_fit
@@ -241,15 +243,15 @@ class PointwiseReplicableClassifier(VotePredictions):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
-            asked = plan_arguments(self)
             key = SharedKey(self.shared_key)
-            check_base(base, asked["vote"])
+            request = plan_request(self)
+            check_base(base, request.vote)
             bound = bind_estimator(base)
-            given, classes = check_sample(X, y, groups, asked["classes"])
+            given, classes = check_sample(X, y, groups, requested_classes(self))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
-            plan = plan_in_force(self, asked, given, classes)
+            plan = plan_in_force(self, request, given, classes)
             own = key_of_blocks(key, given, plan)
             sample = planned_rows(own, given, plan)
 
@@ -314,14 +316,13 @@ class PointwiseReplicableClassifier(VotePredictions):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
         key = fitted_key(self)
-        design = self.plan_.design
-        assert design is not None
+        design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
         return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
-    def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
-        """Make the plan from what was asked and the numbers of rows and classes."""
-        return make_plan("pointwise", **sizes, **asked)
+    def _plan_for(self, request: PlanRequest) -> Plan:
+        """Make the plan of a request with the numbers of rows and classes."""
+        return plan_votes(request)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

@@ -21,8 +21,8 @@ from replearn.bounds.selection import selection_scale
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.design import plain_labels
 from replearn.guarantees.privacy import PrivateDesign, private_design
+from replearn.guarantees.request import plain_labels
 from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
 from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict

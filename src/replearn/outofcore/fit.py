@@ -39,8 +39,9 @@ from replearn.learners.inputs import (
 )
 from replearn.learners.planning import (
     identity_of,
-    plan_arguments,
     plan_in_force,
+    plan_request,
+    requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.outofcore.counting import (
@@ -175,15 +176,15 @@ class _Fit:
         job = self.job
         base = base_estimator(estimator.estimator)
         key = SharedKey(estimator.shared_key)
-        asked = plan_arguments(estimator)
-        check_base(base, asked["vote"])
+        request = plan_request(estimator)
+        check_base(base, request.vote)
         bound = bind_estimator(base)
 
         # Plan: from the parameters and the number of rows, never from the data.
-        classes = job.list_classes(asked["classes"])
+        classes = job.list_classes(requested_classes(estimator))
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
-        plan = plan_in_force(estimator, asked, Counted(self.n), classes)
+        plan = plan_in_force(estimator, request, Counted(self.n), classes)
         self._claim(key, plan, bound)
         warned = warn_if_blocks_cannot_learn(plan, base)
 

@@ -9,9 +9,8 @@ import replearn.learners
 from replearn.bounds import ThresholdLaw
 from replearn.execution import BlockEnsemble
 from replearn.execution.plugins import BlockModel
-from replearn.guarantees import Certificate, Plan
+from replearn.guarantees import Certificate, Design, Plan, PlanRequest
 from replearn.guarantees.assumptions import Assumption
-from replearn.guarantees.design import Design, Request
 from replearn.guarantees.steps import Conclusion, Identity, Step
 from replearn.persistence._parts import OWN_TYPES
 from replearn.primitives import Selection
@@ -25,7 +24,7 @@ _RECORDS = (
         Plan,
         Assumption,
         Design,
-        Request,
+        PlanRequest,
         Identity,
     ),
     *(Conclusion, Step, Selection),
