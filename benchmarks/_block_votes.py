@@ -18,7 +18,9 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=Fa
         learner = PointwiseReplicableClassifier(
             base_estimator(model, table, seed=pair, rows=size // n_blocks),
             n_blocks=n_blocks,
-            plan={"n_partitions": n_partitions, "law": "uniform", "width": 1},
+            n_partitions=n_partitions,
+            law="uniform",
+            width=1,
             rho=1.0,  # the votes are judged later, by other laws
             shared_key=f"frontier {pair}",
             verbose=-1,

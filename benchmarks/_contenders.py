@@ -125,7 +125,9 @@ def constant_answer(y: NDArray[np.intp]) -> dict[str, Any]:
 def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
     literal = PointwiseReplicableClassifier(
         base,
-        plan={"law": "uniform", "width": 1, "n_partitions": 1},
+        law="uniform",
+        width=1,
+        n_partitions=1,
         vote="hard",
         n_blocks=LITERAL_BLOCKS,
         shared_key=half.key,

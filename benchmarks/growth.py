@@ -45,7 +45,7 @@ def learner(who: str, n_rows: int) -> Any:
             GaussianNB(), N_BLOCKS, max_samples=size, bootstrap=False, random_state=0
         )
     return PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=N_BLOCKS, plan={"n_partitions": 1}, verbose=-1
+        GaussianNB(), n_blocks=N_BLOCKS, n_partitions=1, verbose=-1
     )
 
 

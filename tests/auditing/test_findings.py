@@ -20,20 +20,9 @@ from replearn.testing.populations import ConstantLearner, FirstRowLearner
 ROOT = Path(__file__).parents[2]
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def ours(base=None, **params):
     params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "findings"} | params
-    return PointwiseReplicableClassifier(
-        FirstRowLearner() if base is None else base, **planned(params)
-    )
+    return PointwiseReplicableClassifier(FirstRowLearner() if base is None else base, **params)
 
 
 @cache

@@ -19,7 +19,7 @@ OPTIONS = {"n_pairs": 3, "design": {"test_size": 300}, "shared_key": "useful"}
 
 
 def ours(**params):
-    settings = {"n_blocks": 20, "shared_key": "k", "plan": {"n_partitions": 1}} | params
+    settings = {"n_blocks": 20, "shared_key": "k", "n_partitions": 1} | params
     return PointwiseReplicableClassifier(GaussianNB(), **settings)
 
 
@@ -220,7 +220,7 @@ def test_a_certified_constant_has_an_empty_guarantee():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.85).astype(int)
     constant = PointwiseReplicableClassifier(
-        ConstantLearner(), n_blocks=20, shared_key="k", plan={"n_partitions": 1}
+        ConstantLearner(), n_blocks=20, shared_key="k", n_partitions=1
     )
     result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
     assert result["constant"].certificate.certified

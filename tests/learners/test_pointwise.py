@@ -44,7 +44,7 @@ NOT_ARGMAX = {
 
 
 @parametrize_with_checks(
-    [PointwiseReplicableClassifier(plan={"n_partitions": 1})],
+    [PointwiseReplicableClassifier(n_partitions=1)],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -54,11 +54,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.long
 @parametrize_with_checks(
-    [
-        PointwiseReplicableClassifier(
-            plan={"law": "uniform", "width": 1, "n_partitions": 2}, vote="soft"
-        )
-    ],
+    [PointwiseReplicableClassifier(law="uniform", width=1, n_partitions=2, vote="soft")],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -75,7 +71,7 @@ class WithoutProbabilities(PointwiseReplicableClassifier):
 @pytest.mark.filterwarnings("ignore")
 def test_the_argmax_is_all_that_is_exempt():
     name = "PointwiseReplicableClassifier"
-    check_classifiers_train(name, WithoutProbabilities(plan={"n_partitions": 1}))
+    check_classifiers_train(name, WithoutProbabilities(n_partitions=1))
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +79,9 @@ def data():
     return make_classification(3000, 6, random_state=0)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def small(estimator=None, **params):
     params = {"n_blocks": 20, "n_partitions": 2, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(
-        GaussianNB() if estimator is None else estimator, **planned(params)
-    )
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
 
 
 def fitted(data, **params):

@@ -33,20 +33,9 @@ class Untrainable(GaussianNB):
         raise AssertionError("nothing should be trained")
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def small(estimator=None, **params):
     params = {"n_blocks": 18, "n_partitions": 1, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(
-        GaussianNB() if estimator is None else estimator, **planned(params)
-    )
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
 
 
 # -- base learners -----------------------------------------------------------------------------
@@ -96,7 +85,7 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
         ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
         ({"decimals": -1}, "decimals=-1 must be at least 0"),
-        ({"law": pd.Series([1])}, r"(?s)law=.* must be one of 'arcsine', 'uniform'"),
+        ({"law": pd.Series([1])}, r"(?s)'law' parameter of .* must be a str among"),
         ({"verbose": "loud"}, r"'verbose' .* Got 'loud'"),
     ],
 )
@@ -111,36 +100,28 @@ def test_the_budget_counts_the_fits_of_all_partitions(data):
     assert len(model.estimators_) == 30
 
 
-# -- the design through plan= ------------------------------------------------------------------
+# -- options of the planner --------------------------------------------------------------------
 
 
-def test_a_dict_in_plan_is_merged_with_the_parameters(data):
+def test_options_of_the_planner_are_parameters(data):
     design = {"law": "uniform", "width": 1.0, "n_partitions": 2, "decimals": 6}
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, plan=design)
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, **design)
+    assert model.get_params().items() >= design.items()
     model.fit(*data)
-    asked = {"n": 900, "n_blocks": 18, "rho": 0.5, "n_classes": 2}
-    assert model.plan_ == plan(**asked, **design)
-    moved = PointwiseReplicableClassifier(GaussianNB(), plan={**design, "n_blocks": 18, "rho": 0.5})
-    assert moved.fit(*data).plan_ == model.plan_
-    assert moved.plan == {**design, "n_blocks": 18, "rho": 0.5}
+    assert model.plan_ == plan(n=900, n_blocks=18, rho=0.5, n_classes=2, **design)
 
 
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"rho": 0.3, "plan": {"rho": 0.2}}, ValueError, "rho is given twice, .* and in plan="),
-        ({"vote": "soft", "plan": {"vote": "hard"}}, ValueError, "vote is given twice"),
-        ({"classes": [0, 1], "plan": {"classes": [0, 1]}}, ValueError, "classes is given twice"),
-        ({"plan": {"n": 900}}, ValueError, "n in plan= follows from the sample"),
-        ({"plan": {"colour": "red"}}, (TypeError, ValueError), r"does not take \['colour'\]"),
         (
-            {"plan": {"heavy": "much"}},
+            {"heavy": "much"},
             ValueError,
-            "heavy='much' must be one of 'auto', 'paper', 'off'",
+            "'heavy' parameter .* must be a str among",
         ),
-        ({"plan": {"label_noise": "no"}}, TypeError, "label_noise must be True or False"),
-        ({"plan": {"alpha": 1.5}}, ValueError, "alpha"),
-        ({"plan": {"n_partitions": 1024}}, ValueError, "n_partitions=1024 is too large"),
+        ({"label_noise": "no"}, ValueError, "'label_noise' parameter"),
+        ({"alpha": 1.5}, ValueError, "alpha"),
+        ({"n_partitions": 1024}, ValueError, "n_partitions=1024 is too large"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
 )

@@ -15,11 +15,9 @@ from replearn.testing.conformance import (
 )
 
 LEARNERS = [
-    PointwiseReplicableClassifier(LogisticRegression(), plan={"n_partitions": 2}),
-    PointwiseReplicableClassifier(DecisionTreeClassifier(), plan={"n_partitions": 1}),
-    PointwiseReplicableClassifier(
-        LogisticRegression(), vote="soft", plan={"law": "uniform", "n_partitions": 1}
-    ),
+    PointwiseReplicableClassifier(LogisticRegression(), n_partitions=2),
+    PointwiseReplicableClassifier(DecisionTreeClassifier(), n_partitions=1),
+    PointwiseReplicableClassifier(LogisticRegression(), vote="soft", law="uniform", n_partitions=1),
 ]
 
 
@@ -48,9 +46,7 @@ class ByPosition(PointwiseReplicableClassifier):
 
 def test_randomness_by_position_is_caught(sample):
     with pytest.raises(AssertionError):
-        check_batches_do_not_matter(
-            ByPosition(LogisticRegression(), plan={"n_partitions": 1}), sample
-        )
+        check_batches_do_not_matter(ByPosition(LogisticRegression(), n_partitions=1), sample)
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):

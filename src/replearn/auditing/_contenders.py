@@ -176,7 +176,7 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     measured_as = (
         f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
     )
-    ours = full.estimator.set_params(plan={"n_partitions": partitions})
+    ours = full.estimator.set_params(n_partitions=partitions)
     return Contender(REPLICABLE, ours, remark, measured_as)
 
 

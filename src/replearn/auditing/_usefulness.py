@@ -203,9 +203,8 @@ def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) ->
     >>> from replearn.auditing._statistics import mean_limits
     >>> shares = np.zeros((2, 2, 40, 2))
     >>> shares[..., 0] = 1.0
-    >>> found = usefulness(
-    ...     Predictions(np.arange(40) // 30, shares), ("good", "bad"), partial(mean_limits, delta=0.05)
-    ... )
+    >>> predictions = Predictions(np.arange(40) // 30, shares)
+    >>> found = usefulness(predictions, ("good", "bad"), partial(mean_limits, delta=0.05))
     >>> found.accuracy.value, found.balanced_accuracy.value, found.constant
     (0.75, 0.5, 'good')
     """

@@ -298,7 +298,7 @@ def _warn_if_precision_changed(X: Any, fitted: Any) -> None:
     warn_user(
         f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
         "so another threshold, than in a float64 table. Use one precision, or "
-        'plan={"decimals": 6}.',
+        "decimals=6.",
         PreprocessingWarning,
     )
 
@@ -323,8 +323,8 @@ def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
     warn_user(
         "X has numbers of at most 8 decimals in columns that were not rounded in the training rows "
         f"({', '.join(map(repr, unrounded[:3]))}, ...): a rounded point is another point, with "
-        'another threshold. Give the numbers as they are, or fit all runs with plan={"decimals": '
-        "6}.",
+        "another threshold. Give the numbers as they are, or fit all runs with decimals="
+        "6.",
         PreprocessingWarning,
     )
 

@@ -21,7 +21,7 @@ from replearn.binding.useful_blocks import rows_needed
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Identity, Plan, PlanRequest
 from replearn.guarantees import plan as make_plan
-from replearn.guarantees.request import MIN_BLOCK, STAGES
+from replearn.guarantees.request import MIN_BLOCK
 from replearn.guarantees.steps import rounded_up
 from replearn.learners.inputs import (
     base_estimator,
@@ -33,30 +33,9 @@ from replearn.learners.inputs import (
 from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_choice
 
 UNPLANNED = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
 """Parameters of an estimator that a plan does not set."""
-
-PLAN_OPTIONS = (
-    "law",
-    "width",
-    "n_partitions",
-    "decimals",
-    "alpha",
-    "beta",
-    "d",
-    "label_noise",
-    "heavy",
-    "max_point_mass",
-    "runs",
-    "block_size",
-    "min_block",
-)
-"""Fields of `PlanRequest` that ``plan={...}`` takes beside the estimator's own parameters."""
-
-FROM_SAMPLE = ("n", "n_classes", "unit")
-"""Fields of `PlanRequest` that follow from the sample."""
 
 MAX_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
@@ -75,17 +54,14 @@ def plan_request(estimator: Any) -> PlanRequest:
 
     A ``Plan`` is followed as it is: its own request is returned.
     """
-    if isinstance(estimator.plan, Plan):
+    if estimator.plan is not None:
         return estimator.plan.vote_design.request
-    options = estimator.plan or {}
-    _check_options(estimator, options)
-    params = _planned_params(estimator) | options
-    heavy = check_choice("heavy", params.get("heavy", "auto"), STAGES)
+    params = _planned_params(estimator)
     if params["classes"] is not None:
         params["classes"] = check_classes(params["classes"])
     names = {field.name for field in fields(PlanRequest)} - {"heavy"}
     named = {name: value for name, value in params.items() if name in names}
-    return _with_stage(PlanRequest(estimator._notion, **named), heavy)
+    return _with_stage(PlanRequest(estimator._notion, **named), params["heavy"])
 
 
 def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
@@ -99,17 +75,15 @@ def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
 
 def requested_classes(estimator: Any) -> Any:
     """Return the classes that the parameters or the plan list; None: those of the sample."""
-    if isinstance(estimator.plan, Plan):
-        return estimator.plan.classes
-    return (estimator.plan or {}).get("classes", estimator.classes)
+    return estimator.classes if estimator.plan is None else estimator.plan.classes
 
 
 def wants_heavy_stage(estimator: Any) -> bool:
     """Whether points that occur often are predicted by their own labels."""
-    plan = getattr(estimator, "plan", None)
-    if isinstance(plan, Plan):
-        return plan.heavy is not None
-    return plan is not None and plan_request(estimator).heavy is not None
+    if not hasattr(estimator, "heavy"):
+        return False
+    request = plan_request(estimator) if estimator.plan is None else estimator.plan
+    return request.heavy is not None
 
 
 def _planned_params(estimator: Any) -> dict[str, Any]:
@@ -130,26 +104,6 @@ def _changed_params(estimator: Any) -> list[str]:
 
 def _same(value: Any, default: Any) -> bool:
     return value is default or (isinstance(value, int | float | str) and value == default)
-
-
-def _check_options(estimator: Any, options: dict[str, Any]) -> None:
-    """Check the names of ``plan={...}``."""
-    changed = _changed_params(estimator)
-    twice = [name for name in options if name in changed]
-    if twice:
-        raise ValueError(
-            f"{', '.join(twice)} is given twice, as a parameter and in plan=: remove one."
-        )
-    from_sample = [name for name in options if name in FROM_SAMPLE]
-    if from_sample:
-        raise ValueError(
-            f"{', '.join(from_sample)} in plan= follows from the sample: remove it, or create a "
-            "Plan with replearn.plan, which sets it for all labs."
-        )
-    known = (*estimator._plan_options, *_planned_params(estimator))
-    unknown = [name for name in options if name not in known]
-    if unknown:
-        raise TypeError(f"plan= does not take {unknown}; its options are {', '.join(known)}")
 
 
 # -- the plan in force -----------------------------------------------------------------------------
