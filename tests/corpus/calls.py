@@ -180,7 +180,7 @@ def compared_plan(made: Any) -> list[tuple[str, ...]]:
 def promise_facts(promised: Any) -> Facts:
     codes = getattr(promised, "assumptions", None)
     if codes is None:
-        codes = [ASSUMPTIONS[code] for code in promised._conclusion.assumptions]
+        codes = [ASSUMPTIONS[code] for code in promised.conclusion.assumptions]
     return {
         "certified": promised.certified,
         "rho": promised.rho,
