@@ -39,7 +39,7 @@ def test_other_learners_and_frames_warn_as_well():
 def test_rows_as_they_are_made_up_rows_and_ids_are_not(votes):
     votes.predict(NEW)
     votes.predict(NEW[:10].round(2))
-    votes.predict(NEW.round(2), points=np.arange(100))
+    votes.predict(NEW.round(2), ids=np.arange(100))
     votes.predict(np.stack(np.meshgrid(*3 * [np.arange(-2, 2, 0.1)]), axis=-1).reshape(-1, 3))
     mixed = NEW.round(2)
     mixed[:, 1] = NEW[:, 1]

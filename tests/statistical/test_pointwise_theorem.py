@@ -153,12 +153,12 @@ def test_blocks_of_unequal_size_break_the_promise(monkeypatch):
         def _rule(self, X, y):
             return int(len(y) > 5)
 
-    from replearn.learners import pointwise
+    from replearn.learners import training
 
     def spread(key, points, y, n_blocks, block_size, **kwargs):
         return np.array_split(np.arange(len(y)), n_blocks)
 
-    monkeypatch.setattr(pointwise, "make_blocks", spread)
+    monkeypatch.setattr(training, "make_blocks", spread)
     rng = np.random.default_rng(0)
     flips = 0
     for pair in range(30):

@@ -54,11 +54,11 @@ def test_randomness_by_position_is_caught(sample):
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):
-    from replearn.learners import pointwise
+    from replearn.learners import training
 
     def by_position(key, points, y, n_blocks, block_size, **kwargs):
         return list(np.arange(n_blocks * block_size).reshape(n_blocks, block_size))
 
-    monkeypatch.setattr(pointwise, "make_blocks", by_position)
+    monkeypatch.setattr(training, "make_blocks", by_position)
     with pytest.raises(AssertionError):
         check_row_order_does_not_matter(LEARNERS[1], sample)

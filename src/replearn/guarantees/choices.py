@@ -21,7 +21,7 @@ from replearn.records.json import refuse_differences
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta", "standard_error")
 _MEANS = ("p0", "q0")
 _POSITIVE = ("epsilon", "resolution", "y_span")
-_LEAST = {"cv": 2, "n_classes": 2}
+_MIN_COUNT = {"cv": 2, "n_classes": 2}
 
 
 @dataclass(frozen=True)
@@ -77,8 +77,8 @@ class ChoiceDesign:
     @property
     def needed(self) -> Needed:
         """What the targets need."""
-        own_rows = {"n": self.n} if "n" in guarantee(self.task).required else {}
-        return _needed(self.task, tuple({**self.targets, **own_rows}.items()))
+        copy_rows = {"n": self.n} if "n" in guarantee(self.task).required else {}
+        return _needed(self.task, tuple({**self.targets, **copy_rows}.items()))
 
     @property
     def theorem(self) -> str:
@@ -130,7 +130,7 @@ def _checked(name: str, value: Any) -> Number | None:
         return check_number(name, value)
     if name in _POSITIVE:
         return check_positive(name, value)
-    return if_given(check_count, name, value, least=_LEAST.get(name, 1))
+    return if_given(check_count, name, value, least=_MIN_COUNT.get(name, 1))
 
 
 @lru_cache(maxsize=256)

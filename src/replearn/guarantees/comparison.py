@@ -87,7 +87,7 @@ def compare(
         probe_differences, unknowns = compare_probes(*probes)
         points = points + probe_differences
         asked = ()
-    learner, versions, remarks = _compare_learners(mine, yours)
+    learner, versions, remarks = _compare_estimators(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
     return Comparison(
@@ -101,7 +101,7 @@ def compare(
 Texts = tuple[str, ...]
 
 
-def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
+def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about learners and versions."""
     digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
         {"learner digest": mine.learner_digest}, {"learner digest": yours.learner_digest}

@@ -24,7 +24,7 @@ from replearn.guarantees import plan as make_plan
 from replearn.guarantees.request import MIN_BLOCK, STAGES
 from replearn.guarantees.steps import rounded_up
 from replearn.learners.inputs import (
-    base_learner,
+    base_estimator,
     check_classes,
     check_groups,
     check_labels,
@@ -206,7 +206,7 @@ def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
     It depends on the parameters and the number of rows, never on the data. Where useful blocks are
     too few for the targets, blocks that are just large enough may do.
     """
-    need = rows_needed(base_learner(estimator.estimator)) if request.unit == "rows" else None
+    need = rows_needed(base_estimator(estimator.estimator)) if request.unit == "rows" else None
     usual: Plan = estimator._plan_for(request)
     is_sized = any((request.n_blocks, request.block_size, request.min_block))
     if need is None or is_sized or usual.block_size >= need.useful:

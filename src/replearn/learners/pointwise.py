@@ -15,14 +15,14 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, RunContext
+from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_base,
     check_features,
     checked_fit,
@@ -242,11 +242,11 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_learner(self.estimator)
+            base = base_estimator(self.estimator)
             key = SharedKey(self.shared_key)
             request = plan_request(self)
             check_base(base, request.vote)
-            bound = bind_learner(base)
+            bound = bind_estimator(base)
             given, classes = check_sample(X, y, groups, requested_classes(self))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
@@ -279,9 +279,9 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
         """Let the models vote as the plan says."""
-        self._panel = Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
+        self._ensemble = BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)
         self.joint_variance_ = partition_variance(
-            self._panel, probes, plan.vote_design, self.n_jobs
+            self._ensemble, probes, plan.vote_design, self.n_jobs
         )
         self.plan_ = plan
         self.classes_ = classes
@@ -318,7 +318,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         key = fitted_key(self)
         design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
-        return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
+        return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, request: PlanRequest) -> Plan:
         """Make the plan of a request with the numbers of rows and classes."""
@@ -328,4 +328,4 @@ class PointwiseReplicableClassifier(VotePredictions):
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self):
-        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
+        return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))

@@ -12,7 +12,7 @@ from scipy import sparse
 from sklearn.base import BaseEstimator
 
 from replearn import learners
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 from replearn.heavy import HeavyPoints
 from replearn.learners.usefulness import Usefulness
 from replearn.persistence._container import ModelFileError
@@ -28,7 +28,7 @@ LEARNERS = {
 """Learners that have model files. Whoever adds one: what it fits must hold nothing of the key."""
 
 _KEY = "shared_key"
-_DERIVED = frozenset({_KEY, "_panel", "selected_"})
+_DERIVED = frozenset({_KEY, "_ensemble", "selected_"})
 """Not written: they are rebuilt from the rest, and the key."""
 
 _HEAVY = "heavy_"
@@ -40,7 +40,7 @@ _RECORDS: dict[Any, Any] = {"Selection": Selection, "Usefulness": Usefulness}
 """Dataclasses that are written field by field."""
 
 
-def learner_class(name: str) -> Any:
+def estimator_class(name: str) -> Any:
     """Return a learner of this library by name."""
     if name not in LEARNERS:
         raise ModelFileError(f"{name!r} is no learner of this library that has model files.")
@@ -56,22 +56,24 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return {name: item for name, item in documents.items() if item is not None}, state
 
 
-def put_together(learner: str, values: dict[str, Any], key: SharedKey) -> Any:
+def put_together(estimator: str, values: dict[str, Any], key: SharedKey) -> Any:
     """Build the learner again."""
-    kind = learner_class(learner)
+    kind = estimator_class(estimator)
     model = kind.__new__(kind)
     expected = set(inspect.signature(kind).parameters)
     # Fitted attributes are new names: one that the class has already would replace a method.
     strange = [name for name in values if name not in expected and hasattr(kind, name)]
     missing = sorted(expected - {_KEY} - set(values))
     if strange or missing:
-        raise ModelFileError(f"the file would replace {strange} of {learner}, or lacks {missing}.")
+        raise ModelFileError(
+            f"the file would replace {strange} of {estimator}, or lacks {missing}."
+        )
     vars(model).update(_decode(values, key))
     model.shared_key = key
     certificate = getattr(model, "certificate_", None)
     if certificate is not None:  # a parameter may be a learner that was not fitted
         if certificate.key_fingerprint != key.fingerprint:
-            raise ModelFileError(f"the certificate of {learner} belongs to another key.")
+            raise ModelFileError(f"the certificate of {estimator} belongs to another key.")
         _derive(model, key)
     return model
 
@@ -99,7 +101,7 @@ def _encode(value: Any, name: str, key: SharedKey) -> Any:
     if document is not None:
         return {_MARK: "document", **document}
     if isinstance(value, tuple(LEARNERS.values())):
-        return {_MARK: "learner", **_encode_learner(value, name, key)}
+        return {_MARK: "learner", **_encode_estimator(value, name, key)}
     record = type(value).__name__
     if type(value) is _RECORDS.get(record):
         content = {field.name: getattr(value, field.name) for field in fields(value)}
@@ -114,7 +116,7 @@ def _encode(value: Any, name: str, key: SharedKey) -> Any:
     return value
 
 
-def _encode_learner(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
+def _encode_estimator(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
     kind = type(model).__name__
     if SharedKey(model.shared_key).fingerprint != key.fingerprint:
         raise ModelFileError(
@@ -150,10 +152,10 @@ def _derive(model: Any, key: SharedKey) -> None:
         design = model.certificate_.inputs
         _check_count(model.estimators_, design["n_blocks"], design["n_partitions"])
         labels = np.arange(design["n_classes"])
-        model._panel = Panel(model.estimators_, labels, len(model.estimators_))
+        model._ensemble = BlockEnsemble(model.estimators_, labels, len(model.estimators_))
     elif isinstance(model, learners.FiniteRandomnessClassifier):
         _check_count(model.estimators_, dict(model.certificate_.inputs)["n_blocks"], 1)
-        model._panel = Panel(model.estimators_, np.arange(2))
+        model._ensemble = BlockEnsemble(model.estimators_, np.arange(2))
     elif isinstance(model, learners.PointwiseReplicableRegressor):
         _check_count(model.estimators_, model.certificate_.inputs["n_blocks"], 1)
     elif isinstance(model, learners.ReplicableSelector):
@@ -165,7 +167,7 @@ def _derive_votes(model: Any, key: SharedKey) -> None:
     plan = model.plan_
     _check_count(model.estimators_, plan.n_blocks, plan.n_partitions)
     labels = np.arange(max(2, len(model.classes_)))
-    model._panel = Panel(model.estimators_, labels, plan.n_partitions)
+    model._ensemble = BlockEnsemble(model.estimators_, labels, plan.n_partitions)
     state, stage = getattr(model, _HEAVY, None), plan.design.heavy
     if (state is None) != (stage is None):
         raise ModelFileError("the plan and the file do not agree on a heavy stage.")

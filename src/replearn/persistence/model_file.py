@@ -18,7 +18,7 @@ from replearn._version import __version__
 from replearn.guarantees import Certificate
 from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
-from replearn.persistence._state import learner_class, put_together, take_apart
+from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
 from replearn.randomness import ENCODING_VERSION, SharedKey
 from replearn.records.json import write_bytes_atomically
@@ -93,7 +93,7 @@ def save(
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
-    if type(model) is not learner_class(type(model).__name__):
+    if type(model) is not estimator_class(type(model).__name__):
         raise ModelFileError(f"cannot save a {type(model)!r}: only this library's own learners.")
     check_is_fitted(model)
     if not hasattr(model, "certificate_"):

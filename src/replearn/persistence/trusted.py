@@ -7,8 +7,8 @@ import inspect
 import replearn.hypotheses
 import replearn.learners
 from replearn.bounds import ThresholdLaw
-from replearn.execution import Panel
-from replearn.execution.plugins import Member
+from replearn.execution import BlockEnsemble
+from replearn.execution.plugins import BlockModel
 from replearn.guarantees import Certificate, Design, Plan, PlanRequest
 from replearn.guarantees.assumptions import Assumption
 from replearn.guarantees.steps import Conclusion, Identity, Step
@@ -16,7 +16,17 @@ from replearn.persistence._parts import OWN_TYPES
 from replearn.primitives import Selection
 
 _RECORDS = (
-    *(ThresholdLaw, Panel, Member, Certificate, Plan, Assumption, Design, PlanRequest, Identity),
+    *(
+        ThresholdLaw,
+        BlockEnsemble,
+        BlockModel,
+        Certificate,
+        Plan,
+        Assumption,
+        Design,
+        PlanRequest,
+        Identity,
+    ),
     *(Conclusion, Step, Selection),
 )
 _PUBLIC = (
