@@ -111,7 +111,7 @@ def test_rpl004_not_certified_at_this_n():
     small = run(ours(n_blocks=None), X[:500], y[:500], test_size=100)
     assert status(small, "RPL004") == "found"
     assert "needs" in words(small, "RPL004")
-    assert re.search(r"needs .*n = \d+ rows", words(small, "RPL004"))
+    assert re.search(r"needs .*n=\d+ rows", words(small, "RPL004"))
     assert status(of_ours(), "RPL004") == "passed"
 
 

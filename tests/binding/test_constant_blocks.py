@@ -74,7 +74,7 @@ def test_boosting_in_blocks_that_it_cannot_split_is_told_before_the_fit():
     message = str(caught[0].message)
     for words in (
         "blocks of 39 rows",
-        "HistGradientBoostingClassifier with min_samples_leaf=20 answers a constant",
+        "HistGradientBoostingClassifier with min_samples_leaf=20 predicts a single class",
         "fewer than 40 rows",
         "n_blocks=17 (instead of 18) gives blocks of 40 rows and rho = 0.1026",
         "80 rows per block are useful",

@@ -184,7 +184,7 @@ def test_the_promise_is_the_bound_of_the_law(issued):
     assert (certificate.design.n_used, certificate.design.block_size) == (3200, 100)
     assert certificate.certified
     assert not issued["missed"].certified
-    assert "rho = 0.01" in issued["missed"].reason
+    assert "requested rho=0.01; " in issued["missed"].reason
     assert issued["missed"].rho == certificate.rho
 
 
@@ -279,7 +279,7 @@ def test_any_changed_leaf_fails_the_check(issued, name):
             Certificate.from_json(json.dumps(content))
 
 
-# What a liar may write without touching the promise: who ran it, what was asked for, and items
+# What a liar may write without touching the promise: who ran it, what was requested, and items
 # that describe another, equally valid run. Everything else follows from the inputs.
 FREE_IN_VOTES = {"request", "classes", "decimals", "encoding", "unit", "n_classes"}
 FREE_IN_OTHERS = {"rho", "beta", "candidates", "learner", "feature"}
@@ -561,7 +561,7 @@ def test_another_request_is_a_remark_only():
     design = dataclasses.replace(designs()["literal"], request=PlanRequest(rho=0.2))
     comparison = issue("literal").comparable(issue_design(design))
     assert comparison
-    assert comparison.remarks == ("rho asked for: 0.1 here, 0.2 there",)
+    assert comparison.remarks == ("requested rho: 0.1 here, 0.2 there",)
 
 
 # -- words -----------------------------------------------------------------------------------------

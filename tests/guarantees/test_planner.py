@@ -154,8 +154,8 @@ def test_not_reachable_says_what_n_can_and_what_rho_needs():
     assert made.block_size >= 25
     assert (made.needed_n, made.needed_blocks) == (450, 18)
     assert plan(n=300, rho=made.reachable["rho"]).certified
-    assert "n = 450" in made.reason
-    assert "n = 450" in str(made)
+    assert "n=450" in made.reason
+    assert "n=450" in str(made)
 
 
 def test_compute_budget_in_the_way():

@@ -71,7 +71,7 @@ def test_on_exactly_when_alpha_is_given(default_model):
     assert learner(alpha=None).fit(X, y).heavy_ is None
     assert learner(heavy="off").fit(X, y).heavy_ is None
     assert default_model.heavy_ is not None
-    with pytest.warns(NotCertifiedWarning, match="needs n = "):
+    with pytest.warns(NotCertifiedWarning, match="needs n="):
         paper = learner(heavy="paper", rho=0.15).fit(X[:2000], y[:2000])
     assert paper.certificate_.design.heavy.kind == "uniform"
 

@@ -220,7 +220,7 @@ def test_routes_of_the_heavy_stage():
 
 def test_accuracy_that_n_cannot_promise_is_said():
     X, y = draw(np.random.default_rng(0), 3000)
-    with pytest.warns(NotCertifiedWarning, match="needs n = "):
+    with pytest.warns(NotCertifiedWarning, match="needs n="):
         model = staged(alpha=0.05).fit(X, y)
     assert model.certificate_.alpha is None
     assert len(model.heavy_) > 0

@@ -395,7 +395,7 @@ def test_inside_the_tools_of_scikit_learn(data):
 
 def test_too_few_rows_are_said_plainly(data):
     X, y = data[0][:200], data[1][:200]
-    message = r"n = 200 can promise rho = 0\.1557; the request needs.* n = 450"
+    message = r"n=200 can certify rho=0\.1557; the request needs.* n=450"
     with pytest.warns(NotCertifiedWarning, match=message):
         model = small(n_blocks=None).fit(X, y)
     assert not model.certificate_.certified

@@ -90,7 +90,7 @@ def test_certified_from_the_planned_number_of_rows_on():
     assert search.certificate_.theorems == ("search-trainings",)
     assert "whatever the learner does" in str(search.certificate_)
     assert search.n_splits_ == n // 9
-    with pytest.warns(NotCertifiedWarning, match="asked for"):
+    with pytest.warns(NotCertifiedWarning, match="requested rho"):
         fewer = clone(model).fit(X[:-1], y[:-1])
     assert not fewer.certificate_.certified
 

@@ -47,7 +47,7 @@ class Certificate(Record):
     rho, gamma, alpha, beta : float or None
         The promised numbers, in the letters of the glossary.
     certified : bool
-        Whether that is what was asked for.
+        Whether that is what was requested.
     reason : str
         Why not; empty when certified.
     identity : Identity

@@ -76,15 +76,17 @@ def compare(
     """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
         return Comparison((f"task: {here.task} here, {there.task} there",))
-    mine, yours = here.identity, there.identity
+    mine = here.identity
+    yours = there.identity
     differences = differing(_promise_items(here), _promise_items(there))
     points, unknowns, asked = compare_points(mine.schema, yours.schema)
     if not points and mine.points_digest != yours.points_digest and not unknowns:
         points = ("points: synthetic rows are encoded differently here and there",)
     if probes is not None:
         # What both labs have encoded alike needs no sketch to be compared.
-        found, unknowns = compare_probes(*probes)
-        points, asked = points + found, ()
+        probe_differences, unknowns = compare_probes(*probes)
+        points = points + probe_differences
+        asked = ()
     learner, versions, remarks = _compare_estimators(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
@@ -109,10 +111,12 @@ def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, 
         {f"version of {name}": mine.versions[name] for name in sorted(known)},
         {f"version of {name}": yours.versions[name] for name in sorted(known)},
     )
-    ours, theirs = mine.library_version, yours.library_version
+    ours = mine.library_version
+    theirs = yours.library_version
     library = differing({"version of replearn": ours}, {"version of replearn": theirs})
     if ours.split(".")[:2] != theirs.split(".")[:2]:  # releases of one series have the same bits
-        versions, library = versions + library, ()
+        versions = versions + library
+        library = ()
     if versions and mine.learner == yours.learner:
         # Bytecode and fitted state may differ because the versions do.
         return (), versions + digests, library
@@ -169,4 +173,4 @@ def _side_items(certificate: "Certificate") -> dict[str, Any]:
         estimated = guarantee(certificate.task).estimates
         return {name: certificate.inputs.get(name) for name in estimated}
     request = certificate.design.request
-    return {f"{name} asked for": getattr(request, name) for name in _TARGETS}
+    return {f"requested {name}": getattr(request, name) for name in _TARGETS}

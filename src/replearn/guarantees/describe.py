@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
-    identity, design = certificate.identity, certificate.design
+    identity = certificate.identity
+    design = certificate.design
     rows = [("verdict", _verdict(certificate)), ("task", certificate.task)]
     rows += number_rows(certificate)
     rows += input_rows(certificate.inputs) if design is None else design_rows(design)
@@ -79,14 +80,15 @@ def plan_rows(plan: "Plan") -> list[tuple[str, str]]:
 
 
 def number_rows(promise: Any) -> list[tuple[str, str]]:
-    """Return the promised numbers of a certificate or a plan, beside what was asked for."""
+    """Return the promised numbers of a certificate or a plan, beside what was requested."""
     request = promise.inputs.get("request", promise.inputs)
     rows = []
     for name in LETTERS:
-        value, asked = getattr(promise, name), request.get(name)
+        value = getattr(promise, name)
+        target = request.get(name)
         if value is not None:
-            hoped = "" if asked is None else f" (asked for {asked:g})"
-            rows.append((name, f"{rounded_up(value)}{hoped}"))
+            requested = "" if target is None else f" (requested {target:g})"
+            rows.append((name, f"{rounded_up(value)}{requested}"))
     return rows
 
 
@@ -136,7 +138,7 @@ def explain(certificate: "Certificate") -> str:
     if certificate.verdict == "estimated":
         parts.append(f"This is an estimate, not a certificate: {certificate.reason}.")
     elif not certificate.certified:
-        parts.append(f"This is not what was asked for: {certificate.reason}.")
+        parts.append(f"This is not what was requested: {certificate.reason}.")
     if certificate.design is not None:
         parts.append(_mechanism(certificate.design))
     parts += others
@@ -153,7 +155,7 @@ def explain(certificate: "Certificate") -> str:
 
 
 _WORST_CASE = (
-    "This is a statement about the worst case. How often answers change on your own data is "
+    "This is a statement about the worst case. How often predictions change on your own data is "
     "a measurement, and usually a smaller number."
 )
 
@@ -166,7 +168,7 @@ def _mechanism(design: Design) -> str:
     )
     if design.heavy is not None:
         cut += (
-            " Points that occur often are answered from labels of their own: which points these "
+            " Points that occur often are predicted by labels of their own: which points these "
             f"are is decided by a shared threshold on their frequency, and {design.heavy.n_labels} "
             "of their labels decide against another one."
         )
@@ -174,7 +176,7 @@ def _mechanism(design: Design) -> str:
         return (
             f"{cut} Each point has a random number for every label that all runs share through "
             "the key. They decide between the labels whose vote shares are close; a label that is "
-            "far enough ahead is always the answer."
+            "far enough ahead is always the prediction."
         )
     return (
         f"{cut} Each point has a random threshold that all runs share through the key; the vote "

@@ -77,7 +77,8 @@ def _needed(
     log = math.log(1 / beta)
     mass = 1.0 if gamma is None else gamma
     calls = log**3 / (rho**2 * mass**2 * alpha**3) + log**4 / (rho**4 * alpha**5)
-    rate, words = block_size * calls, SAME_POINT if gamma is None else SMALL_MASS
+    rate = block_size * calls
+    words = SAME_POINT if gamma is None else SMALL_MASS
     if not blocks or not tests:
         few = {"blocks": f"more than {_MAX_BLOCKS}"}
         return Needed(None, few, {"n_candidates": n_candidates}, rate, promise=words)

@@ -99,8 +99,8 @@ def stage_accuracy(
     )
     if total > stage.beta:
         return False, (
-            f"asked for beta = {stage.beta:g} that {statement}, but {design.n} rows give heavy "
-            f"points too few labels: beta = {rounded_up(total)}"
+            f"requested beta={stage.beta:g} that {statement}; {design.n} rows give heavy points "
+            f"too few labels and certify beta={rounded_up(total)}"
         )
     return True, f"Except with probability {rounded_up(total)} {statement}."
 

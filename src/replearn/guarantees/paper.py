@@ -70,7 +70,8 @@ def literal_blocks(design: Design) -> int | None:
     of the direct theorem is not stated.
     """
     request = design.request
-    rho, gamma = request.rho, request.gamma
+    rho = request.rho
+    gamma = request.gamma
     if rho is None or design.n_classes != 2 or request.runs != 2:
         return None
     if request.task == "approximate":
@@ -86,7 +87,9 @@ def _inverse_square(rho: float) -> int:
 def literal_block_size(design: Design, n_blocks: int | None) -> int | None:
     """Return m(alpha/3, beta/(4 T)): the proof ends with a (3 alpha, 4 beta)-learner."""
     request = design.request
-    alpha, beta, d = request.alpha, request.beta, request.d
+    alpha = request.alpha
+    beta = request.beta
+    d = request.d
     if n_blocks is None or alpha is None or beta is None or d is None:
         return None
     return block_size_needed(d, alpha / 3, beta / 4, n_blocks, 1, request.realizable, 0.0)

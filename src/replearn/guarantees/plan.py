@@ -176,10 +176,10 @@ class Plan(Record):
         name = next((n for n in ("gamma", "rho") if self.reachable.get(n) is not None), None)
         if name is not None:
             best = rounded_up(self.reachable[name] or 0.0)
-            parts.append(f"n = {self.n} can promise {name} = {best}")
+            parts.append(f"n={self.n} can certify {name}={best}")
         if self.needed_n is not None:
             blocks = "" if self.needed_blocks is None else f"{self.needed_blocks} blocks and "
-            parts.append(f"the request needs {blocks}n = {self.needed_n} {design.unit}")
+            parts.append(f"the request needs {blocks}n={self.needed_n} {design.unit}")
             if self.needed_n <= self.n and (self.needed_blocks or 0) > design.n_blocks:
                 parts.append(f"raise n_blocks or max_fits to at least {self.needed_blocks}")
         return parts
@@ -330,7 +330,7 @@ class Plan(Record):
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
-        """Read a plan from JSON text and compute it again; a changed plan is refused.
+        """Read a plan from JSON text and compute it again; a changed plan raises an error.
 
         Parameters
         ----------

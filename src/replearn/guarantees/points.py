@@ -103,7 +103,8 @@ class _Width:
     """How far sketches of one population may be apart."""
 
     def __init__(self, here: dict[str, Any], there: dict[str, Any]) -> None:
-        self._columns, self._rows = here["n_columns"], (here["rows"], there["rows"])
+        self._columns = here["n_columns"]
+        self._rows = (here["rows"], there["rows"])
         self._second = (here["second"], there["second"])
 
     def sizes(self, group: str) -> tuple[int, int]:
@@ -171,7 +172,8 @@ def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str
     for group, where in (("all", ""), ("second", " among rows of the second class")):
         if group not in one or group not in two:
             continue
-        mine, yours = one[group]["quantiles"], two[group]["quantiles"]
+        mine = one[group]["quantiles"]
+        yours = two[group]["quantiles"]
         if quantiles_differ(mine, yours, width.of_quantiles(group)):
             medians = f"median {_middle(mine)} here, {_middle(yours)} there"
             return [f"{index}: other values{where} ({medians})"]
@@ -214,7 +216,8 @@ def _without_zone(one: dict[str, Any], two: dict[str, Any], width: _Width) -> st
 
 def _texts(here: dict[str, Any], there: dict[str, Any], width: _Width) -> list[str]:
     """Name what texts look like in one run only: texts that differ in form are other points."""
-    mine, yours = here["texts"], there["texts"]
+    mine = here["texts"]
+    yours = there["texts"]
     found = {
         name: width.differ(mine.get(name, 0), yours.get(name, 0), "first")
         for name in {**mine, **yours}

@@ -11,7 +11,8 @@ import numpy as np
 from replearn.randomness import Points, as_points
 from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
 
-FORMAT, FORMAT_VERSION = "replearn-probe", 2
+FORMAT = "replearn-probe"
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -114,7 +115,8 @@ def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[st
         if probe.mark
     )
     for name in ("rows", "columns", "decimals"):
-        mine, yours = getattr(here, name), getattr(there, name)
+        mine = getattr(here, name)
+        yours = getattr(there, name)
         if mine != yours:
             return (f"probe: {name} {_shown(mine)} here, {_shown(yours)} there",), unknowns
     if here.ids != there.ids:

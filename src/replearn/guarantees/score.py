@@ -18,10 +18,13 @@ MAX_FITS = 24
 MIN_BLOCKS = 3
 """A row has at least two blocks that do not know it: their spread is known."""
 
-DEFAULT_BLOCKS, DEFAULT_ROWS = (24, 12, 8, 6, 4), 80
+DEFAULT_BLOCKS = (24, 12, 8, 6, 4)
+DEFAULT_ROWS = 80
 """Blocks by default, the first number with so many rows in each; all divide 24."""
 
-LOOSE_RHO, LOOSE_BLOCKS, LOOSE_ROWS = 0.2, 8, 1250
+LOOSE_RHO = 0.2
+LOOSE_BLOCKS = 8
+LOOSE_ROWS = 1250
 """From this rho on thresholds are cheap, and blocks are larger: 8, if each has so many rows."""
 
 _ESTIMATED = (

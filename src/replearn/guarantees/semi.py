@@ -50,10 +50,14 @@ def _derive(
         f"Two runs on fresh samples of {n} rows, with one shared pool, return different rules with "
         f"probability at most {rounded_up(flip)}."
     )
-    rest, share, best = alpha, beta, "the best candidate's"
+    rest = alpha
+    share = beta
+    best = "the best candidate's"
     if d is not None:
         distance = ledger.add(cover_distance, n_shared=n_shared, d=d, beta=beta / 2)
-        rest, share, best = alpha - distance, beta / 2, "the best of the class's"
+        rest = alpha - distance
+        share = beta / 2
+        best = "the best of the class's"
     if rest <= 0:
         small = (
             f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "

@@ -63,7 +63,7 @@ class Step:
 
     @classmethod
     def from_dict(cls, items: Any) -> "Step":
-        """Read a step from JSON values; anything unexpected is refused."""
+        """Read a step from JSON values; anything unexpected raises a CertificateError."""
         reader = Reader(items, "step")
         name = reader.take("name", str)
         key = reader.take("theorem", str)
@@ -130,7 +130,7 @@ class Conclusion:
     alpha, beta : float or None
         Excess error, and the probability that it is larger, where they are promised.
     reasons : tuple of str
-        Why this is not what was asked for; empty: certified.
+        Why this is not what was requested; empty: certified.
     assumptions : tuple of str
         Codes of the conditions the promise rests on.
     """
@@ -145,7 +145,7 @@ class Conclusion:
 
     @property
     def certified(self) -> bool:
-        """Whether what was asked for is promised."""
+        """Whether what was requested is promised."""
         return not self.reasons
 
     @property
@@ -224,7 +224,7 @@ class Identity:
 
     @classmethod
     def from_dict(cls, items: Any) -> "Identity":
-        """Read an identity from JSON values; anything unexpected is refused."""
+        """Read an identity from JSON values; anything unexpected raises a CertificateError."""
         return read_flat(cls, items, "identity")
 
 
@@ -281,7 +281,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a JSON file and compute every number again; what was changed is refused."""
+        """Read a JSON file and compute every number again; a changed file raises an error."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     def __repr__(self) -> str:

@@ -179,8 +179,8 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
         return False
     n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
     message = (
-        f"blocks of {plan.block_size} rows are too few: {need.reason} answers a constant if it is "
-        f"trained on fewer than {need.least} rows, whatever the features are. "
+        f"blocks of {plan.block_size} rows are too few: {need.reason} predicts a single class if "
+        f"it is trained on fewer than {need.least} rows, whatever the features are. "
     )
     if n_blocks > 0:
         rho = make_plan(
@@ -195,7 +195,7 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
             + "; "
         )
     warn_user(
-        f"{message}{need.useful} rows per block are useful. Or change the learner's parameter.",
+        f"{message}{need.useful} rows per block are useful. Or change that parameter.",
         ConstantBlocksWarning,
     )
     return True
