@@ -118,7 +118,7 @@ def test_what_does_not_go_together():
     X, y = _sample(60)
     model = ReplicableSearchCV(GaussianNB(), {"var_smoothing": [1e-9, 1.0]}, train_size=5)
     with pytest.raises(ValueError, match="drift is for folds"):
-        clone(model).set_params(cv={"folds": 5, "drift": 0.1}).fit(X, y)
+        clone(model).set_params(cv=5, drift=0.1).fit(X, y)
     with pytest.raises(ValueError, match="sample_weight is for folds"):
         model.fit(X, y, sample_weight=np.ones(60))
     with pytest.raises(ValueError, match="Invalid parameter 'depth' for estimator GaussianNB"):

@@ -123,9 +123,9 @@ def test_heavy_points_are_counted_from_files(tmp_path):
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
     asked = {"alpha": 0.3, "beta": 0.3}
     fitted = fit_files(
-        learner(plan=asked, n_blocks=None, max_fits=200), write(frame, tmp_path), "y"
+        learner(n_blocks=None, max_fits=200, **asked), write(frame, tmp_path), "y"
     )
-    expected, X = from_memory(learner(plan=asked, n_blocks=None, max_fits=200), frame)
+    expected, X = from_memory(learner(n_blocks=None, max_fits=200, **asked), frame)
     assert len(expected.heavy_)
     assert_same(fitted, expected, X)
     assert (fitted.heavy_.masses == expected.heavy_.masses).all()

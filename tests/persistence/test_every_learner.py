@@ -87,7 +87,7 @@ MODELS = {
     ).fit(X, X[:, 0] + X[:, 1]),
     "semi-private": lambda: SemiPrivateClassifier(
         n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
-    ).fit(X, Y, X_public=X[:40]),
+    ).fit(X, Y, X_shared=X[:40]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),

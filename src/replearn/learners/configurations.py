@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -73,30 +72,6 @@ class Folds(NamedTuple):
     folds: int
     repeats: int = 1
     drift: float | None = None
-
-
-def read_folds(cv: Any) -> Folds:
-    """Read ``cv``: a number of folds, (folds, repeats), or both and the drift by name.
-
-    >>> read_folds(5), read_folds({"folds": 2, "drift": 0.0})
-    (Folds(folds=5, repeats=1, drift=None), Folds(folds=2, repeats=1, drift=0.0))
-    """
-    expected = f"cv={cv!r} must be a number of folds, (folds, repeats), or "
-    expected += '{"folds": ..., "repeats": ..., "drift": ...}.'
-    try:
-        if isinstance(cv, Mapping):
-            found = Folds(**cv)
-        else:
-            found = Folds(int(cv)) if isinstance(cv, Integral) else Folds(*cv)
-    except TypeError:
-        raise ValueError(expected) from None
-    counts = (found.folds, found.repeats)
-    if not all(isinstance(count, Integral) for count in counts) or counts[0] < 2 or counts[1] < 1:
-        raise ValueError(expected)
-    if found.drift is not None and (not isinstance(cv, Mapping) or not 0 <= found.drift <= 1):
-        raise ValueError(expected)
-    drift = None if found.drift is None else float(found.drift)
-    return Folds(int(found.folds), int(found.repeats), drift)
 
 
 def keyed_folds(

@@ -13,7 +13,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
@@ -42,7 +41,7 @@ from replearn.learners.planning import (
     identity_of,
     planned_rows,
 )
-from replearn.learners.predictions import VotePredictions
+from replearn.learners.predictions import KeyedPredictions
 from replearn.learners.score_curve import (
     ErrorCurve,
     block_variances,
@@ -63,7 +62,7 @@ CALIBRATION_ROWS = 4000
 """Rows of the sample from which the standard error is estimated."""
 
 
-class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
+class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     """Keep the answers of a strong learner, with few, large blocks and an estimated promise.
 
     Two runs that share the key, on two samples of one population, give a fixed point different
@@ -288,14 +287,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         # theorem: score-thresholds (1 iff the standardised score exceeds the point's threshold)
         codes = fitted.rule.predictions(*fitted.votes_and_noise(X, ids))
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
-
-    @available_if(lambda self: False)
-    def flip_limits(self, X: Any) -> Any:
-        """Not available: no limits follow from an estimated standard error."""
-
-    @available_if(lambda self: False)
-    def flip_rate(self, X: Any) -> Any:
-        """Not available: no limits follow from an estimated standard error."""
 
     def _curve(
         self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
