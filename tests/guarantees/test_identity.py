@@ -9,7 +9,7 @@ import pytest
 from replearn.exceptions import CertificateError
 from replearn.guarantees import Certificate, Identity
 from replearn.guarantees.points import (
-    FEWEST_ROWS,
+    MIN_ROWS,
     compare_points,
     quantiles_differ,
     slack,
@@ -202,7 +202,7 @@ def test_computed_numbers_are_asked_about():
 
 
 def test_slack_keeps_its_false_alarm_rate_and_shrinks_with_rows():
-    assert slack(FEWEST_ROWS, FEWEST_ROWS, 1) < 1
+    assert slack(MIN_ROWS, MIN_ROWS, 1) < 1
     assert slack(10_000, 10_000, 20) < 0.09 < slack(1000, 1000, 20)
 
 

@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import multiclass_flip_bound
-from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.class_flips import class_flip_estimate, class_flip_limits, class_predictions
 from replearn.bounds.multiclass import (
     class_weights,
     least_sharpness,
@@ -139,8 +139,8 @@ def test_flip_probability_is_calibrated_and_limited():
     for g in gumbels:
         seen = rng.multinomial(T, p, 40)
         noise = np.repeat(g[None], 40, axis=0)
-        now = class_answers(class_weights(seen / T, sharpness), noise)
-        answers = class_answers(class_weights(fresh / T, sharpness), g[None])
+        now = class_predictions(class_weights(seen / T, sharpness), noise)
+        answers = class_predictions(class_weights(fresh / T, sharpness), g[None])
         truth = np.array([(answers != a).mean() for a in now])
         lower, upper = class_flip_limits(seen / T, T, noise, sharpness, delta=0.05)
         slack = 4 * np.sqrt(truth * (1 - truth) / 4000) + 1e-3
@@ -254,7 +254,7 @@ def test_flip_estimates_of_several_partitions_are_right_on_average():
         return np.array(parts)[None]
 
     def answer_of(parts, gumbels):
-        return class_answers(class_weights(parts.mean(axis=1), 3.0), gumbels)[0]
+        return class_predictions(class_weights(parts.mean(axis=1), 3.0), gumbels)[0]
 
     estimates, single, flips = [], [], []
     for _ in range(n_keys):

@@ -32,7 +32,7 @@ from replearn import (
     plan,
 )
 from replearn.exceptions import UnsupportedValueError
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK
+from replearn.execution.voting import MIN_ROWS_PER_TASK
 from replearn.testing.populations import FirstRowLearner
 
 NOT_ARGMAX = {
@@ -233,7 +233,7 @@ def test_votes_and_thresholds_side_by_side(data, n_jobs):
     """Tables so long that two jobs vote and hash at the same time."""
     X, y = data
     model = small(n_jobs=n_jobs).fit(X, y)
-    times = -(-FEWEST_ROWS_PER_TASK // len(X))
+    times = -(-MIN_ROWS_PER_TASK // len(X))
     long = np.tile(X, (times, 1))
     np.testing.assert_array_equal(model.margin(long), np.tile(model.margin(X), times))
     np.testing.assert_array_equal(model.predict(long), np.tile(model.predict(X), times))

@@ -41,7 +41,7 @@ class FlipCurveDisplay(Display):
     (0.0993, 0.0993)
     """
 
-    legend_place: ClassVar[str] = "lower center"
+    legend_location: ClassVar[str] = "lower center"
     share: Floats
     law_values: Floats
     q: Floats

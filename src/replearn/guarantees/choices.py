@@ -18,7 +18,7 @@ from replearn.records.checks import (
 _FRACTIONS = ("rho", "gamma", "alpha", "beta", "nu", "drift", "delta", "standard_error")
 _MEANS = ("p0", "q0")
 _POSITIVE = ("epsilon", "resolution", "y_span")
-_LEAST = {"cv": 2, "n_classes": 2}
+_MIN_COUNT = {"cv": 2, "n_classes": 2}
 
 
 def choice_inputs(task: str, n: int | None, **targets: Any) -> dict[str, Any]:
@@ -56,7 +56,7 @@ def _checked(name: str, value: Any) -> Number | None:
         return check_number(name, value)
     if name in _POSITIVE:
         return check_positive(name, value)
-    return if_given(check_count, name, value, least=_LEAST.get(name, 1))
+    return if_given(check_count, name, value, least=_MIN_COUNT.get(name, 1))
 
 
 def needed_for(task: str, inputs: dict[str, Any]) -> Needed:

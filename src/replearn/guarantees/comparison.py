@@ -85,7 +85,7 @@ def compare(
         # What both labs have encoded alike needs no sketch to be compared.
         found, unknowns = compare_probes(*probes)
         points, asked = points + found, ()
-    learner, versions, remarks = _compare_learners(mine, yours)
+    learner, versions, remarks = _compare_estimators(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
     return Comparison(
@@ -99,7 +99,7 @@ def compare(
 Texts = tuple[str, ...]
 
 
-def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
+def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about learners and versions."""
     digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
         {"learner digest": mine.learner_digest}, {"learner digest": yours.learner_digest}

@@ -34,8 +34,8 @@ STEPS_TO_SHARPEST = 40
 SHARPEST = 8
 SOFT_WIDTHS = range(50, 100)
 LARGEST_OPTIMAL = 2_000
-MOST_BLOCKS = 1_000_000
-MOST_BLOCKS_SEARCHED = 20_000
+MAX_BLOCKS = 1_000_000
+MAX_BLOCKS_SEARCHED = 20_000
 
 MARGIN = 1.0 - 2e-6
 """Another machine may compute a supremum a relative 1e-6 larger: leave room where there is some."""
@@ -220,13 +220,13 @@ class Promise:
     def _search_blocks(self, target: float) -> int | None:
         wish, runs = self.wish, self.wish.request.runs
         if not self._simple:
-            return smallest_integer(self.some_law_meets, limit=MOST_BLOCKS)
+            return smallest_integer(self.some_law_meets, limit=MAX_BLOCKS)
         if not wish.binary:
             return smallest_blocks_multiclass(target, wish.n_classes)
         law, vote = str(wish.law), wish.vote
         if law == "arcsine" and wish.width is None:
             enough = smallest_blocks(target, law="uniform", runs=runs)
-            if enough > MOST_BLOCKS_SEARCHED:
+            if enough > MAX_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
         width = None if law == "optimal" else wish.width
         return smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)

@@ -77,7 +77,7 @@ class Probe:
             rows=len(points),
             decimals=decimals,
             columns=tuple(str(name) for name in points.names),
-            cells=tuple(_digest(cells[:, [place]]) for place in range(cells.shape[1])),
+            cells=tuple(_digest(cells[:, [index]]) for index in range(cells.shape[1])),
             digest=_digest(cells),
             mark=mark,
             ids="" if ids is None else _digest(_cells(as_points(ids))),

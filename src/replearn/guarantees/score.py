@@ -12,10 +12,10 @@ from replearn.guarantees.guarantee import Guarantee, Needed, above_budget
 from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
 from replearn.records.checks import check_count
 
-MOST_FITS = 24
+MAX_FITS = 24
 """Base learners that are trained unless more are asked for."""
 
-FEWEST_BLOCKS = 3
+MIN_BLOCKS = 3
 """A row has at least two blocks that do not know it: their spread is known."""
 
 DEFAULT_BLOCKS, DEFAULT_ROWS = (24, 12, 8, 6, 4), 80
@@ -101,7 +101,7 @@ def blocks_and_partitions(
     ((24, 1), (4, 6))
     """
     blocks = default_blocks(n, rho, rows_of_block) if n_blocks is None else int(n_blocks)
-    ways = max(1, MOST_FITS // blocks) if n_partitions is None else int(n_partitions)
+    ways = max(1, MAX_FITS // blocks) if n_partitions is None else int(n_partitions)
     return blocks, ways
 
 
@@ -118,7 +118,7 @@ def _needed(
     Without a standard error the worst case is that of thresholds over all scores, the widest.
     """
     blocks, ways = blocks_and_partitions(n, rho, n_blocks, n_partitions)
-    check_count("n_blocks", blocks, least=FEWEST_BLOCKS)
+    check_count("n_blocks", blocks, least=MIN_BLOCKS)
     width = score_half_width(rho)
     error = 0.5 / width if standard_error is None else standard_error
     reach = "estimated by fit" if standard_error is None else width * error

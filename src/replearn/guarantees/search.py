@@ -22,7 +22,7 @@ from replearn.guarantees.selection import selection_rate
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
 
-_MOST_ROWS = 10**15
+_MAX_ROWS = 10**15
 
 
 @theorem("search-trainings")
@@ -149,7 +149,7 @@ def _fold_needed(
         sharpness = selection_scale(_pairs(n_hypotheses), alpha, beta, m)
         return sharpness is not None and folds_flip(sharpness, n_hypotheses, m, drift) <= rho
 
-    return smallest_integer(passes, limit=_MOST_ROWS)
+    return smallest_integer(passes, limit=_MAX_ROWS)
 
 
 GUARANTEES = (

@@ -10,7 +10,7 @@ from replearn.guarantees.guarantee import THREE_TARGETS, Guarantee, Needed, Numb
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
 
-_MOST_ROWS = 10**15
+_MAX_ROWS = 10**15
 _LARGEST_LOG = 700.0
 
 
@@ -117,9 +117,9 @@ def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
 
 
 def _pool(distance: float, d: int, beta: float) -> int:
-    rows = smallest_integer(lambda u: cover_distance(u, d, beta) <= distance, limit=_MOST_ROWS)
+    rows = smallest_integer(lambda u: cover_distance(u, d, beta) <= distance, limit=_MAX_ROWS)
     if rows is None:
-        raise ValueError(f"a distance of {distance:g} needs a pool of more than {_MOST_ROWS} rows.")
+        raise ValueError(f"a distance of {distance:g} needs a pool of more than {_MAX_ROWS} rows.")
     return rows
 
 

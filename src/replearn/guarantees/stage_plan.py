@@ -32,7 +32,7 @@ _HIGHS = (0.99, 0.97, 0.93, 0.85, 0.7, 0.5)
 _LOWS = (16.0, 8.0, 4.0, 2.5, 1.8, 1.4, 1.2)
 # Of alpha, what heavy labels may cost: makes labels times light mass cheapest.
 _CLEAR_SHARE = 0.75
-_MOST_LABELS = 4_000_000
+_MAX_LABELS = 4_000_000
 _PAPER_RATIO = 4.0
 
 
@@ -170,7 +170,7 @@ def _laws_up_to(high: float, paper: bool) -> list[MembershipLaw]:
 
 def _stage(n: int, law: MembershipLaw, budget: float, goal: HeavyGoal) -> HeavyStage:
     """Use all labels that members surely have, and the least noise that the budget allows."""
-    k = min(_MOST_LABELS, max(1, labels_guaranteed(n, law.low)))
+    k = min(_MAX_LABELS, max(1, labels_guaranteed(n, law.low)))
     if goal.n_classes == 2:
         band = sign_width(k, 1, budget, joint=False) or 1.0
     else:

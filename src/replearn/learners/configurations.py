@@ -25,7 +25,7 @@ from replearn.execution import (
     random_state_names,
     set_seeds,
 )
-from replearn.execution.plugins import ask_labels
+from replearn.execution.plugins import predict_labels
 from replearn.guarantees.search import folds_error
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey, as_points
@@ -115,11 +115,11 @@ def keyed_folds(
         raise ValueError(f"cv={cv} folds need at least {cv} rows, got n_samples={len(codes)}.")
     points = as_points(X)
     order = key.child("rows").order(points, codes)
-    place = np.argsort(order)
+    index = np.argsort(order)
     folds = []
     for repeat in range(n_repeats):
         # theorem: content-keyed-partition
-        blocks = [place[b] for b in make_blocks(key, points, codes, cv, size, partition=repeat)]
+        blocks = [index[b] for b in make_blocks(key, points, codes, cv, size, partition=repeat)]
         for fold, test in enumerate(blocks):
             folds.append((np.concatenate(blocks[:fold] + blocks[fold + 1 :]), test))
     return order, folds
@@ -218,14 +218,14 @@ def training_errors(
         keys = [key.child("seed")] * len(held)
         rows = take_rows(X, held)
         labels = codes[held]
-        for place, model in enumerate(models):
+        for index, model in enumerate(models):
             fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             # All rows are asked, to cut the table once.
-            answers = [
-                ask_labels(one, rows, f"training {start + own}")[own]
+            predictions = [
+                predict_labels(one, rows, f"training {start + own}")[own]
                 for own, one in enumerate(fitted)
             ]
-            wrong[place] += np.count_nonzero(answers != labels)
+            wrong[index] += np.count_nonzero(predictions != labels)
             if look is not None and start == 0:
                 look(model, fitted)
     return wrong / len(tests)

@@ -22,7 +22,7 @@ from replearn.guarantees import plan as make_plan
 from replearn.guarantees.steps import rounded_up
 from replearn.guarantees.wish import MIN_BLOCK
 from replearn.learners.inputs import (
-    base_learner,
+    base_estimator,
     check_classes,
     check_groups,
     check_labels,
@@ -42,7 +42,7 @@ FROM_SAMPLE = ("n", "n_classes", "unit")
 SIZES_OF_BLOCKS = ("n_blocks", "block_size", "min_block")
 """Arguments of `plan` that say how large blocks are; without them the base learner does."""
 
-MOST_PARTITIONS = 1023
+MAX_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
 
 
@@ -54,17 +54,17 @@ def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDA
 
 
 # -- the arguments of plan -------------------------------------------------------------------------
-def plan_arguments(learner: Any) -> dict[str, Any]:
+def plan_arguments(estimator: Any) -> dict[str, Any]:
     """Return what a learner asks of `plan`: its parameters, and its ``plan`` if that is a dict.
 
     A ``Plan`` is followed as it is: only its vote and its classes are returned.
     """
-    given = learner.plan
+    given = estimator.plan
     if isinstance(given, Plan):
         return {"vote": given.vote, "classes": given.classes}
-    params, given = learner.get_params(deep=False), given or {}
+    params, given = estimator.get_params(deep=False), given or {}
     own = {name: value for name, value in params.items() if name not in FREE}
-    twice = [name for name in given if name in _changed(learner)]
+    twice = [name for name in given if name in _changed(estimator)]
     if twice:
         raise ValueError(
             f"{', '.join(twice)} is given twice, as a parameter and in plan=: leave one out."
@@ -97,20 +97,20 @@ def _wants_stage(asked: dict[str, Any]) -> bool:
     return alone and asked.get("heavy") != "off"
 
 
-def wants_heavy_stage(learner: Any) -> bool:
+def wants_heavy_stage(estimator: Any) -> bool:
     """Whether a learner, fitted or not, answers points that occur often by their own labels."""
-    plan = getattr(learner, "plan", None)
+    plan = getattr(estimator, "plan", None)
     if isinstance(plan, Plan):
         return plan.vote_design.heavy is not None
     return plan is not None and _wants_stage(plan)
 
 
-def _changed(learner: Any) -> list[str]:
+def _changed(estimator: Any) -> list[str]:
     """Return the parameters that a plan fixes and that do not have their default values."""
-    defaults = signature(type(learner)).parameters
+    defaults = signature(type(estimator)).parameters
     return [
         name
-        for name, value in learner.get_params(deep=False).items()
+        for name, value in estimator.get_params(deep=False).items()
         if name not in FREE and not _same(value, defaults[name].default)
     ]
 
@@ -126,49 +126,49 @@ def refuse_planned(names: Any) -> None:
         raise ValueError(f"the plan fixes {', '.join(names)}: leave it out, or plan anew.")
 
 
-def plan_in_force(learner: Any, asked: Any, sample: Any, classes: NDArray[Any]) -> Plan:
+def plan_in_force(estimator: Any, asked: Any, sample: Any, classes: NDArray[Any]) -> Plan:
     """Return the plan that the learner was given, or make one for this sample.
 
     A plan that was given and that this sample cannot follow is refused; a plan that is made and
     cannot keep what was asked is warned about.
     """
-    followed = isinstance(learner.plan, Plan)
+    followed = isinstance(estimator.plan, Plan)
     if followed:
-        _check_followed(learner, learner.plan, sample, classes)
-    if sample.groups is not None and wants_heavy_stage(learner):
+        _check_followed(estimator, estimator.plan, sample, classes)
+    if sample.groups is not None and wants_heavy_stage(estimator):
         raise ValueError(
             "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
             "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
             "one row per group."
         )
     sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
-    plan = learner.plan if followed else _plan_for_base(learner, asked, sizes)
-    if plan.n_partitions > MOST_PARTITIONS:
+    plan = estimator.plan if followed else _plan_for_base(estimator, asked, sizes)
+    if plan.n_partitions > MAX_PARTITIONS:
         raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
     if not followed and not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
     return plan
 
 
-def usual_plan(learner: Any, n: int, n_classes: int) -> Plan:
+def usual_plan(estimator: Any, n: int, n_classes: int) -> Plan:
     """Return the plan that a learner makes for itself on so many rows."""
     sizes = {"n": n, "n_classes": n_classes, "unit": "rows"}
-    return _plan_for_base(learner, plan_arguments(learner), sizes)
+    return _plan_for_base(estimator, plan_arguments(estimator), sizes)
 
 
-def _plan_for_base(learner: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
+def _plan_for_base(estimator: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
     """Make the plan; where blocks are left open, with blocks from which the base learner learns.
 
     It depends on the learner's parameters and the number of rows, never on the data. Where useful
     blocks are too few for what was asked, blocks that are just large enough may do.
     """
-    need = rows_needed(base_learner(learner.estimator)) if sizes["unit"] == "rows" else None
+    need = rows_needed(base_estimator(estimator.estimator)) if sizes["unit"] == "rows" else None
     given = [name for name in SIZES_OF_BLOCKS if asked.get(name) is not None]
-    usual: Plan = learner._plan_for(asked, **sizes)
+    usual: Plan = estimator._plan_for(asked, **sizes)
     if need is None or given or usual.block_size >= need.useful:
         return usual
     for rows in (need.useful, need.least):
-        made: Plan = learner._plan_for(asked | {"min_block": max(rows, MIN_BLOCK)}, **sizes)
+        made: Plan = estimator._plan_for(asked | {"min_block": max(rows, MIN_BLOCK)}, **sizes)
         if made.certified:
             return made
     return made
@@ -199,10 +199,10 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
     return True
 
 
-def _check_followed(learner: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
-    refuse_planned(_changed(learner))
-    if plan.task != learner._notion:
-        raise ValueError(f"plan is for the {plan.task} notion, not for {type(learner).__name__}.")
+def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
+    refuse_planned(_changed(estimator))
+    if plan.task != estimator._notion:
+        raise ValueError(f"plan is for the {plan.task} notion, not for {type(estimator).__name__}.")
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if sample.n < plan.n:

@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, RunContext
+from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.heavy import HeavyPoints
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_base,
     check_features,
     checked_fit,
@@ -153,8 +153,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     """
 
     _notion: ClassVar[str] = "pointwise"
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_panel")
-    _derived_state: ClassVar[tuple[str, ...]] = ("_panel",)
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -244,11 +244,11 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_learner(self.estimator)
+            base = base_estimator(self.estimator)
             asked = plan_arguments(self)
             key = SharedKey(self.shared_key)
             check_base(base, asked["vote"])
-            bound = bind_learner(base)
+            bound = bind_estimator(base)
             given, classes = check_sample(X, y, groups, asked["classes"])
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
@@ -281,9 +281,9 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
         """Let the models vote as the plan says."""
-        self._panel = _make_panel(models, classes, plan)
+        self._ensemble = _make_panel(models, classes, plan)
         self.joint_variance_ = partition_variance(
-            self._panel, probes, plan.vote_design, self.n_jobs
+            self._ensemble, probes, plan.vote_design, self.n_jobs
         )
         self.plan_ = plan
         self.classes_ = classes
@@ -300,7 +300,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _derive(self, key: SharedKey) -> None:
         plan = self.plan_
         check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
-        self._panel = _make_panel(self.estimators_, self.classes_, plan)
+        self._ensemble = _make_panel(self.estimators_, self.classes_, plan)
         stage = plan.vote_design.heavy
         if (self.heavy_ is None) != (stage is None):
             raise ValueError("the plan and the file do not agree on a heavy stage.")
@@ -340,7 +340,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         design = self.plan_.design
         assert design is not None
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
-        return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
+        return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
     def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
         """Make the plan from what was asked and the numbers of rows and classes."""
@@ -350,8 +350,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self):
-        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
+        return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
-def _make_panel(models: list[Any], classes: NDArray[Any], plan: Plan) -> Panel:
-    return Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
+def _make_panel(models: list[Any], classes: NDArray[Any], plan: Plan) -> BlockEnsemble:
+    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)

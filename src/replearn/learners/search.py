@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
 from replearn.binding.digests import Bound
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.useful_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, accepts_context, fit_in_context
@@ -206,7 +206,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             key = SharedKey(self.shared_key)
-            bound = bind_learner(self.estimator)
+            bound = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
             given = len(codes)

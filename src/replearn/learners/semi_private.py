@@ -164,9 +164,11 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             self.n_keys_, self.n_parts_, self.part_size_ = design
             # theorem: semi-private (cut by position, never by content)
             parts = cut_secretly(len(codes), design)
-            answers = [canonical_text(rule) for rule in self._answers(cover, X, codes == 1, parts)]
+            predictions = [
+                canonical_text(rule) for rule in self._as_predictions(cover, X, codes == 1, parts)
+            ]
             # theorem: private-selection
-            chosen = select_privately(answers, self.epsilon, self.delta)
+            chosen = select_privately(predictions, self.epsilon, self.delta)
             self.gave_up_ = chosen.item is None
             self.noisy_count_ = chosen.noisy_count
             text = canonical_text(Constant(True)) if self.gave_up_ else chosen.item
@@ -219,7 +221,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         scale = selection_scale(count, cover.rest, beta, rows)
         return math.log(count / beta) / cover.rest if scale is None else scale
 
-    def _answers(
+    def _as_predictions(
         self,
         cover: _Cover | None,
         X: NDArray[np.float64],
