@@ -78,7 +78,7 @@ def fit(path, work, n_blocks, client=None, n_jobs=None):
         "y",
         folder=work,
         client=client,
-        trusted=["__main__.Logged"],
+        trusted_types=["__main__.Logged"],
     )
     return model, time.monotonic() - start
 

@@ -53,6 +53,15 @@ def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     assert run_code(page.read_text(), page.name) > 0, "a guide without code answers no task"
 
 
+def test_the_list_of_environment_variables_is_complete():
+    page = (ROOT / "docs" / "guide" / "command-line.md").read_text()
+    table = page.partition("## Environment variables")[2]
+    listed = re.findall(r"^\| `(\w+)` \|", table, flags=re.M)
+    sources = [path.read_text() for path in sorted((ROOT / "src").rglob("*.py"))]
+    used = {name for text in sources for name in re.findall(r"\bREPLEARN_[A-Z_]+\b", text)}
+    assert sorted(listed) == sorted(used)
+
+
 @pytest.mark.long
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda example: example.stem)
 def test_examples_run(example, monkeypatch, capsys):

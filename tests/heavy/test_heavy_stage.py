@@ -373,7 +373,7 @@ def test_state_without_the_key_gives_the_same_stage(container):
     }[container]
     stage, classes, key = HeavyStage(0.1, 0.15, 150, 0.5), np.array([0, 1]), SharedKey(3)
     heavy = fit_heavy(sample, y, classes, stage, key, None)
-    again = HeavyPoints.from_state(heavy.to_state(), stage, classes, key, None)
+    again = HeavyPoints.from_state(heavy.to_state(None), stage, classes, key, None)
     assert len(again) == len(heavy) > 0
     assert (again.labels == heavy.labels).all()
     first, second = (h.view(as_points(sample)) for h in (heavy, again))

@@ -76,7 +76,7 @@ def test_saved_when_its_types_are_trusted_by_name(package, model, tmp_path):
     save(model, path)
     with pytest.raises(ModelFileError, match=TYPES[package][-1]):
         load(path, shared_key="a")
-    again = load(path, shared_key="a", trusted=TYPES[package])
+    again = load(path, shared_key="a", trusted_types=TYPES[package])
     np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
 
 

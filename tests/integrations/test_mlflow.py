@@ -11,14 +11,21 @@ import pytest
 import sklearn
 from sklearn.datasets import make_classification
 from sklearn.linear_model import LogisticRegression
+from sklearn.neighbors import KNeighborsClassifier
 
 import replearn
 from replearn import PointwiseReplicableClassifier, SharedKey
+from replearn.persistence import ModelFileError
 
 mlflow = pytest.importorskip("mlflow")
 pytestmark = pytest.mark.filterwarnings("default")  # those of mlflow's own dependencies
 
-from replearn.integrations.mlflow import KEY_VARIABLE, flip_metric, log_model  # noqa: E402
+from replearn.integrations.mlflow import (  # noqa: E402
+    KEY_VARIABLE,
+    TRUSTED_TYPES_VARIABLE,
+    flip_metric,
+    log_model,
+)
 
 X, Y = make_classification(3000, n_informative=4, flip_y=0.1, random_state=0)
 KEY = SharedKey.generate()
@@ -87,6 +94,28 @@ def test_without_key_the_variable_is_named(logged, monkeypatch):
     monkeypatch.delenv(KEY_VARIABLE, raising=False)
     with pytest.raises(Exception, match=KEY_VARIABLE):
         mlflow.pyfunc.load_model(logged[1].model_uri)
+
+
+def test_the_process_that_loads_names_the_types_it_trusts_not_the_artifact(monkeypatch):
+    monkeypatch.setenv(KEY_VARIABLE, KEY.export())
+    base = KNeighborsClassifier(algorithm="kd_tree")
+    model = PointwiseReplicableClassifier(base, n_blocks=18, shared_key=KEY)
+    types = [
+        "sklearn.metrics._dist_metrics.EuclideanDistance64",
+        "sklearn.neighbors._kd_tree.KDTree",
+    ]
+    with mlflow.start_run():
+        info = log_model(
+            model.fit(X[:1200], Y[:1200]),
+            input_example=X[:3],
+            model_config={"trusted": types, "trusted_types": types},  # as a forger might
+        )
+    monkeypatch.delenv(TRUSTED_TYPES_VARIABLE, raising=False)
+    with pytest.raises(ModelFileError, match=rf"KDTree.*{TRUSTED_TYPES_VARIABLE}"):
+        mlflow.pyfunc.load_model(info.model_uri)
+    monkeypatch.setenv(TRUSTED_TYPES_VARIABLE, ", ".join(types))
+    answers = mlflow.pyfunc.load_model(info.model_uri).predict(X[2400:])
+    np.testing.assert_array_equal(answers["prediction"], model.predict(X[2400:]))
 
 
 def test_the_certificate_is_an_artifact(logged):

@@ -89,7 +89,7 @@ def test_saved_when_its_types_are_trusted_by_name(model, tmp_path):
     with pytest.raises(ModelFileError, match=r"skorch\.history\.History") as refused:
         load(path, shared_key="a")
     named = re.findall(r"'([\w.]+)'", str(refused.value))
-    again = load(path, shared_key="a", trusted=named)
+    again = load(path, shared_key="a", trusted_types=named)
     np.testing.assert_array_equal(again.predict(X[900:]), model.predict(X[900:]))
 
 

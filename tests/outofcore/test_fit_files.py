@@ -122,9 +122,7 @@ def test_heavy_points_are_counted_from_files(tmp_path):
     y = rng.random(4000) < 0.3 + 0.4 * (X[:, 0] == 1)
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
     asked = {"alpha": 0.3, "beta": 0.3}
-    fitted = fit_files(
-        learner(n_blocks=None, max_fits=200, **asked), write(frame, tmp_path), "y"
-    )
+    fitted = fit_files(learner(n_blocks=None, max_fits=200, **asked), write(frame, tmp_path), "y")
     expected, X = from_memory(learner(n_blocks=None, max_fits=200, **asked), frame)
     assert len(expected.heavy_)
     assert_same(fitted, expected, X)
@@ -319,7 +317,7 @@ def test_blocks_are_fitted_again(frame, tmp_path, monkeypatch):
     monkeypatch.setenv("REPLEARN_CHECK_BLOCK", "here")
     trusted = [f"{Forgetful.__module__}.Forgetful"]
     path = write(frame, tmp_path)
-    fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted=trusted)
+    fitted = fit_files(learner(Forgetful(), rho=1.0), path, "y", trusted_types=trusted)
     assert not fitted.certificate_.certified
     assert "fitted again" in str(fitted.certificate_.identity.failed_conditions)
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import warnings
 import zipfile
+from copy import copy
 
 import numpy as np
 import pandas as pd
@@ -46,9 +47,9 @@ from replearn.learners import (
     SemiPrivateClassifier,
     SemiReplicableClassifier,
 )
-from replearn.persistence import TRUSTED, ModelFileError, describe, load, save
+from replearn.persistence import ModelFileError, describe, load, save
 from replearn.persistence._parts import read_class
-from replearn.persistence._state import LEARNERS
+from replearn.persistence._state import ESTIMATORS
 from replearn.persistence._trust import dump, load_trusted
 from replearn.records.json import digest_of
 from replearn.tables import take_rows
@@ -184,12 +185,12 @@ def everything(path):
 
 def test_no_learner_is_forgotten(models):
     public = {name: getattr(replearn.learners, name) for name in replearn.learners.__all__}
-    assert sorted(LEARNERS) == sorted(
+    assert sorted(ESTIMATORS) == sorted(
         name
         for name, kind in public.items()
         if isinstance(kind, type) and issubclass(kind, BaseEstimator)
     )
-    assert {type(model).__name__ for model in models.values()} == set(LEARNERS)
+    assert {type(model).__name__ for model in models.values()} == set(ESTIMATORS)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -205,6 +206,58 @@ def test_what_was_fitted_comes_back(models, folder, name):
     again = folder / "again"
     save(after, again)  # what was loaded can be saved
     assert (load(again, KEY).predict(NEW) == before.predict(NEW)).all()
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_what_fit_leaves_behind_is_declared(models, name):
+    model = copy(models[name])
+    parameters = set(model.get_params(deep=False))
+    model._forget_fit()
+    assert set(vars(model)) <= parameters
+    left_out = set(vars(models[name])) - set(models[name]._file_state())
+    assert left_out - {"shared_key"} <= set(model._derived_state)
+
+
+class Remembering(PointwiseReplicableClassifier):
+    """An estimator with a fitted attribute that no file needs."""
+
+    _private_state = (*PointwiseReplicableClassifier._private_state, "_n_models")
+    _derived_state = (*PointwiseReplicableClassifier._derived_state, "_n_models")
+
+    def fit(self, X, y):
+        super().fit(X, y)
+        self._n_models = len(self.estimators_)
+        return self
+
+    def _derive(self, key):
+        super()._derive(key)
+        self._n_models = len(self.estimators_)
+
+
+def remembering():
+    return Remembering(GaussianNB(), n_blocks=6, rho=0.5, shared_key=KEY)
+
+
+def test_an_estimator_owns_how_it_is_restored(tmp_path, monkeypatch):
+    model = remembering().fit(X, Y)
+    with pytest.raises(ModelFileError, match="'Remembering' is not an estimator"):
+        save(model, tmp_path / "m")
+    monkeypatch.setitem(ESTIMATORS, "Remembering", Remembering)
+    save(model, tmp_path / "m")
+    assert b"_n_models" not in b"".join(everything(tmp_path / "m"))
+    again = load(tmp_path / "m", KEY)
+    assert again._n_models == len(model.estimators_)
+    assert (again.predict(NEW) == model.predict(NEW)).all()
+
+
+@pytest.mark.parametrize("wrap", [make_pipeline, lambda model: model])
+def test_a_subclass_with_a_key_is_never_written(tmp_path, wrap):
+    inner = wrap(remembering().fit(X, Y))
+    selector = ReplicableSelector({"a": inner, "b": DummyClassifier().fit(X, Y)}, shared_key=KEY)
+    selector.fit(X, Y)
+    with pytest.raises(ModelFileError, match="Remembering"):
+        save(selector, tmp_path / "m")
+    assert not list(tmp_path.iterdir())
 
 
 def test_rules_and_choices_are_the_same_values(models, folder):
@@ -398,7 +451,7 @@ def test_functions_of_a_module_are_refused_at_loading_unless_trusted(tmp_path):
     save(model, tmp_path / "m")
     with pytest.raises(ModelFileError, match=r"not trusted: numpy\.ravel"):
         load(tmp_path / "m", KEY)
-    assert load(tmp_path / "m", KEY, trusted=["numpy.ravel"]).selected_name_ == "f"
+    assert load(tmp_path / "m", KEY, trusted_types=["numpy.ravel"]).selected_name_ == "f"
 
 
 CLASSES = (
@@ -415,15 +468,3 @@ def test_hypothesis_classes_survive(family):
     assert again.to_dict() == family.to_dict()
     with pytest.raises(ModelFileError, match="no hypothesis class"):
         read_class({"class": "Hypothesis"})
-
-
-@pytest.mark.parametrize("name", ["pointwise", "selector", "search"])
-def test_skops_itself_needs_no_other_types_of_ours(name):
-    skops_io = pytest.importorskip("skops.io")
-    model = MODELS[name]()
-    answers = model.predict(NEW)
-    data = skops_io.dumps(model)
-    others = set(skops_io.get_untrusted_types(data=data)) - set(TRUSTED)
-    assert others <= {"sklearn.tree._tree.Tree"}
-    again = skops_io.loads(data, trusted=[*TRUSTED, *others])
-    np.testing.assert_array_equal(again.predict(NEW), answers)

@@ -139,7 +139,7 @@ CHANGES = {
     "encoding 'other'": (lambda m: m.update(encoding="other"), True),
     "scikit-learn 0.1": (lambda m: m.update(sklearn_version="0.1"), True),
     "not a replearn model file": (lambda m: m.update(format="x"), True),
-    "no learner": (lambda m: m.update(learner="exec"), True),
+    "not an estimator": (lambda m: m.update(learner="exec"), True),
     "refused": (lambda m: m["documents"]["certificate_"]["content"].update(n_available=1), True),
     "damaged: notes of": (lambda m: m.pop("notes"), True),
     "damaged: documents of": (lambda m: m.update(documents=[]), True),
@@ -307,7 +307,7 @@ def test_what_would_predict_otherwise_is_not_saved(model, path, monkeypatch):
 def test_only_fitted_learners_of_this_library_are_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         save(PointwiseReplicableClassifier(), tmp_path / "m")
-    with pytest.raises(ValueError, match="'GaussianNB' is no learner"):
+    with pytest.raises(ValueError, match="'GaussianNB' is not an estimator"):
         save(GaussianNB().fit(X, Y), tmp_path / "m")
     assert not list(tmp_path.iterdir())
 

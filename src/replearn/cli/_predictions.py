@@ -70,7 +70,7 @@ def load_model(
         )
     notes = notes_of_model(path)
     key = read_key(key_file)
-    return load(path, key, trusted=args.trust, max_bytes=args.max_bytes), notes
+    return load(path, key, trusted_types=args.trust, max_bytes=args.max_bytes), notes
 
 
 def read_carried(

@@ -142,13 +142,13 @@ def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pi
             features=list(sample.columns),
             container="pandas" if takes_columns_itself(base) else "polars",
             client=args.scheduler,
-            trusted=args.trust,
+            trusted_types=args.trust,
         )
         return
     from replearn.execution import fit_in_context
     from replearn.persistence import resumable
 
-    context = None if args.resume is None else resumable(args.resume, trusted=args.trust)
+    context = None if args.resume is None else resumable(args.resume, trusted_types=args.trust)
     X = sample.features_for(base)
     fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
 

@@ -16,6 +16,7 @@ from replearn.guarantees import HeavyStage
 from replearn.heavy.counting import PointIndex, by_frequency, count_points
 from replearn.heavy.heavy_hitters import draw_members
 from replearn.heavy.label_rule import count_labels, first_labels, label_points
+from replearn.heavy.plain_values import plain_values, rows_of
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.tables import take_rows
@@ -77,13 +78,10 @@ class HeavyPoints:
         """Canonical points of all rows that occur often enough to matter, members or not."""
         return self._known.points
 
-    def to_state(self) -> dict[str, Any]:
+    def to_state(self, decimals: int | None) -> dict[str, Any]:
         """Return the state as plain values, without the key and what follows from it."""
         seen = self._known.seen
-        values = seen.values
-        if hasattr(values, "columns"):  # frames are read by the names of their columns
-            columns = [list(values[name]) for name in sorted(values.columns)]
-            values = [list(row) for row in zip(*columns, strict=True)]
+        values = plain_values(seen.values, self._known.points, decimals)
         return {"values": values, "counts": seen.counts, "tallies": seen.tallies, "n": seen.n}
 
     @staticmethod
@@ -95,7 +93,7 @@ class HeavyPoints:
         decimals: int | None,
     ) -> HeavyPoints:
         """Build the stage again from `to_state` and the key."""
-        seen = Seen(state["values"], state["counts"], state["tallies"], state["n"])
+        seen = Seen(rows_of(state["values"]), state["counts"], state["tallies"], state["n"])
         return _decide(seen, stage, classes, key, decimals)
 
     def view(self, points: Points) -> HeavyView:

@@ -1,8 +1,9 @@
 """MLflow: log a replicable model as its model file, and gate a registration by its flips.
 
 MLflow's scikit-learn flavour pickles the whole estimator, key included. Here the model is a
-`.replearn` file without pickle and without key; whoever loads it has the key in the environment
-variable ``REPLEARN_KEY``.
+`.replearn` file without pickle and without key. The process that loads it has the key in the
+environment variable ``REPLEARN_KEY``, and names types outside of scikit-learn that it trusts in
+``REPLEARN_TRUSTED_TYPES``: nothing of the artifact decides what may be built.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 import os
 import tempfile
 import warnings
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from replearn.persistence import load, save
 from replearn.randomness import SharedKey
 
 KEY_VARIABLE = "REPLEARN_KEY"
+TRUSTED_TYPES_VARIABLE = "REPLEARN_TRUSTED_TYPES"
 _FILE = "model.replearn"
 
 
@@ -31,7 +32,6 @@ def log_model(
     *,
     input_example: Any = None,
     audit: Any = None,
-    trusted: Sequence[str] = (),
     **options: Any,
 ) -> Any:
     """Log a fitted learner to the active MLflow run, as a pyfunc model around its model file.
@@ -47,8 +47,6 @@ def log_model(
         shown), and the signature is inferred from them and their predictions.
     audit : AuditResult, default=None
         Its report is logged as ``audit.html`` and ``audit.json``.
-    trusted : sequence of str, default=()
-        Types of base learners outside of scikit-learn that loading may build.
     **options
         Passed to ``mlflow.pyfunc.log_model``, for example ``registered_model_name``. By default
         ``pip_requirements`` are this library and the packages on the certificate, in the versions
@@ -62,7 +60,9 @@ def log_model(
     Notes
     -----
     The loaded model predicts a frame with the columns ``prediction`` and, where the learner
-    has it, ``flip_probability``. Loading needs the key: set ``REPLEARN_KEY``.
+    has it, ``flip_probability``. Loading requires the key in the environment variable
+    ``REPLEARN_KEY``. If the base estimator has types outside of scikit-learn, their full names,
+    separated by commas, must be in ``REPLEARN_TRUSTED_TYPES``.
 
     Examples
     --------
@@ -90,7 +90,6 @@ def log_model(
             name=name,
             loader_module=__name__,
             data_path=str(path),
-            model_config={"trusted": list(trusted)},
             input_example=input_example,
             **options,
         )
@@ -126,15 +125,16 @@ class KeyedModel:
 
 
 def _load_pyfunc(data_path: str, model_config: dict[str, Any] | None = None) -> KeyedModel:
-    """Called by MLflow when the model is loaded."""
+    """Load the model; ``model_config`` comes with the artifact and is not read."""
     key = os.environ.get(KEY_VARIABLE)
     if key is None:
         raise ValueError(
             f"the environment variable {KEY_VARIABLE} is not set: it must hold the shared key that "
             "the model was fitted with (its text, or what SharedKey.export has written)."
         )
-    trusted = (model_config or {}).get("trusted", ())
-    return KeyedModel(load(data_path, shared_key=SharedKey(key), trusted=tuple(trusted)))
+    listed = os.environ.get(TRUSTED_TYPES_VARIABLE, "").split(",")
+    trusted_types = [name.strip() for name in listed if name.strip()]
+    return KeyedModel(load(data_path, shared_key=SharedKey(key), trusted_types=trusted_types))
 
 
 def flip_metric(registered: Any, X: Any, *, name: str = "flip_rate") -> Any:

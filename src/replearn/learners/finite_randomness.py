@@ -16,6 +16,7 @@ from replearn.binding.choices import certify_choice
 from replearn.binding.learner import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
+from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -112,6 +113,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     {'thresholds': 120, 'choice': 208, 'partition': 128, 'seeds': 512}
     """
 
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble", "_units")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         **FollowsPlan._parameter_constraints,
@@ -189,7 +192,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
             check_unseen_rows(sample.X, blocks.rows, self.estimators_)
-            self._ensemble = BlockEnsemble(self.estimators_, np.arange(2))
+            self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
             self.thresholds_ = shared_thresholds(key, self.n_candidates)
@@ -252,6 +255,13 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             Shares in [0, 1].
         """
         return self._votes(X) / self._ensemble.n_blocks
+
+    def _make_ensemble(self) -> BlockEnsemble:
+        return BlockEnsemble(self.estimators_, np.arange(2))
+
+    def _derive(self, key: SharedKey) -> None:
+        check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
+        self._ensemble = self._make_ensemble()
 
     def _votes(self, X: Any) -> NDArray[np.int32]:
         check_is_fitted(self)

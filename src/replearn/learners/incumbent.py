@@ -17,6 +17,7 @@ from replearn.binding.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
+from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -75,7 +76,7 @@ def _fitted_has(method: str) -> Any:
     return check
 
 
-class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Retrain, and keep the predictions of the model in use unless the new score is clear.
 
     The old prediction stays where the new score is within ``band`` of the decision threshold, and
@@ -343,10 +344,6 @@ class IncumbentClassifier(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def shared_key(self) -> Any:
         """The key of the estimator; model files ask for it."""
         return getattr(self, "estimator_", self.estimator).shared_key
-
-    @shared_key.setter
-    def shared_key(self, key: Any) -> None:
-        """Leave it to the estimator, which has its key already."""
 
     def __sklearn_clone__(self) -> Any:
         params = self.get_params(deep=False)

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from replearn.compat import fit_context, validate_data
 from replearn.exceptions import PreprocessingWarning, warn_user
 from replearn.guarantees.points import SHORT
+from replearn.learners.fitted_state import FittedState
 from replearn.randomness import Points, SharedKey, as_points
 from replearn.randomness.columns import pandas_columns, pandas_names
 from replearn.tables import is_frame, n_rows, take_rows
@@ -31,20 +32,14 @@ _MIN_SCORED = 16
 
 
 @contextmanager
-def all_or_nothing(estimator: Any) -> Iterator[None]:
+def all_or_nothing(estimator: FittedState) -> Iterator[None]:
     """Forget an earlier fit, and leave no half-fitted learner behind, not even on Ctrl-C."""
-    _forget_fit(estimator)
+    estimator._forget_fit()
     try:
         yield
     except BaseException:
-        _forget_fit(estimator)
+        estimator._forget_fit()
         raise
-
-
-def _forget_fit(estimator: Any) -> None:
-    for name in list(vars(estimator)):
-        if name in ("_dtype", "_ensemble", "_units") or (name.endswith("_") and name[:2] != "__"):
-            delattr(estimator, name)
 
 
 def checked_fit(fit: Any) -> Any:

@@ -21,6 +21,8 @@ from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan, PlanRequest, plan_votes
+from replearn.heavy import HeavyPoints
+from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -176,6 +178,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     """
 
     _notion: ClassVar[str] = "pointwise"
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -341,13 +345,32 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
         """Let the models vote as the plan says."""
-        self._ensemble = BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)
+        self._ensemble = _make_ensemble(models, classes, plan)
         self.joint_variance_ = partition_variance(
             self._ensemble, probes, plan.vote_design, self.n_jobs
         )
         self.plan_ = plan
         self.classes_ = classes
         self.estimators_ = models
+
+    def _file_state(self) -> dict[str, Any]:
+        """Return the attributes of a file: heavy points are written as plain values."""
+        state = super()._file_state()
+        heavy = state.get("heavy_")
+        if heavy is not None:
+            state["heavy_"] = heavy.to_state(self.plan_.decimals)
+        return state
+
+    def _derive(self, key: SharedKey) -> None:
+        plan = self.plan_
+        check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
+        self._ensemble = _make_ensemble(self.estimators_, self.classes_, plan)
+        stage = plan.vote_design.heavy
+        if (self.heavy_ is None) != (stage is None):
+            raise ValueError("the plan and the file do not agree on a heavy stage.")
+        if stage is not None:
+            state: Any = self.heavy_
+            self.heavy_ = HeavyPoints.from_state(state, stage, self.classes_, key, plan.decimals)
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[Any]:
         """Predict class labels.
@@ -391,3 +414,7 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def __sklearn_tags__(self):
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
+
+
+def _make_ensemble(models: list[Any], classes: NDArray[Any], plan: Plan) -> BlockEnsemble:
+    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 
+from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_features
 from replearn.learners.plain_words import PlainExplanation, in_plain_words
 from replearn.learners.results import ClassExplanation, Explanation, FlipRate, explanation
@@ -19,7 +20,7 @@ Floats = NDArray[np.float64]
 STYLES = ("analyst", "plain")
 
 
-class KeyedPredictions(HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     """Probabilities, flips and explanations from a fitted rule with keyed thresholds.
 
     A subclass has ``_vote()``, which returns the fitted votes or scores, and ``predict``.

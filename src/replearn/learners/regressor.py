@@ -19,6 +19,7 @@ from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
+from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     check_features,
@@ -299,6 +300,9 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         except ValueError:  # too fine for any number of blocks: the certificate says so
             return most
         return min(wanted, most)
+
+    def _derive(self, key: SharedKey) -> None:
+        check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
 
     def _moments(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return mean and variance of the block predictions, cut off at the ends of the range."""

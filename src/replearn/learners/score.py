@@ -24,6 +24,7 @@ from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Certificate
 from replearn.guarantees.score import MIN_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
+from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -150,6 +151,8 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     True
     """
 
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -244,9 +247,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
             self.estimators_ = blocks.estimators
-            self._ensemble = BlockEnsemble(
-                self.estimators_, np.arange(n_classes), len(self.estimators_)
-            )
+            self._ensemble = self._make_ensemble(n_classes)
             self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
             curve = self._curve(sample, blocks.rows, cut, uncertainty)
             self.standard_error_ = (curve.level, curve.power)
@@ -325,6 +326,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             "least_error": curve.least_error(width),
             "reach": reach,
         }
+
+    def _make_ensemble(self, n_classes: int) -> BlockEnsemble:
+        return BlockEnsemble(self.estimators_, np.arange(n_classes), len(self.estimators_))
+
+    def _derive(self, key: SharedKey) -> None:
+        inputs = self.certificate_.inputs
+        check_n_models(self.estimators_, inputs["n_blocks"], inputs["n_partitions"])
+        self._ensemble = self._make_ensemble(inputs["n_classes"])
 
     def _vote(self) -> FittedScore:
         """Return models, curve and key of the last fit."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
@@ -77,6 +78,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
     ("vendor's", True)
     """
 
+    _derived_state: ClassVar[tuple[str, ...]] = ("selected_",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "candidates": [Mapping],
         **FollowsPlan._parameter_constraints,
@@ -135,6 +137,18 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             self.certificate_ = certify_choice("selection", key, X, codes, bounds=bounds, **inputs)
         warn_if_not_certified(self.certificate_)
         return self
+
+    def _file_state(self) -> dict[str, Any]:
+        """Return the attributes of a file: the chosen model is among the candidates."""
+        state = super()._file_state()
+        if "selection_" in state:
+            state["candidates"] = dict(self.candidates)
+            state["selection_"] = replace(self.selection_, candidate=None)
+        return state
+
+    def _derive(self, key: SharedKey) -> None:
+        self.selected_ = self.candidates[self.selected_name_]
+        self.selection_ = replace(self.selection_, candidate=self.selected_)
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels with the chosen model.

@@ -15,6 +15,7 @@ from replearn.binding.digests import Bound
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
+from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import check_labels
 from replearn.learners.planning import refuse_planned
 from replearn.primitives import sample_order
@@ -25,7 +26,7 @@ FRACTION = Interval(Real, 0, 1, closed="right")
 COUNT = Interval(Integral, 1, None, closed="left")
 
 
-class FollowsPlan(HoldsKey):
+class FollowsPlan(FittedState, HoldsKey):
     """Learners that choose, built from a plan that two labs share.
 
     A subclass has the parameters ``rho``, ``alpha``, ``beta``, ``sample_size`` and ``shared_key``,

@@ -84,7 +84,7 @@ def fit_files(
     features: Sequence[str] | None = None,
     container: str = "polars",
     client: Any = None,
-    trusted: Sequence[str] = (),
+    trusted_types: Sequence[str] = (),
 ) -> PointwiseReplicableClassifier:
     """Fit a learner on files that may be larger than memory.
 
@@ -110,7 +110,7 @@ def fit_files(
         What the base learner sees, as if the whole file had been read into it.
     client : dask.distributed.Client or str, default=None
         A Dask cluster, or the address of its scheduler. None: this machine.
-    trusted : sequence of str, default=()
+    trusted_types : sequence of str, default=()
         Types outside scikit-learn that models may consist of, as for `replearn.load`: finished
         blocks are kept in files.
 
@@ -157,7 +157,7 @@ def fit_files(
             all_or_nothing(estimator),
         ):
             job = Job(open_table(rows, work, target, features, container), engine)
-            _Fit(estimator, job, rows.n, tuple(trusted)).run()
+            _Fit(estimator, job, rows.n, tuple(trusted_types)).run()
     return estimator
 
 
@@ -168,7 +168,7 @@ class _Fit:
     learner: PointwiseReplicableClassifier
     job: Job
     n: int
-    trusted: tuple[str, ...]
+    trusted_types: tuple[str, ...]
 
     def run(self) -> None:
         """Plan, cut, train, vote, certify: as in memory."""
@@ -246,7 +246,7 @@ class _Fit:
         names = random_state_names(base)
         keys = [key.child("seed", number, block) for block in range(plan.n_blocks)]
         seeds = tuple(keyed_seeds(names, own) for own in keys)
-        return Training(self.job.table, cut, base, seeds, number, self.trusted)
+        return Training(self.job.table, cut, base, seeds, number, self.trusted_types)
 
     def _train(self, training: Training, checked: list[int]) -> None:
         """Route and train one partition, and keep the rows that are looked at afterwards."""

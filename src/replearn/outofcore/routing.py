@@ -149,7 +149,7 @@ class Training:
     base: Any
     seeds: tuple[dict[str, int], ...]  # of each block; keys stay at home
     partition: int
-    trusted: tuple[str, ...] = ()
+    trusted_types: tuple[str, ...] = ()
 
     def file(self, block: int) -> str:
         """Name of the file with the model of a block."""
@@ -159,7 +159,7 @@ class Training:
         """Read the model of a block."""
         name = self.file(number)
         content = self.table.folder.read(name)
-        model = block_from_bytes(content, self.trusted, f"{self.table.folder.address}/{name}")
+        model = block_from_bytes(content, self.trusted_types, f"{self.table.folder.address}/{name}")
         if model is None:
             raise OSError(f"{self.table.folder.address}/{name} is damaged: remove it, fit again.")
         return model
@@ -177,5 +177,5 @@ def train_block(training: Training, number: int) -> None:
     checked = training.partition > 0 or number > 0
     with no_autologging(), config_context(skip_parameter_validation=checked):
         model = fit_one_block(training.base, block)
-    written = block_to_bytes(model, training.trusted)
+    written = block_to_bytes(model, training.trusted_types)
     training.table.folder.write(training.file(number), written)

@@ -5,10 +5,8 @@ from replearn.persistence._parts import check_savable
 from replearn.persistence._trust import why_not_packed
 from replearn.persistence.block_folder import resumable
 from replearn.persistence.model_file import ModelDescription, describe, load, save
-from replearn.persistence.trusted import TRUSTED
 
 __all__ = [
-    "TRUSTED",
     "ModelDescription",
     "ModelFileError",
     "check_savable",

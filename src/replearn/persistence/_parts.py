@@ -16,6 +16,7 @@ import replearn.hypotheses
 from replearn.bounds import ThresholdLaw
 from replearn.guarantees import Certificate, Plan
 from replearn.hypotheses import FiniteClass, Hypothesis, HypothesisClass, hypothesis_from_dict
+from replearn.learners.fitted_state import FittedState
 from replearn.persistence._container import ModelFileError
 from replearn.randomness import SharedKey
 from replearn.records.json import canonical_json, pretty_json, read_object
@@ -106,7 +107,8 @@ def check_savable(value: Any, name: str) -> None:
                 f"{name} contains a shared key; a model file must not give it away."
             )
         kind = type_name(part)
-        if kind.startswith("replearn.") and kind not in OWN_TYPES:
+        of_library = kind.startswith("replearn.") or isinstance(part, FittedState)
+        if of_library and kind not in OWN_TYPES:
             raise ModelFileError(f"{name} contains a {kind}, which has no place in a model file.")
         if "<" in getattr(part, "__qualname__", ""):
             raise ModelFileError(

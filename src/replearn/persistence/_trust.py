@@ -103,14 +103,14 @@ def _skops_io() -> Any:
 
 
 def load_trusted(
-    models: Parts, trusted: Sequence[str], name: str, max_bytes: int | None = None
+    models: Parts, trusted_types: Sequence[str], name: str, max_bytes: int | None = None
 ) -> dict[str, Any]:
     """Rebuild the models' state; a type that nobody trusts is refused by name."""
     budget = Budget(name, sum(map(len, models.values())), max_bytes)
     state: dict[str, Any] = {}
     for part, read in ((PACKED, _read_packed), (SKOPS, _read_skops)):
         try:
-            content = read(models[part], trusted, budget) if part in models else {}
+            content = read(models[part], trusted_types, budget) if part in models else {}
             check_trees(content, name)
             check_models(content, name)
         except (ModelFileError, ModuleNotFoundError):
@@ -124,18 +124,18 @@ def load_trusted(
     return state
 
 
-def _read_packed(models: bytes, trusted: Sequence[str], budget: Budget) -> Any:
+def _read_packed(models: bytes, trusted_types: Sequence[str], budget: Budget) -> Any:
     [state] = unpack_values(models, budget)
     return state
 
 
-def _read_skops(models: bytes, trusted: Sequence[str], budget: Budget) -> Any:
+def _read_skops(models: bytes, trusted_types: Sequence[str], budget: Budget) -> Any:
     skops_io = _skops_io()
     check_skops_archive(models, budget)
     try:
-        return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted])
+        return skops_io.loads(models, trusted=[*TRUSTED_TYPES, *trusted_types])
     except skops_io.exceptions.UntrustedTypesFoundException:  # before anything was built
-        check_types(models, trusted, budget.name)
+        check_types(models, trusted_types, budget.name)
         raise
 
 
@@ -146,14 +146,15 @@ def untrusted_types(models: Parts) -> set[str]:
     return set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
 
 
-def check_types(models: bytes, trusted: Sequence[str], name: str) -> None:
+def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
     """Refuse a state with types that nobody trusts; nothing is built."""
-    unknown = untrusted_types({SKOPS: models}) - set(trusted)
+    unknown = untrusted_types({SKOPS: models}) - set(trusted_types)
     if unknown:
         raise ModelFileError(
             f"{name} contains types that are not trusted: {', '.join(sorted(unknown))}. If you "
             "know where the file comes from and what these types do, name them: "
-            f"trusted={sorted(unknown)!r} in Python, --trust TYPE on the command line."
+            f"trusted_types={sorted(unknown)!r} in Python, --trust TYPE on the command line, the "
+            "environment variable REPLEARN_TRUSTED_TYPES for MLflow."
         )
 
 

@@ -44,7 +44,7 @@ _MODEL = "model"
 _DATA_KEY = SharedKey("replearn fit folder")
 
 
-def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) -> RunContext:
+def resumable(folder: str | os.PathLike[str], *, trusted_types: Sequence[str] = ()) -> RunContext:
     """Return a context in which ``fit`` saves every trained block, and can continue from there.
 
     A search with folds trains blocks for every configuration and fold: all of them are saved,
@@ -56,7 +56,7 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     folder : path
         Belongs to one fit: the same data, learner, plan and key. The folder of another fit is
         refused. It can be removed when the fit is done.
-    trusted : sequence of str, default=()
+    trusted_types : sequence of str, default=()
         Full names of types outside scikit-learn and this library that may be read back, as for
         `load`.
 
@@ -76,15 +76,15 @@ def resumable(folder: str | os.PathLike[str], *, trusted: Sequence[str] = ()) ->
     ...     len(list(training.glob("block-*")))
     20
     """
-    return RunContext(store=BlockFolder(folder, trusted))
+    return RunContext(store=BlockFolder(folder, trusted_types))
 
 
 class BlockFolder:
     """A store of finished blocks; parameters as for `resumable`."""
 
-    def __init__(self, folder: str | os.PathLike[str], trusted: Sequence[str] = ()) -> None:
+    def __init__(self, folder: str | os.PathLike[str], trusted_types: Sequence[str] = ()) -> None:
         self._folder = Path(folder)
-        self._trusted = tuple(trusted)
+        self._trusted_types = tuple(trusted_types)
         self._is_ours = False
 
     def open(
@@ -110,7 +110,7 @@ class BlockFolder:
             self._refuse_others(home, training)
             self._is_ours = True
         claim_folder(home, TRAINING, training, "training")
-        return TrainingFolder(home, len(blocks), self._trusted)
+        return TrainingFolder(home, len(blocks), self._trusted_types)
 
     def _refuse_others(self, home: Path, training: dict[str, str]) -> None:
         """Whoever comes with a training that is known here, or first of all, may bring others."""
@@ -126,10 +126,10 @@ class BlockFolder:
 class TrainingFolder:
     """The finished blocks of one training, in a folder of its own."""
 
-    def __init__(self, folder: Path, n_blocks: int, trusted: Sequence[str]) -> None:
+    def __init__(self, folder: Path, n_blocks: int, trusted_types: Sequence[str]) -> None:
         self._folder = folder
         self._n_blocks = n_blocks
-        self._trusted = trusted
+        self._trusted_types = trusted_types
 
     def done(self) -> dict[int, Any]:
         """Return the blocks that were saved, by number."""
@@ -138,7 +138,7 @@ class TrainingFolder:
 
     def saver(self, number: int) -> Callable[[Any], None]:
         """Return a function that saves a block; it can be sent to worker processes."""
-        return partial(keep_block, self._path(number), self._trusted)
+        return partial(keep_block, self._path(number), self._trusted_types)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"block-{number:06d}.model"
@@ -146,31 +146,31 @@ class TrainingFolder:
     def _read(self, path: Path) -> Any:
         if not path.exists():
             return None
-        return block_from_bytes(path.read_bytes(), self._trusted, str(path))
+        return block_from_bytes(path.read_bytes(), self._trusted_types, str(path))
 
 
-def keep_block(path: Path, trusted: Sequence[str], model: Any) -> None:
+def keep_block(path: Path, trusted_types: Sequence[str], model: Any) -> None:
     """Write a fitted block to its file; refuse a learner that could not be read back."""
-    write_bytes_atomically(path, block_to_bytes(model, trusted))
+    write_bytes_atomically(path, block_to_bytes(model, trusted_types))
 
 
-def block_to_bytes(model: Any, trusted: Sequence[str]) -> bytes:
+def block_to_bytes(model: Any, trusted_types: Sequence[str]) -> bytes:
     """Return a fitted block as the content of a file, with its digest."""
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
     if part == SKOPS:
-        check_types(parts[SKOPS], trusted, "a block of this learner, which shall be kept,")
+        check_types(parts[SKOPS], trusted_types, "a block of this learner, which shall be kept,")
     written = part.encode() + b"\n" + parts[part]
     return seal(written)
 
 
-def block_from_bytes(content: bytes, trusted: Sequence[str], index: str) -> Any:
+def block_from_bytes(content: bytes, trusted_types: Sequence[str], index: str) -> Any:
     """Read a block back; None if the content is damaged: it is fitted again, and written anew."""
     written = unseal(content)
     if written is None:
         return None
     part, _, models = written.partition(b"\n")
-    return load_trusted({part.decode(): models}, trusted, index)[_MODEL]
+    return load_trusted({part.decode(): models}, trusted_types, index)[_MODEL]
 
 
 def library_versions() -> dict[str, str]:

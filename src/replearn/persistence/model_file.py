@@ -123,7 +123,7 @@ def load(
     path: str | os.PathLike[str],
     shared_key: str | bytes | int | SharedKey | None = None,
     *,
-    trusted: Sequence[str] = (),
+    trusted_types: Sequence[str] = (),
     any_version: bool = False,
     max_bytes: int | None = None,
 ) -> Any:
@@ -135,7 +135,7 @@ def load(
         The model file.
     shared_key : str, bytes, int or SharedKey, default=None
         The key of the run. Not needed if the file was saved with it.
-    trusted : sequence of str, default=()
+    trusted_types : sequence of str, default=()
         Full names of types outside scikit-learn and this library that may be loaded.
     any_version : bool, default=False
         Load although another version of scikit-learn wrote the file; its models may then predict
@@ -171,14 +171,16 @@ def load(
     """
     name = os.fspath(path)
     content = Path(path).read_bytes()
-    return _read(content, name, shared_key, trusted, any_version=any_version, max_bytes=max_bytes)
+    return _read(
+        content, name, shared_key, trusted_types, any_version=any_version, max_bytes=max_bytes
+    )
 
 
 def _read(
     content: bytes,
     name: str,
     shared_key: str | bytes | int | SharedKey | None,
-    trusted: Sequence[str],
+    trusted_types: Sequence[str],
     *,
     any_version: bool = False,
     max_bytes: int | None = None,
@@ -187,7 +189,7 @@ def _read(
     _check_versions(manifest, name, any_version)
     key = _check_key(manifest, shared_key, name)
     values = _read_documents(manifest, name)
-    state = load_trusted(models, trusted, name, max_bytes)
+    state = load_trusted(models, trusted_types, name, max_bytes)
     if set(state) & set(values):
         raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
     try:
@@ -204,8 +206,8 @@ def _check_loads(content: bytes, model: Any, key: SharedKey) -> None:
     _, models = unpack(content, "the file")
     try:
         # Whoever loads it decides which types to trust, and how much memory to take.
-        trusted = sorted(untrusted_types(models))
-        again = _read(content, "the file", key, trusted, max_bytes=sys.maxsize)
+        trusted_types = sorted(untrusted_types(models))
+        again = _read(content, "the file", key, trusted_types, max_bytes=sys.maxsize)
     except ModelFileError as error:
         raise ModelFileError(
             f"cannot save this {type(model).__name__}, which could not be loaded: {error}"
