@@ -60,7 +60,7 @@ FOREST_TREES = 50
 BINS = 8
 
 
-def base_learner(model: str, table: Table, seed: int = 0, rows: int = 0) -> Any:
+def base_estimator(model: str, table: Table, seed: int = 0, rows: int = 0) -> Any:
     """Return an unfitted classifier; trees take categories by their number.
 
     ``rows`` is what the learner is going to see, for learners that depend on it.
@@ -106,7 +106,7 @@ def _growing(rows: int) -> dict[str, Any]:
 def _boosting_from_logreg(table: Table, seed: int) -> Any:
     """Boost small trees on what logistic regression leaves over."""
     return GradientBoostingClassifier(
-        init=base_learner("logreg", table),
+        init=base_estimator("logreg", table),
         max_depth=2,
         n_estimators=40,
         min_samples_leaf=5,
@@ -118,8 +118,8 @@ def _logreg_and_boosting(table: Table, seed: int) -> Any:
     """Take the mean probability of logistic regression and small boosted trees."""
     return VotingClassifier(
         [
-            ("logreg", base_learner("logreg", table)),
-            ("boosting", base_learner("boosting_categories", table, seed)),
+            ("logreg", base_estimator("logreg", table)),
+            ("boosting", base_estimator("boosting_categories", table, seed)),
         ],
         voting="soft",
     )

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from _base_learners import base_learner
+from _base_learners import base_estimator
 from _data import disjoint_samples
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import arcsine_law, optimal_law, smallest_width, uniform_law
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 
 
 def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=False):
@@ -16,14 +16,16 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=Fa
     found = {"votes": [], "soft": []}
     for rows in disjoint_samples(table, 2, pair, size):
         learner = PointwiseReplicableClassifier(
-            base_learner(model, table, seed=pair, rows=size // n_blocks),
+            base_estimator(model, table, seed=pair, rows=size // n_blocks),
             n_blocks=n_blocks,
-            plan={"n_partitions": n_partitions, "law": "uniform", "width": 1},
+            n_partitions=n_partitions,
+            law="uniform",
+            width=1,
             rho=1.0,  # the votes are judged later, by other laws
             shared_key=f"frontier {pair}",
             verbose=-1,
         ).fit(table.X[rows], table.y[rows])
-        panel, X = Panel(learner.estimators_, [0, 1], n_partitions), table.X[table.test]
+        panel, X = BlockEnsemble(learner.estimators_, [0, 1], n_partitions), table.X[table.test]
         found["votes"].append(panel.vote_counts(X).tolist())
         if with_soft:
             found["soft"].append(np.round(panel.soft_scores(X), 5).tolist())
@@ -32,7 +34,7 @@ def votes_of_pair(table, model, size, n_blocks, n_partitions, pair, with_soft=Fa
 
 def single_of_pair(table, model, size, pair):
     return [
-        base_learner(model, table, seed=pair, rows=size)
+        base_estimator(model, table, seed=pair, rows=size)
         .fit(table.X[rows], table.y[rows])
         .predict(table.X[table.test])
         .tolist()

@@ -15,7 +15,7 @@ from replearn import SharedKey
 from replearn.bounds import ThresholdLaw, binomial_limits, flip_estimate, flip_limits
 
 EDGES = (0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5, 1.0)
-LEAST_STABLE = 0.03
+MIN_STABLE = 0.03
 DELTA = 0.05
 HEADER = (
     "predicted",
@@ -123,7 +123,7 @@ def share_of_flips(comparisons: Sequence[Comparison]) -> tuple[float, float]:
     for fit in by_fit(comparisons):
         held = all_flips = 0.0
         for c in fit:
-            size = max(1, round(LEAST_STABLE * len(c.predicted)))
+            size = max(1, round(MIN_STABLE * len(c.predicted)))
             least = np.argsort(-c.predicted, kind="stable")[:size]
             held, all_flips = held + c.observed[least].sum(), all_flips + c.observed.sum()
         if all_flips:

@@ -26,7 +26,7 @@ from replearn import (
     plan,
 )
 from replearn.bounds import halves_supremum
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 
 FEW = 5
 MANY = 24
@@ -125,7 +125,9 @@ def constant_answer(y: NDArray[np.intp]) -> dict[str, Any]:
 def literal_paper(base: Any, half: Half) -> dict[str, Outcome]:
     literal = PointwiseReplicableClassifier(
         base,
-        plan={"law": "uniform", "width": 1, "n_partitions": 1},
+        law="uniform",
+        width=1,
+        n_partitions=1,
         vote="hard",
         n_blocks=LITERAL_BLOCKS,
         shared_key=half.key,
@@ -139,7 +141,7 @@ def defaults_and_majority(base: Any, half: Half) -> dict[str, Outcome]:
     model = PointwiseReplicableClassifier(base, shared_key=half.key, verbose=-1)
     ours = _replicable(model, half)
     made = model.plan_
-    votes = Panel(model.estimators_, [0, 1], made.n_partitions).vote_counts(half.X_test)
+    votes = BlockEnsemble(model.estimators_, [0, 1], made.n_partitions).vote_counts(half.X_test)
     one = votes[:, 0] > made.n_blocks / 2
     all_of_them = votes.mean(axis=1) > made.n_blocks / 2
     share = ours.seconds / made.n_partitions

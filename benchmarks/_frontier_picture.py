@@ -51,7 +51,7 @@ def draw(results: dict[str, Any], path: Path) -> None:
         column, place = models.index(found["model"]), sizes.index(found["n"])
         for row, measure in enumerate(MEASURES):
             panel = panels[row][column]
-            _panel(panel, found, measure, COLOURS[place], every_kind=place == 0)
+            _ensemble(panel, found, measure, COLOURS[place], every_kind=place == 0)
             panel.set_xlabel(MEASURES[measure])
             panel.grid(alpha=0.3)
     for column, model in enumerate(models):
@@ -78,7 +78,9 @@ def _single_fits(results: dict[str, Any], model: str) -> str:
     return f"single fit flips {flips}"
 
 
-def _panel(axes: Any, found: dict[str, Any], measure: str, colour: str, every_kind: bool) -> None:
+def _ensemble(
+    axes: Any, found: dict[str, Any], measure: str, colour: str, every_kind: bool
+) -> None:
     """Put the settings of one model and sample size into one panel."""
     axes.axhline(0, color="grey", linewidth=0.8)
     best = _with_most_partitions(found["settings"])

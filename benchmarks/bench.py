@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 HERE = Path(__file__).parent
-MOST_SECONDS = 600
+MAX_SECONDS = 600
 
 SMALL = {
     "speed_vs_bagging": ["--small"],
@@ -78,7 +78,7 @@ def main() -> int:
     for name, (used, wall, _) in found.items():
         print(f"{name:<18} {used:8.1f} {wall:8.1f}")
     used, wall = (sum(one[place] for one in found.values()) for place in (0, 1))
-    late = "" if options.full or wall <= MOST_SECONDS else f"   LOST (<= {MOST_SECONDS} s)"
+    late = "" if options.full or wall <= MAX_SECONDS else f"   LOST (<= {MAX_SECONDS} s)"
     print(f"{'together':<18} {used:8.1f} {wall:8.1f}{late}")
     lost = [line for *_, lines in found.values() for line in lines]
     print("\n".join(["", "lost:", *lost]) if lost else "\nnothing is lost")

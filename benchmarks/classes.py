@@ -102,7 +102,7 @@ def measure(base, table, y, options):
             old = PointwiseReplicableClassifier(
                 base,
                 n_blocks=OLD_BLOCKS[len(np.unique(y))],
-                plan={"n_partitions": 1},
+                n_partitions=1,
                 shared_key=f"classes {pair}",
             ).fit(A, b)
             answers["single"].append(single.predict(X))

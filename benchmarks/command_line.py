@@ -29,7 +29,7 @@ HEAVY_COMMANDS = ("fit --help", "predict --help", "audit --help")
 START_TARGET, BEYOND_TARGET = 0.7, 0.3
 TARGETS = {"quick": 60.0, "audit": 600.0, "fit": 300.0, "predict": 60.0, "budget": None}
 """Processor seconds at full size; a time budget of 60 s bounds wall seconds by 90."""
-BUDGET, MOST_WALL = 60, 90
+BUDGET, MAX_WALL = 60, 90
 
 
 def run(words: list[str]) -> tuple[float, float, float, int]:
@@ -95,7 +95,7 @@ def at_size(names: list[str], n_rows: int, folder: Path, model: str) -> None:
     for name in names:
         used, wall, memory, code = run(python("-m", "replearn", *commands[name]))
         target = TARGETS[name]
-        judged, limit, unit = (used, target, "CPU s") if target else (wall, MOST_WALL, "s")
+        judged, limit, unit = (used, target, "CPU s") if target else (wall, MAX_WALL, "s")
         print(
             f"{name:<8} {used:7.1f} CPU s {wall:7.1f} s {memory:6.2f} GB  exit {code}  "
             f"(<= {limit:g} {unit}){_lost(judged, limit)}",

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 LOG = "REPLEARN_BENCH_LOG"
-MOST_OVERHEAD = 1.3
+MAX_OVERHEAD = 1.3
 
 
 class Logged(DecisionTreeClassifier):
@@ -203,7 +203,7 @@ def overhead(path, place, size, expected, X):
     good &= same(model, expected, X)
     ratio = there / local
     told = "same bits" if good else "OTHER BITS   LOST"
-    wanted = verdict(ratio, MOST_OVERHEAD) if local >= 20 else "   (wanted only of 20 s and more)"
+    wanted = verdict(ratio, MAX_OVERHEAD) if local >= 20 else "   (wanted only of 20 s and more)"
     print(
         f"  joblib n_jobs=2 {local:.1f} s, Dask with 2 processes {there:.1f} s: {told}, "
         f"ratio {ratio:.2f}{wanted}",

@@ -23,8 +23,8 @@ from _data import add_data_arguments, load, parse
 from _frontier_picture import draw
 from _measures import against, measure
 
-MOST_PARTITIONS = 16
-LEAST_ROWS = 20
+MAX_PARTITIONS = 16
+MIN_ROWS = 20
 """Blocks smaller than this are not tried."""
 
 KINDS = (
@@ -109,9 +109,9 @@ def plan_cells(table, model, sizes, options):
             args = (table, reference, n, pair)
             work.append((name, lambda args=args: single_of_pair(*args)))
         for n_blocks in options.blocks:
-            if n // n_blocks < LEAST_ROWS:
+            if n // n_blocks < MIN_ROWS:
                 continue
-            n_partitions = max(1, min(MOST_PARTITIONS, options.fits // n_blocks))
+            n_partitions = max(1, min(MAX_PARTITIONS, options.fits // n_blocks))
             for pair in range(options.pairs):
                 name = (table.name, model, n, n_blocks, n_partitions, pair)
                 args = (table, model, n, n_blocks, n_partitions, pair, options.soft)
@@ -121,7 +121,7 @@ def plan_cells(table, model, sizes, options):
 
 def computed_votes(cells, name, singles):
     """Find the cells with the most partitions, each beside the single fit of its pair."""
-    for n_partitions in range(MOST_PARTITIONS, 0, -1):
+    for n_partitions in range(MAX_PARTITIONS, 0, -1):
         pairs = [
             (cells.get(*name, n_partitions, pair), single) for pair, single in enumerate(singles)
         ]

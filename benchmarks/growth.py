@@ -29,7 +29,7 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import PointwiseReplicableClassifier, audit
 
 N_COLUMNS, N_BLOCKS = 20, 88
-MOST_GROWTH, MOST_MEMORY = 11.0, 0.3
+MAX_GROWTH, MAX_MEMORY = 11.0, 0.3
 
 
 def sample(n_rows: int) -> tuple[Any, Any]:
@@ -45,7 +45,7 @@ def learner(who: str, n_rows: int) -> Any:
             GaussianNB(), N_BLOCKS, max_samples=size, bootstrap=False, random_state=0
         )
     return PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=N_BLOCKS, plan={"n_partitions": 1}, verbose=-1
+        GaussianNB(), n_blocks=N_BLOCKS, n_partitions=1, verbose=-1
     )
 
 
@@ -103,15 +103,15 @@ def main() -> None:
         few, many = run(who, n_rows), run(who, 10 * n_rows)
         for what in [name for name in few if name != "memory"]:
             ratio = many[what] / few[what]
-            lost = "  LOST" if who == "replearn" and ratio > MOST_GROWTH else ""
+            lost = "  LOST" if who == "replearn" and ratio > MAX_GROWTH else ""
             print(
                 f"{who:<9} {what:<8} {few[what]:8.2f} s -> {many[what]:8.2f} s "
-                f"{ratio:6.1f} x   (<= {MOST_GROWTH:g}){lost}"
+                f"{ratio:6.1f} x   (<= {MAX_GROWTH:g}){lost}"
             )
-        lost = "  LOST" if who == "replearn" and many["memory"] > MOST_MEMORY else ""
+        lost = "  LOST" if who == "replearn" and many["memory"] > MAX_MEMORY else ""
         print(
             f"{who:<9} memory of a fit beside the input and a block: "
-            f"{many['memory']:.2f} of the input   (<= {MOST_MEMORY}){lost}",
+            f"{many['memory']:.2f} of the input   (<= {MAX_MEMORY}){lost}",
             flush=True,
         )
 

@@ -127,7 +127,7 @@ def four_values(pair: int) -> Outcome:
             gamma=gamma,
             classes=[0, 1],
             shared_key=pair,
-            plan={"n_partitions": 1},
+            n_partitions=1,
         )
         X, y = rng.integers(0, 4, (3300, 1)).astype(float), rng.integers(0, 2, 3300)
         models.append(model.fit(X, y))

@@ -13,7 +13,7 @@ from sklearn.preprocessing import FunctionTransformer, scale
 from sklearn.tree import DecisionTreeClassifier
 
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
-from replearn.learners import encode_probe
+from replearn.binding import encode_probe
 
 RHO, ROWS, POINTS, PIECE = 0.2, 2500, 300, 10
 
@@ -108,8 +108,7 @@ def other_ids(pair: int, *, kinds: tuple[Any, Any]) -> Outcome:
     ids = [None if kind is None else [kind(k) for k in range(POINTS)] for kind in kinds]
     predictions = [model.predict(fresh, points=i) for model, i in zip(models, ids, strict=True)]
     probes = [
-        encode_probe(model.certificate_, fresh, points=i)
-        for model, i in zip(models, ids, strict=True)
+        encode_probe(model.certificate_, fresh, ids=i) for model, i in zip(models, ids, strict=True)
     ]
     return compared(models, predictions, tuple(probes))
 

@@ -42,8 +42,8 @@ SETS = (
     "spambase",
     "titanic2201",
 )
-MOST_ROWS = 20_000
-MOST_REPEATS, SECONDS = 20, 5.0
+MAX_ROWS = 20_000
+MAX_REPEATS, SECONDS = 20, 5.0
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -97,7 +97,7 @@ def real_table(folder: Path, name: str) -> int:
     X = pd.read_csv(folder / f"{name}.csv.gz", keep_default_na=False, na_values=[""])
     y = X.pop("target").to_numpy()
     order = np.random.default_rng(1).permutation(len(y))
-    size = min(len(y) // 2, MOST_ROWS)
+    size = min(len(y) // 2, MAX_ROWS)
     runs, planned = [], []
     for rows in (order[:size], order[size : 2 * size]):
         model = PointwiseReplicableClassifier(learner(), rho=0.2, max_fits=40, shared_key="k")
@@ -159,7 +159,7 @@ def _run_code(page: Path) -> None:
 # -- time ------------------------------------------------------------------------------------------
 CHECKS = {
     pointwise: (
-        "bind_learner",
+        "bind_estimator",
         "sample_conditions",
         "copy_conditions",
         "block_condition",
@@ -217,7 +217,7 @@ def _print_cost(name: str, model: Any, X: Any, y: Any, spent: Counter[str]) -> N
     """Print the least time of each check beside the least time of a fit: others use the machine."""
     totals: list[float] = []
     parts: list[Counter[str]] = []
-    while len(totals) < MOST_REPEATS and (len(totals) < 3 or sum(totals) < SECONDS):
+    while len(totals) < MAX_REPEATS and (len(totals) < 3 or sum(totals) < SECONDS):
         spent.clear()
         start = time.process_time()
         model.set_params(shared_key="k").fit(X, y)

@@ -17,7 +17,7 @@ import argparse
 import warnings
 
 import numpy as np
-from _base_learners import base_learner
+from _base_learners import base_estimator
 from _cells import markdown_table
 from _data import add_data_arguments, load, parse
 from sklearn.base import BaseEstimator, ClassifierMixin
@@ -64,7 +64,7 @@ def chains(table, model, rows, drift):
         now = positives(step, drift, share)
         weights.append(np.where(y == 1, now / share, (1 - now) / (1 - share)))
         sample = draw(table, rng, rows, now)
-        base = base_learner(model, table, seed=step).fit(table.X[sample], table.y[sample])
+        base = base_estimator(model, table, seed=step).fit(table.X[sample], table.y[sample])
         chances = base.predict_proba(X)
         answers.setdefault("retrained", []).append(chances.argmax(axis=1))
         for band in BANDS:

@@ -96,7 +96,7 @@ def measure(name: str, options: argparse.Namespace) -> str:
     ours = PointwiseReplicableClassifier(base, n_blocks=options.blocks, plan=plan, verbose=-1)
     ours.fit(X, y)
     n_models = len(ours.estimators_)
-    ours._panel._voters.clear()  # as after loading
+    ours._ensemble._predictors.clear()  # as after loading
     cold, _ = milliseconds(ours.predict, rows[:1])
     warm, best = milliseconds(ours.predict, rows)
     peer, _ = milliseconds(bagged(base, kind, n_models).fit(X, y).predict, rows[:PEER_ROWS])

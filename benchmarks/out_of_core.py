@@ -21,7 +21,7 @@ import numpy as np
 
 COLUMNS, BLOCKS = 10, 88
 ROWS_AT_A_TIME = 1 << 20
-MOST_MEMORY, MOST_ROUTING, MOST_GROWTH = 3.0, 6.0, 11.0
+MAX_MEMORY, MAX_ROUTING, MAX_GROWTH = 3.0, 6.0, 11.0
 PREFIX = 1_000_000
 
 
@@ -168,10 +168,10 @@ def report(n, place, score):
     )
     routing = steps["pieces routed"] / scan["scan"]
     passes = sum(steps[name] for name in ("pieces hashed", "buckets ranked", "pieces routed"))
-    print(f"  routing / scan           {routing:8.2f}{verdict(routing, MOST_ROUTING)}")
+    print(f"  routing / scan           {routing:8.2f}{verdict(routing, MAX_ROUTING)}")
     both = passes / scan["scan"]
     print(f"  hash, rank, route / scan {both:8.2f}   (both passes; nothing is wanted of it)")
-    print(f"  peak memory              {told['peak']:8.2f} GiB{verdict(told['peak'], MOST_MEMORY)}")
+    print(f"  peak memory              {told['peak']:8.2f} GiB{verdict(told['peak'], MAX_MEMORY)}")
     prefix = min(n, PREFIX)
     equal = in_child("equal", path, place, prefix)
     same = "same models, predictions and certificate" if equal["same"] else "DIFFERENT   LOST"
@@ -204,7 +204,7 @@ def main():
         for step in found[small]:
             growth = found[large][step] / found[small][step]
             line = f"growth of {step} from {small:.0e} to {large:.0e} rows: {growth:.1f}"
-            print(line + (verdict(growth, MOST_GROWTH) if large == 10 * small else ""))
+            print(line + (verdict(growth, MAX_GROWTH) if large == 10 * small else ""))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
-from _base_learners import MODELS, base_learner
+from _base_learners import MODELS, base_estimator
 from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _contenders import (
     CONSTANT,
@@ -69,7 +69,7 @@ def rows_per_half(table, largest):
 
 def run_pair(table, model, contender, pair, largest=None):
     """Let one contender learn from both halves; return its outcomes for both."""
-    base = base_learner(model, table, seed=pair)
+    base = base_estimator(model, table, seed=pair)
     outcomes = {}
     for rows in disjoint_samples(table, 2, pair, rows_per_half(table, largest)):
         half = Half(table.X[rows], table.y[rows], table.X[table.test], f"benchmark {pair}")

@@ -18,9 +18,9 @@ import argparse
 import warnings
 
 import numpy as np
-from _base_learners import base_learner
+from _base_learners import base_estimator
 from _calibration import (
-    LEAST_STABLE,
+    MIN_STABLE,
     compare,
     missed_limits,
     reliability_table,
@@ -37,7 +37,7 @@ from _data import (
 
 from replearn import NotCertifiedWarning, PointwiseReplicableClassifier
 from replearn.bounds import ThresholdLaw, flip_estimate
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 
 ENOUGH_ROWS = 1800
 """Smaller samples than this are not made by cutting the file into more than two."""
@@ -65,7 +65,7 @@ def fit_samples(table, model, n_samples, draw, **settings):
         learner = fit(table, model, rows, draw, **settings)
         made = learner.plan_
         votes.append(
-            Panel(learner.estimators_, [0, 1], made.n_partitions).vote_counts(table.X[test])
+            BlockEnsemble(learner.estimators_, [0, 1], made.n_partitions).vote_counts(table.X[test])
         )
         joint.append(learner.joint_variance_)
         _check_against_learner(learner, table.X[test[:50]], votes[-1][:50])
@@ -75,7 +75,7 @@ def fit_samples(table, model, n_samples, draw, **settings):
 
 def fit(table, model, rows, draw, **settings):
     learner = PointwiseReplicableClassifier(
-        base_learner(model, table, seed=draw),
+        base_estimator(model, table, seed=draw),
         shared_key=f"reliability {draw}",
         verbose=-1,
         **settings,
@@ -162,7 +162,7 @@ def judge(found, label, n_thresholds, *, one_partition):
     line = [f"{name}, {model}", n_samples, f"{first['n']:,}", size, fits]
     line += [f"{number:.4f}" for number in (predicted, observed)]
     # One fit cannot know of a row that it flips more often than every second time.
-    possible = min(1.0, LEAST_STABLE / 2 / observed) if observed else 1.0
+    possible = min(1.0, MIN_STABLE / 2 / observed) if observed else 1.0
     line += [f"{number:.3f}" for number in (share, spread, possible)]
     title = f"**{name}, {model}, {size}**: n = {first['n']:,}, {fits} predicting fits"
     numbers = {"predicted": predicted, "observed": observed, "share": share, "sd": spread}

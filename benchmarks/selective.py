@@ -18,7 +18,7 @@ import argparse
 import warnings
 
 import numpy as np
-from _base_learners import base_learner
+from _base_learners import base_estimator
 from _cells import Cells, add_report_arguments, markdown_table, write_report
 from _data import add_data_arguments, disjoint_samples, load, parse
 from scipy.stats import binomtest
@@ -64,7 +64,7 @@ def abstaining(model, X, y, points, share):
 
 def run_pair(table, name, pair, options):
     """Let every contender answer from both halves of one pair."""
-    base, points = base_learner(name, table, seed=pair), table.X[table.test]
+    base, points = base_estimator(name, table, seed=pair), table.X[table.test]
     size = min(len(table.rest) // 2, options.rows or len(table.rest))
     answers = {}
     for rows in disjoint_samples(table, 2, pair, size):

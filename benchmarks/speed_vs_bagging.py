@@ -64,7 +64,7 @@ def make_bagging(estimator, n_models=None):
 
 def make_ours(estimator):
     return PointwiseReplicableClassifier(
-        estimator, n_blocks=N_BLOCKS, plan={"n_partitions": 1}, n_jobs=N_JOBS, verbose=-1
+        estimator, n_blocks=N_BLOCKS, n_partitions=1, n_jobs=N_JOBS, verbose=-1
     )
 
 
@@ -103,7 +103,7 @@ def line(what, ours, bagging, target):
 
 def one_row(X, y):
     model = PointwiseReplicableClassifier(
-        LogisticRegression(), n_blocks=ONE_ROW_BLOCKS, plan={"n_partitions": 1}
+        LogisticRegression(), n_blocks=ONE_ROW_BLOCKS, n_partitions=1
     ).fit(X, y)
     times = [seconds(lambda row=row: model.predict(X[row : row + 1])) for row in range(100)]
     median = 1e3 * float(np.median(times))

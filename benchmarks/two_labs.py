@@ -30,7 +30,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
 
 from replearn import PointwiseReplicableClassifier
-from replearn.learners import encode_probe
+from replearn.binding import encode_probe
 
 RHO, FITS, ROWS, POINTS = 0.2, 60, 2500, 300
 TOWNS = ("Köln", "Jena", "Łódź", "Ulm")

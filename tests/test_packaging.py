@@ -15,7 +15,7 @@ import replearn
 SOURCE = Path(replearn.__file__).parent
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-MODULES = {"scikit-learn": "sklearn"}
+MODULES = {"lazy-loader": "lazy_loader", "scikit-learn": "sklearn"}
 
 
 def modules_of(requirements):

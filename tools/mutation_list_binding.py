@@ -32,7 +32,7 @@ BINDING = [
     ),
     _m(
         "binding: D3 fitted parts are taken",
-        "replearn.binding.bind_learner",
+        "replearn.binding.bind_estimator",
         condition("B.fitted", "False"),
         f"{BOUND}::test_fitted_parts_are_refused",
     ),
@@ -87,7 +87,7 @@ BINDING = [
     ),
     _m(
         "binding: D8 versions are not compared",
-        "replearn.guarantees._compare_learners",
+        "replearn.guarantees._compare_estimators",
         change("{N for N in A.versions if N in B.versions}", "set()"),
         "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
     ),
@@ -238,7 +238,7 @@ BINDING = [
     ),
     _m(
         "binding: E3 a fresh process has the same hashes of texts",
-        "replearn.binding.learner.answers_elsewhere",
+        "replearn.binding.learner.predictions_elsewhere",
         change("{**E, 'PYTHONPATH': P, 'PYTHONHASHSEED': H}", "{**E, 'PYTHONPATH': P}"),
         f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
     ),

@@ -208,7 +208,7 @@ def _solve(
     limits = np.concatenate([np.zeros(len(biases)), [beta - 1.0, beta]])
     total = np.append(np.ones(size), 0.0)[np.newaxis]
     cost = np.append(np.zeros(size), 1.0)
-    answer = _first_answer(cost, rows, limits, total)
+    answer = _first_decision(cost, rows, limits, total)
     if answer is None:
         return None
     weights = np.maximum(answer.x[:-1], 0.0)
@@ -222,7 +222,7 @@ def _solve(
     return weights / weights.sum(), both, masses, float(duals[-2:].mean()) / unit
 
 
-def _first_answer(cost: Floats, rows: Floats, limits: Floats, total: Floats) -> Any | None:
+def _first_decision(cost: Floats, rows: Floats, limits: Floats, total: Floats) -> Any | None:
     """Minimise cost under rows x <= limits and total x = 1; None if there is no solution."""
     for method in ("highs", "highs-ds", "highs-ipm"):  # one may stop short of its tolerance
         answer = optimize.linprog(

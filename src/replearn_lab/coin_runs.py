@@ -9,14 +9,14 @@ import numpy as np
 
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.measuring import share
-from replearn_lab.reductions import Coin, CoinAnswer, PlantedCoinTester
+from replearn_lab.reductions import Coin, CoinDecision, PlantedCoinTester
 
 Bias = Callable[[np.random.Generator], float]
 
 
-def paired_answers(
+def paired_predictions(
     bench: Bench, tester: PlantedCoinTester, bias: float | Bias, pairs: int, *name: str | int
-) -> list[tuple[CoinAnswer, CoinAnswer]]:
+) -> list[tuple[CoinDecision, CoinDecision]]:
     """Run a tester in pairs: one key and one coin for both runs, throws and rows of their own."""
     found = []
     for pair in range(pairs):
@@ -31,17 +31,17 @@ def paired_answers(
     return found
 
 
-def differences(pairs: list[tuple[CoinAnswer, CoinAnswer]]) -> list[float]:
+def differences(pairs: list[tuple[CoinDecision, CoinDecision]]) -> list[float]:
     """Return the share of pairs that answer differently, with limits."""
     return share(sum(one.answer != two.answer for one, two in pairs), len(pairs))
 
 
-def errors(pairs: list[tuple[CoinAnswer, CoinAnswer]], truth: int) -> list[float]:
+def errors(pairs: list[tuple[CoinDecision, CoinDecision]], truth: int) -> list[float]:
     """Return the share of wrong answers, of first runs only: they are independent."""
     return share(sum(one.answer != truth for one, _ in pairs), len(pairs))
 
 
-def mean_throws(pairs: list[tuple[CoinAnswer, CoinAnswer]]) -> float:
+def mean_throws(pairs: list[tuple[CoinDecision, CoinDecision]]) -> float:
     """Return the mean number of throws of one run."""
     return float(np.mean([answer.throws for pair in pairs for answer in pair]))
 
@@ -57,9 +57,11 @@ def sweep(
     for name, make in testers.items():
         for m in rows:
             tester = make(m)
-            fair = paired_answers(bench, tester, 0.0, pairs, name, m, "fair")
+            fair = paired_predictions(bench, tester, 0.0, pairs, name, m, "fair")
             wrong = [
-                errors(paired_answers(bench, tester, p, pairs, name, m, side), 1 if p > 0 else -1)
+                errors(
+                    paired_predictions(bench, tester, p, pairs, name, m, side), 1 if p > 0 else -1
+                )
                 for side, p in zip(("low", "high"), ends, strict=True)
             ]
             found.append(

@@ -50,14 +50,14 @@ class LazyDomain:
         self.size = check_count("size", size)
         self._draw = draw
         self._rng = rng
-        self._places: dict[int, int] = {}
+        self._indices: dict[int, int] = {}
         self._X: list[NDArray[Any]] = []
         self._y: list[NDArray[Any]] = []
 
     @property
     def n_drawn(self) -> int:
         """Rows drawn so far."""
-        return len(self._places)
+        return len(self._indices)
 
     def sample_indices(
         self, rng: np.random.Generator, n: int, *, collision_free: bool = False
@@ -85,7 +85,7 @@ class LazyDomain:
         fresh: dict[int, None] = {}
         while len(fresh) < n:
             for index in rng.integers(0, self.size, n - len(fresh)).tolist():
-                if index not in self._places:
+                if index not in self._indices:
                     fresh[index] = None
         return np.fromiter(fresh, dtype=np.int64, count=n)
 
@@ -105,14 +105,14 @@ class LazyDomain:
         asked = [int(index) for index in np.asarray(indices).ravel()]
         if asked and not 0 <= min(asked) <= max(asked) < self.size:
             raise ValueError(f"indices must lie between 0 and size - 1 = {self.size - 1}.")
-        fresh = list(dict.fromkeys(index for index in asked if index not in self._places))
+        fresh = list(dict.fromkeys(index for index in asked if index not in self._indices))
         if fresh:
             X, y = self._draw(self._rng, len(fresh))
             for index in fresh:
-                self._places[index] = len(self._places)
+                self._indices[index] = len(self._indices)
             self._X += list(np.asarray(X))
             self._y += list(np.asarray(y))
-        places = [self._places[index] for index in asked]
+        places = [self._indices[index] for index in asked]
         return np.array([self._X[i] for i in places]), np.array([self._y[i] for i in places])
 
     def collision_bound(self, n: int, runs: int = 2) -> float:

@@ -21,7 +21,7 @@ SemiReplicableLearner = Callable[[Any, Any, Any, SharedKey], Any]
 
 
 @dataclass(frozen=True)
-class SignAnswer:
+class SignDecision:
     """What the reduction says about d coins."""
 
     signs: NDArray[np.intp]  # -1 or +1 for each coin
@@ -73,7 +73,7 @@ class SignsFromSemiReplicable:
         """Vectors that are drawn: C m / d."""
         return math.ceil(self.factor * self.rows / len(self.points))
 
-    def __call__(self, coins: Marginals, key: SharedKey, rng: np.random.Generator) -> SignAnswer:
+    def __call__(self, coins: Marginals, key: SharedKey, rng: np.random.Generator) -> SignDecision:
         """Draw vectors, label uniform points by their coordinates, and ask the learner."""
         d = len(self.points)
         shared = np.random.default_rng(key.seed_for("pool"))
@@ -82,14 +82,14 @@ class SignsFromSemiReplicable:
         counts = np.bincount(places, minlength=d)
         most = int(counts.max())
         if most > self.vectors:
-            return SignAnswer(np.ones(d, dtype=np.intp), self.vectors, True)
+            return SignDecision(np.ones(d, dtype=np.intp), self.vectors, True)
         throws = coins.draw(rng, self.vectors)
         labels = np.empty(self.rows, dtype=np.intp)
         for i in range(d):
             labels[places == i] = throws[: counts[i], i] > 0
         model = self.learner(self.points[places], labels, pool, key.child("learner"))
         answers = np.asarray(model.predict(self.points)).astype(np.intp)
-        return SignAnswer(2 * answers - 1, most, False)
+        return SignDecision(2 * answers - 1, most, False)
 
 
 def semi_learner(d: int, *, rho: float, alpha: float) -> SemiReplicableLearner:

@@ -44,7 +44,7 @@ class Coin:
 
 
 @dataclass(frozen=True)
-class CoinAnswer:
+class CoinDecision:
     """What a coin tester says about a coin."""
 
     answer: int  # the sign of the bias, -1 or 1
@@ -116,7 +116,7 @@ class PlantedCoinTester(ABC):
         """Probability that the limit is reached, exactly."""
         return float(binom.sf(math.floor(self.limit), self.rows, self.planted_mass))
 
-    def __call__(self, coin: Coin, key: SharedKey, rng: np.random.Generator) -> CoinAnswer:
+    def __call__(self, coin: Coin, key: SharedKey, rng: np.random.Generator) -> CoinDecision:
         """Test a coin: the key is shared between runs, the generator is not."""
         planted, coins = self._plant(np.random.default_rng(key.seed_for("plant")))
         places = rng.choice(len(coins.points), self.rows, p=coins.masses)
@@ -124,11 +124,11 @@ class PlantedCoinTester(ABC):
         mine = np.flatnonzero(places == planted)
         if len(mine) > self.limit:
             coin.throw(math.floor(self.limit) + 1)
-            return CoinAnswer(1, coin.thrown, True, None, planted, coins)
+            return CoinDecision(1, coin.thrown, True, None, planted, coins)
         labels[mine] = coin.throw(len(mine))
         model = self.learner(coins.points[places], labels, key.child("learner"))
         answers = np.asarray(model.predict(coins.points)).astype(np.intp)
-        return CoinAnswer(
+        return CoinDecision(
             2 * int(answers[planted]) - 1, coin.thrown, False, answers, planted, coins
         )
 

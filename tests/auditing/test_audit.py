@@ -30,18 +30,9 @@ def data():
     return make_classification(1600, 6, n_informative=3, flip_y=0.2, random_state=0)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def ours(base=None, **params):
     params = {"n_blocks": 20, "n_partitions": 1, "shared_key": "audit tests"} | params
-    return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **planned(params))
+    return PointwiseReplicableClassifier(GaussianNB() if base is None else base, **params)
 
 
 OPTIONS = {"n_pairs": 3, "design": {"test_size": 200}, "shared_key": "tests"}
@@ -226,7 +217,7 @@ def test_certificates_of_other_kinds_are_told(data):
     X, _ = data
     contenders = {
         "approximate": ApproximatelyReplicableClassifier(
-            GaussianNB(), gamma=0.4, n_blocks=30, plan={"n_partitions": 1}
+            GaussianNB(), gamma=0.4, n_blocks=30, n_partitions=1
         ),
         "rule": RealizableReplicableClassifier(Thresholds(">")),
     }

@@ -13,13 +13,13 @@ from sklearn.naive_bayes import GaussianNB
 from replearn import PointwiseReplicableClassifier
 from replearn.auditing import audit, compare
 from replearn.auditing._statistics import mean_limits
-from replearn.auditing._usefulness import Answers, usefulness
+from replearn.auditing._usefulness import Predictions, usefulness
 
 OPTIONS = {"n_pairs": 3, "design": {"test_size": 300}, "shared_key": "useful"}
 
 
 def ours(**params):
-    settings = {"n_blocks": 20, "shared_key": "k", "plan": {"n_partitions": 1}} | params
+    settings = {"n_blocks": 20, "shared_key": "k", "n_partitions": 1} | params
     return PointwiseReplicableClassifier(GaussianNB(), **settings)
 
 
@@ -90,7 +90,9 @@ def simulated(rng, pairs=10, rows=400):
     moved = score + 0.1 * rng.normal(size=(pairs, 2, 1))
     chances = stats.norm.cdf(moved - 0.5)
     chances = np.stack([1 - chances, chances], axis=-1)
-    answers = Answers(truth, np.stack([moved <= 0.5, moved > 0.5], axis=-1).astype(float), chances)
+    answers = Predictions(
+        truth, np.stack([moved <= 0.5, moved > 0.5], axis=-1).astype(float), chances
+    )
     return usefulness(answers, (0, 1), lambda v, **options: mean_limits(v, 0.05, **options))
 
 
@@ -218,7 +220,7 @@ def test_a_certified_constant_has_an_empty_guarantee():
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(1200, 2)), (rng.random(1200) < 0.85).astype(int)
     constant = PointwiseReplicableClassifier(
-        ConstantLearner(), n_blocks=20, shared_key="k", plan={"n_partitions": 1}
+        ConstantLearner(), n_blocks=20, shared_key="k", n_partitions=1
     )
     result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
     assert result["constant"].certificate.certified

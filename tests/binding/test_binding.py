@@ -134,7 +134,7 @@ def test_columns_of_one_distribution_that_change_places_are_told_apart_by_their_
 def test_rounding_in_the_plan_makes_precisions_comparable():
     (X, y), (Z, u) = ((as_array(X), y) for X, y in (table(0), table(1)))
     labs = ((X, y), (Z.astype(np.float32), u), (np.round(Z, 5), u))
-    one, short, rounded = (certified(lab, plan={"decimals": 3}) for lab in labs)
+    one, short, rounded = (certified(lab, decimals=3) for lab in labs)
     assert one.comparable(short).answer == one.comparable(rounded).answer == "yes"
 
 

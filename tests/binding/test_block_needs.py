@@ -79,6 +79,6 @@ def test_blocks_are_as_large_as_the_learner_needs():
 
 def test_what_the_caller_fixes_stands():
     X, y = make_classification(1200, random_state=0)
-    with pytest.warns(UserWarning, match="answers a constant if it is"):
+    with pytest.warns(UserWarning, match="predicts a single class if it is"):
         model = PointwiseReplicableClassifier(BOOSTING, n_blocks=40, max_fits=40).fit(X, y)
     assert model.certificate_.design.block_size == 30

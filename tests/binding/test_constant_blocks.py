@@ -36,18 +36,9 @@ def sample(n=N, share=0.5, *, noise=False, seed=0):
     return X, (score > np.quantile(score, 1 - share)).astype(int)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def learner(base, **params):
     params = {"n_blocks": T, "n_partitions": 1, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(base, **planned(params))
+    return PointwiseReplicableClassifier(base, **params)
 
 
 def search(base, grid, **params):
@@ -83,7 +74,7 @@ def test_boosting_in_blocks_that_it_cannot_split_is_told_before_the_fit():
     message = str(caught[0].message)
     for words in (
         "blocks of 39 rows",
-        "HistGradientBoostingClassifier with min_samples_leaf=20 answers a constant",
+        "HistGradientBoostingClassifier with min_samples_leaf=20 predicts a single class",
         "fewer than 40 rows",
         "n_blocks=17 (instead of 18) gives blocks of 40 rows and rho = 0.1026",
         "80 rows per block are useful",
@@ -172,7 +163,7 @@ def test_blocks_of_one_row():
 
 
 def test_the_approximate_learner_says_so_too():
-    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, plan={"n_partitions": 1})
+    model = ApproximatelyReplicableClassifier(BOOSTING, n_blocks=T, n_partitions=1)
     with pytest.warns((ConstantBlocksWarning, NotCertifiedWarning)) as caught:
         model.fit(*sample())
     assert ConstantBlocksWarning in {item.category for item in caught}

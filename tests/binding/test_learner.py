@@ -120,10 +120,10 @@ def test_a_learner_without_state_is_sent_once(salted, monkeypatch):
     sent = []
 
     def here(base, block, probes):
-        sent.append(learner.answers_of(fit_one_block(base, block), probes))
+        sent.append(learner.predictions_of(fit_one_block(base, block), probes))
         return sent[-1]
 
-    monkeypatch.setattr(learner, "answers_elsewhere", here)
+    monkeypatch.setattr(learner, "predictions_elsewhere", here)
     assert fitted(salted).certificate_.certified
     assert fitted(salted).certificate_.certified
     assert len(sent) == 1
@@ -274,5 +274,5 @@ def test_hashes_of_texts_are_other_ones_in_the_fresh_process(monkeypatch):
         monkeypatch.setattr(
             learner.subprocess, "run", lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"])
         )
-        learner.answers_elsewhere(Hashing(), block, np.ones((4, 1)))
+        learner.predictions_elsewhere(Hashing(), block, np.ones((4, 1)))
     assert seeds == ["1", "2"]

@@ -32,7 +32,7 @@ def many_values(n=3300, seed=0):
 
 def approximate(rho=0.05, gamma=0.2, **design):
     return ApproximatelyReplicableClassifier(
-        FirstRowLearner(), rho=rho, gamma=gamma, classes=[0, 1], plan={"n_partitions": 1, **design}
+        FirstRowLearner(), rho=rho, gamma=gamma, classes=[0, 1], n_partitions=1, **design
     )
 
 
@@ -55,7 +55,7 @@ def test_the_warning_names_the_ways_out():
     with pytest.warns(NotCertifiedWarning) as caught:
         approximate().fit(*few_values())
     text = str(caught[0].message)
-    for word in ("at least 0.19", "at most 0.32", "max_point_mass", '"alpha"', '"route"'):
+    for word in ("at least 0.19", "at most 0.32", "max_point_mass", "alpha=", "route="):
         assert word in text
 
 
@@ -135,7 +135,7 @@ def test_accuracy_is_tested_as_well():
 
 
 def test_a_pointwise_promise_without_accuracy_assumes_nothing():
-    model = PointwiseReplicableClassifier(FirstRowLearner(), plan={"n_partitions": 1})
+    model = PointwiseReplicableClassifier(FirstRowLearner(), n_partitions=1)
     assert model.fit(*few_values()).certificate_.certified
 
 
@@ -177,7 +177,7 @@ def votes_of_coins(classifier, n_pairs=6):
 @quiet
 def test_seeds_of_two_whole_models_are_independent():
     """The theorem counts on 2T independent models; one seed for block t of both runs ties them."""
-    design = {"n_blocks": 20, "classes": [0, 1], "plan": {"n_partitions": 1}}
+    design = {"n_blocks": 20, "classes": [0, 1], "n_partitions": 1}
     apart = votes_of_coins(ApproximatelyReplicableClassifier(CoinLearner(), **design))
     alike = (apart[0] == apart[1]).sum()
     assert binom.ppf(1e-8, 120, 0.5) <= alike <= binom.isf(1e-8, 120, 0.5)

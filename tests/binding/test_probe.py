@@ -134,8 +134,8 @@ def test_ids_that_differ_are_found(mine, yours, answer, words):
     model = PointwiseReplicableClassifier(GaussianNB(), rho=0.4, max_fits=40).fit(X, y)
     certificate, raw = model.certificate_, np.arange(6.0).reshape(3, 2)
     probes = (
-        encode_probe(certificate, raw, points=mine),
-        encode_probe(certificate, raw, points=yours),
+        encode_probe(certificate, raw, ids=mine),
+        encode_probe(certificate, raw, ids=yours),
     )
     comparison = certificate.comparable(certificate, probes=probes)
     assert comparison.answer == answer

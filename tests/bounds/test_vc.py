@@ -44,7 +44,7 @@ def test_growth_beyond_a_million_terms_is_bounded_not_added_up(monkeypatch):
     assert log_growth(10**9, 10**9 + 1) <= (10**9 + 1) * math.log(2) * (1 + 1e-11)
     pairs = [(d, m) for d in (1, 2, 5, 40) for m in (d + 1, 2 * d + 1, 10 * d, 1000 * d)]
     exact = [log_growth(d, m) for d, m in pairs]
-    monkeypatch.setattr(vc, "_MOST_TERMS", 0)
+    monkeypatch.setattr(vc, "_MAX_TERMS", 0)
     vc._log_growth.cache_clear()
     bounded = [log_growth(d, m) for d, m in pairs]
     vc._log_growth.cache_clear()

@@ -141,8 +141,8 @@ def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
 def test_a_large_table_is_audited_with_fewer_rows_and_says_so(call, shop, monkeypatch):
     from replearn.cli import audit
 
-    monkeypatch.setattr(audit, "MOST_CELLS", 100)
-    monkeypatch.setattr(audit, "FEWEST_ROWS", 100)
+    monkeypatch.setattr(audit, "MAX_CELLS", 100)
+    monkeypatch.setattr(audit, "MIN_ROWS", 100)
     monkeypatch.setattr(audit, "TEST_ROWS", 100)
     arguments = ("audit", shop / "a.csv", *QUICK, "--contenders", "baseline", "--json")
     code, out, err = call(*arguments)

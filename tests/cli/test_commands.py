@@ -301,7 +301,7 @@ def test_certify_knows_the_other_learners_too(call, shop, tmp_path):
         (tmp_path / f"{name}.json").write_text(model.certificate_.to_json())
     code, out, _ = call("certify", tmp_path / "a.replearn", tmp_path / "b.json", "--explain")
     assert code == 0
-    assert re.search(r"thresholds, rho = \S+, NOT certified \(asked for rho = 0.3", out)
+    assert re.search(r"thresholds, rho = \S+, NOT certified \(requested rho=0.3", out)
     code, out, _ = call(
         "certify", tmp_path / "a.json", tmp_path / "c.json", shop / "a.json", "--json"
     )

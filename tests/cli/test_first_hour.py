@@ -73,7 +73,7 @@ def test_labels_in_several_spellings_are_told_and_mended_on_request(call, loans,
 
 def test_quiet_is_quiet(call, loans, tmp_path):
     lines = fit(call, loans, tmp_path / "q.replearn", "--quiet")[2].splitlines()
-    assert [line for line in lines if "note: asked for rho" not in line] == []
+    assert [line for line in lines if "note: requested rho" not in line] == []
 
 
 def rows_of(text):

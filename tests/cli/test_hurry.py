@@ -17,7 +17,7 @@ def clock(monkeypatch):
     """Reading takes a second; the test says how much of the budget is left."""
     seconds = iter(range(1000))
     monkeypatch.setattr(audit.time, "monotonic", lambda: float(next(seconds)))
-    monkeypatch.setattr(audit, "LEAST_READ", 300)
+    monkeypatch.setattr(audit, "MIN_READ", 300)
 
 
 def frame(n=5000):
@@ -68,7 +68,7 @@ def test_groups_and_audits_that_go_on_are_read_whole():
 
 def test_the_report_says_that_rows_were_left_out(tmp_path, monkeypatch, capsys):
     monkeypatch.undo()
-    monkeypatch.setattr(audit, "LEAST_READ", 300)
+    monkeypatch.setattr(audit, "MIN_READ", 300)
     monkeypatch.setattr(audit, "STARTED", time.monotonic() - 100.0)
     monkeypatch.chdir(tmp_path)
     table = pl.DataFrame({"x": [i % 7 for i in range(600)], "y": [i % 2 for i in range(600)]})

@@ -97,7 +97,7 @@ def test_a_large_table_gets_fewer_partitions_and_says_so_first(call, shop, tmp_p
     from replearn.cli import fit
 
     common = ("--target", "churn", "--key-file", shop / "key.txt", "--rho", 0.5, "--json")
-    monkeypatch.setattr(fit, "MOST_CELLS", 700 * 6 * 2)  # two partitions of six columns
+    monkeypatch.setattr(fit, "MAX_CELLS", 700 * 6 * 2)  # two partitions of six columns
     out = tmp_path / "m.replearn"
     code, told, err = call("fit", shop / "a.csv", *common, "--out", out)
     design = json.loads(told)["certificate"]["inputs"]

@@ -20,18 +20,6 @@ WARNINGS = {
 }
 
 Facts = dict[str, Any]
-DESIGN = (
-    "law",
-    "width",
-    "n_partitions",
-    "decimals",
-    "alpha",
-    "beta",
-    "label_noise",
-    "heavy",
-    "max_point_mass",
-    "route",
-)
 CHOICES = {"selector": "selection", "select": "selection", "threshold": "thresholds"}
 
 
@@ -47,14 +35,12 @@ def fit_approximate(table: Table, base: Any = None, **settings: Any) -> Any:
 
 
 def _parameters(settings: dict[str, Any]) -> dict[str, Any]:
-    """Say through ``plan=`` what is no parameter of the learner itself."""
-    settings = dict(settings)
+    settings = {"shared_key": KEY, **settings}
     if "setting" in settings:
         settings["label_noise"] = settings.pop("setting") == "agnostic"
     if settings.get("law") == "programme":
         settings["law"] = "optimal"
-    design = {name: settings.pop(name) for name in DESIGN if name in settings}
-    return {"shared_key": KEY, "plan": design or None, **settings}
+    return settings
 
 
 def follow_plan(table: Table, made: Any, base: Any = None, *, approximate: bool = False) -> Any:
@@ -180,7 +166,7 @@ def compared_plan(made: Any) -> list[tuple[str, ...]]:
 def promise_facts(promised: Any) -> Facts:
     codes = getattr(promised, "assumptions", None)
     if codes is None:
-        codes = [ASSUMPTIONS[code] for code in promised._conclusion.assumptions]
+        codes = [ASSUMPTIONS[code] for code in promised.conclusion.assumptions]
     return {
         "certified": promised.certified,
         "rho": promised.rho,

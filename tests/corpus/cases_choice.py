@@ -153,14 +153,14 @@ def search_by_folds() -> Facts:
 
 def search_by_repeated_folds() -> Facts:
     table = tables.wines()
-    settings = {"cv": (2, 3), "alpha": 0.02}
+    settings = {"cv": 2, "n_repeats": 3, "alpha": 0.02}
     grid = {"var_smoothing": [1e-9, 1e-3, 0.1]}
     return search_facts(fit_search(table, GaussianNB(), grid, **settings), table.new)
 
 
 def search_with_assumed_drift() -> Facts:
     table = tables.answers()
-    settings = {"cv": {"folds": 2, "drift": 0.01}, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
+    settings = {"cv": 2, "drift": 0.01, "rho": 0.5, "alpha": 0.5, "sample_size": 300}
     model = fit_search(table, DecisionTreeClassifier(), {"max_depth": [1, 3]}, **settings)
     return search_facts(model, table.new)
 

@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 
 IMPUTER, ENCODER = SimpleImputer(strategy="most_frequent"), OneHotEncoder(handle_unknown="ignore")
 KINDS = {"float": float, "float16": np.float16, "float32": np.float32, "longdouble": np.longdouble}
@@ -39,7 +39,7 @@ def test_nan_of_every_kind_of_number(kind, steps, last):
     Z, _ = column(KINDS[kind]("nan"))
     models = blocks(steps, last, X, y)
     votes = sum(model.predict(Z) for model in models)
-    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(Z)[:, 0], votes)
+    np.testing.assert_array_equal(BlockEnsemble(models, [0, 1]).vote_counts(Z)[:, 0], votes)
     if steps == [ENCODER]:
         assert len(np.unique(votes)) > 1
 
@@ -48,4 +48,4 @@ def test_nan_of_every_kind_of_number(kind, steps, last):
 def test_no_time_among_texts_is_refused_rather_than_guessed(cell):
     models = blocks([IMPUTER, ENCODER], LogisticRegression(), *column(float("nan")))
     with pytest.raises(ValueError, match=r"NaT.* among the cells"):
-        Panel(models, [0, 1]).vote_counts(column(cell)[0])
+        BlockEnsemble(models, [0, 1]).vote_counts(column(cell)[0])

@@ -29,7 +29,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC, LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
-from replearn.execution import ConstantVote, Panel, one_thread, voting
+from replearn.execution import BlockEnsemble, ConstantVote, one_thread, voting
 
 N_TRAIN, N_TEST = 90, 1500
 
@@ -58,11 +58,11 @@ def fitted(make, n_classes, n_models=4):
 
 
 def vote_counts(models, X, classes, n_partitions=1):
-    return Panel(models, classes, n_partitions).vote_counts(X)
+    return BlockEnsemble(models, classes, n_partitions).vote_counts(X)
 
 
 def soft_scores(models, X, classes):
-    return Panel(models, classes).soft_scores(X)
+    return BlockEnsemble(models, classes).soft_scores(X)
 
 
 def own_counts(models, X, n_classes):
@@ -234,7 +234,7 @@ def test_no_rows_no_votes():
 def test_panel_can_be_pickled():
     models = fitted(FAST["tree"], 2)
     X, _ = draw(20, 2)
-    panel = Panel(models, [0, 1])
+    panel = BlockEnsemble(models, [0, 1])
     expected = panel.vote_counts(X)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(panel)).vote_counts(X), expected)
 

@@ -5,24 +5,24 @@ import pytest
 from sklearn.datasets import make_classification
 from sklearn.naive_bayes import GaussianNB
 
-from replearn.execution.plugins import Member
+from replearn.execution.plugins import BlockModel
 from replearn.fastpaths import bayes
-from replearn.fastpaths.bayes import GaussianVoter
+from replearn.fastpaths.bayes import GaussianPredictor
 
 
 def voter_of(X, y, n_models=9, **parameters):
     models = [GaussianNB(**parameters).fit(X[i::n_models], y[i::n_models]) for i in range(n_models)]
-    return GaussianVoter([Member(model, 0, np.array([0, 1])) for model in models])
+    return GaussianPredictor([BlockModel(model, 0, np.array([0, 1])) for model in models])
 
 
-def counts_of(voter, X):
+def counts_of(predictor, X):
     counts = np.zeros((len(X), 1, 2), dtype=np.int32)
-    voter.add_votes(voter.prepare(X), counts)
+    predictor.add_votes(predictor.prepare(X), counts)
     return counts[:, 0, 1]
 
 
-def counts_by_definition(voter, X):
-    return voter._second_is_likelier(voter._log_likelihoods(X)).sum(axis=1)
+def counts_by_definition(predictor, X):
+    return predictor._second_is_likelier(predictor._log_likelihoods(X)).sum(axis=1)
 
 
 def ordinary(rng):
@@ -67,17 +67,17 @@ WORLDS = [ordinary, far_from_zero, nearly_constant_in_one_class, outliers, scale
 @pytest.mark.parametrize("world", WORLDS, ids=lambda world: world.__name__)
 def test_votes_are_those_of_the_sum_feature_by_feature(world):
     X, y, rows = world(np.random.default_rng(0))
-    voter = voter_of(X, y)
-    np.testing.assert_array_equal(counts_of(voter, rows), counts_by_definition(voter, rows))
+    predictor = voter_of(X, y)
+    np.testing.assert_array_equal(counts_of(predictor, rows), counts_by_definition(predictor, rows))
 
 
 def test_without_smoothing_a_constant_feature_leaves_everything_to_the_sum():
     X, y, rows = ordinary(np.random.default_rng(0))
     X[:, 2] = 5.0
     with np.errstate(divide="ignore", invalid="ignore"):
-        voter = voter_of(X, y, var_smoothing=0.0)
-        expected = counts_by_definition(voter, rows)
-        np.testing.assert_array_equal(counts_of(voter, rows), expected)
+        predictor = voter_of(X, y, var_smoothing=0.0)
+        expected = counts_by_definition(predictor, rows)
+        np.testing.assert_array_equal(counts_of(predictor, rows), expected)
 
 
 def test_few_ordinary_rows_are_unsure():
@@ -88,7 +88,7 @@ def test_few_ordinary_rows_are_unsure():
 
 def test_ties_need_the_bound(monkeypatch):
     X, y, rows = ties(np.random.default_rng(0))
-    voter = voter_of(X, y)
-    assert voter._quadratic.answers(rows)[1][:450].all()
+    predictor = voter_of(X, y)
+    assert predictor._quadratic.answers(rows)[1][:450].all()
     monkeypatch.setattr(bayes, "EPSILON", 0.0)
-    assert (counts_of(voter, rows) != counts_by_definition(voter, rows)).any()
+    assert (counts_of(predictor, rows) != counts_by_definition(predictor, rows)).any()

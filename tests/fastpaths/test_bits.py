@@ -26,7 +26,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 import replearn.fastpaths  # noqa: F401  (registers the plug-ins, in this process and in a fresh one)
 from replearn import compat
-from replearn.execution import Panel, fit_blocks, fitting, make_blocks
+from replearn.execution import BlockEnsemble, fit_blocks, fitting, make_blocks
 from replearn.randomness import SharedKey
 from replearn.tables import slice_rows, take_rows
 
@@ -79,7 +79,7 @@ def fit(name, order=None, n_jobs=None):
         blocks += make_blocks(KEY, X, y, N_BLOCKS, 250, partition=partition)
         keys += [KEY.child("seed", partition, block) for block in range(N_BLOCKS)]
     models = fit_blocks(estimator, X, y, blocks, keys, n_jobs=n_jobs)
-    return Panel(models, [0, 1], N_PARTITIONS)
+    return BlockEnsemble(models, [0, 1], N_PARTITIONS)
 
 
 @cache
@@ -138,7 +138,7 @@ def test_order_of_the_training_file(name):
 @pytest.mark.parametrize("name", FAMILIES)
 def test_workers(name, backend, monkeypatch):
     monkeypatch.setattr(fitting, "_workers_pay", lambda *_: True)
-    monkeypatch.setattr("replearn.execution.voting.FEWEST_ROWS_PER_TASK", 1)
+    monkeypatch.setattr("replearn.execution.voting.MIN_ROWS_PER_TASK", 1)
     X = tables()[0][FAMILIES[name][0]]
     with parallel_config(backend):
         panel = fit(name, n_jobs=2)

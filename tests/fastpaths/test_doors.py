@@ -7,10 +7,10 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 
 from replearn import compat
-from replearn.execution import Panel, fit_blocks
+from replearn.execution import BlockEnsemble, fit_blocks
 from replearn.fastpaths import linear
-from replearn.fastpaths.boosting import BoostingVoter
-from replearn.fastpaths.rowwise import RowwiseVoter
+from replearn.fastpaths.boosting import BoostingPredictor
+from replearn.fastpaths.rowwise import RowwisePredictor
 from replearn.randomness import SharedKey
 
 RNG = np.random.default_rng(8)
@@ -21,7 +21,7 @@ KEYS = [SharedKey("doors").child(block) for block in range(6)]
 
 
 def panel(estimator, n_jobs=None):
-    return Panel(fit_blocks(estimator, X, Y, BLOCKS, KEYS, n_jobs=n_jobs), [0, 1])
+    return BlockEnsemble(fit_blocks(estimator, X, Y, BLOCKS, KEYS, n_jobs=n_jobs), [0, 1])
 
 
 def test_without_the_loss_scikit_learn_fits(monkeypatch):
@@ -40,7 +40,7 @@ def test_without_joblibs_private_parts_it_runs_in_parallel_all_the_same(names, m
     expected = panel(LogisticRegression()).vote_counts(X)
     for name in names:
         monkeypatch.setattr(compat, name, None)
-    monkeypatch.setattr("replearn.execution.voting.FEWEST_ROWS_PER_TASK", 768)
+    monkeypatch.setattr("replearn.execution.voting.MIN_ROWS_PER_TASK", 768)
     np.testing.assert_array_equal(
         panel(LogisticRegression(), n_jobs=2).vote_counts(X, n_jobs=2), expected
     )
@@ -58,9 +58,9 @@ def test_without_joblibs_private_parts_nothing_is_taken_for_running(monkeypatch)
 def test_boosting_without_a_private_part_is_asked_itself(part, monkeypatch):
     boosting = panel(HistGradientBoostingClassifier(max_iter=3))
     expected = boosting.vote_counts(X)
-    assert [type(voter) for voter in boosting._grouped(soft=False)] == [BoostingVoter]
+    assert [type(predictor) for predictor in boosting._grouped(soft=False)] == [BoostingPredictor]
     names = tuple(name.replace(part, f"{part}_that_moved") for name in compat.BOOSTING_INTERNALS)
     monkeypatch.setattr(compat, "BOOSTING_INTERNALS", names)
-    again = Panel([member.model for member in boosting._members], [0, 1])
-    assert [type(voter) for voter in again._grouped(soft=False)] == [RowwiseVoter]
+    again = BlockEnsemble([block_model.model for block_model in boosting._members], [0, 1])
+    assert [type(predictor) for predictor in again._grouped(soft=False)] == [RowwisePredictor]
     np.testing.assert_array_equal(again.vote_counts(X), expected)

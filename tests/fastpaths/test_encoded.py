@@ -17,11 +17,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
-from replearn.execution.plugins import Member
-from replearn.execution.voting import group_members
+from replearn.execution import BlockEnsemble
+from replearn.execution.plugins import BlockModel
+from replearn.execution.voting import groups_of_models
 from replearn.fastpaths import pipelines
-from replearn.fastpaths.pipelines import EncodedVoter, FoldedVoter, PipelineVoter
+from replearn.fastpaths.pipelines import EncodedPredictor, FoldedPredictor, PipelinePredictor
 from replearn.tables import slice_rows
 
 N, BLOCKS = 240, 3
@@ -76,9 +76,9 @@ def fit(step, tree="tree", polars=False):
     return models, table
 
 
-def voters(models, soft=False):
-    members = [Member(model, 0, np.arange(2)) for model in models]
-    return group_members(members, soft=soft)
+def predictors(models, soft=False):
+    block_models = [BlockModel(model, 0, np.arange(2)) for model in models]
+    return groups_of_models(block_models, soft=soft)
 
 
 def strange(X):
@@ -92,11 +92,11 @@ def strange(X):
 @pytest.mark.parametrize("step", STEPS)
 def test_features_have_the_bits_of_the_transformers(step):
     models, X = fit(step)
-    [voter] = voters(models)
-    assert type(voter) is EncodedVoter
+    [predictor] = predictors(models)
+    assert type(predictor) is EncodedPredictor
     for table in (X, strange(X)):
-        terms = sparse.csr_array(voter.prepare(table))
-        for model, ours in zip(models, voter._features(terms), strict=True):
+        terms = sparse.csr_array(predictor.prepare(table))
+        for model, ours in zip(models, predictor._features(terms), strict=True):
             theirs = model[:-1].transform(table)
             theirs = theirs.toarray() if sparse.issparse(theirs) else theirs
             assert ours.tobytes() == np.asarray(theirs, float).tobytes()
@@ -107,8 +107,8 @@ def test_features_have_the_bits_of_the_transformers(step):
 @pytest.mark.parametrize("step", ["codes", "filled"])
 def test_votes_and_probabilities_are_those_of_the_pipelines(step, tree, polars):
     models, X = fit(step, tree, polars)
-    assert [type(voter) for voter in voters(models)] == [EncodedVoter]
-    panel = Panel(models, [0, 1])
+    assert [type(predictor) for predictor in predictors(models)] == [EncodedPredictor]
+    panel = BlockEnsemble(models, [0, 1])
     votes = sum(model.predict(X) for model in models)
     np.testing.assert_array_equal(panel.vote_counts(X)[:, 0], votes)
     own = np.mean([model.predict_proba(X)[:, 1] for model in models], axis=0)
@@ -122,9 +122,9 @@ def test_votes_and_probabilities_are_those_of_the_pipelines(step, tree, polars):
 def test_what_a_pipeline_refuses_is_refused_in_its_words():
     models, X = fit("filled")
     with pytest.raises(ValueError, match=r"columns are missing.*town"):
-        Panel(models, [0, 1]).vote_counts(X.drop(columns="town"))
+        BlockEnsemble(models, [0, 1]).vote_counts(X.drop(columns="town"))
     with pytest.raises(ValueError, match="infinity"):
-        Panel(models, [0, 1]).vote_counts(X.assign(pay=np.inf))
+        BlockEnsemble(models, [0, 1]).vote_counts(X.assign(pay=np.inf))
 
 
 @pytest.mark.parametrize(
@@ -142,7 +142,7 @@ def test_what_a_pipeline_refuses_is_refused_in_its_words():
 def test_what_is_not_surely_exact_is_asked_one_by_one(step):
     X, y = people()
     model = make_pipeline(step, DecisionTreeClassifier()).fit(X, y)
-    assert [type(voter) for voter in voters([model])] == [PipelineVoter]
+    assert [type(predictor) for predictor in predictors([model])] == [PipelinePredictor]
 
 
 def test_codes_before_a_linear_model_are_folded():
@@ -150,14 +150,14 @@ def test_codes_before_a_linear_model_are_folded():
     for column, steps in (("code", ()), ("town", (FILLED,))):
         encode = make_column_transformer((CODES, [column]))
         model = make_pipeline(encode, *steps, LogisticRegression()).fit(X, y)
-        assert [type(voter) for voter in voters([model])] == [FoldedVoter]
-        votes = Panel([model], [0, 1]).vote_counts(X)[:, 0]
+        assert [type(predictor) for predictor in predictors([model])] == [FoldedPredictor]
+        votes = BlockEnsemble([model], [0, 1]).vote_counts(X)[:, 0]
         np.testing.assert_array_equal(votes, model.predict(X))
 
 
 def test_too_many_levels_are_asked_one_by_one(monkeypatch):
     models, X = fit("codes")
-    together = Panel(models, [0, 1]).vote_counts(X)
-    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
-    assert [type(voter) for voter in voters(models)] == [PipelineVoter]
-    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), together)
+    together = BlockEnsemble(models, [0, 1]).vote_counts(X)
+    monkeypatch.setattr(pipelines, "MAX_WEIGHTS", 50)
+    assert [type(predictor) for predictor in predictors(models)] == [PipelinePredictor]
+    np.testing.assert_array_equal(BlockEnsemble(models, [0, 1]).vote_counts(X), together)

@@ -16,11 +16,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
-from replearn.execution.plugins import Member
-from replearn.execution.voting import group_members
+from replearn.execution import BlockEnsemble
+from replearn.execution.plugins import BlockModel
+from replearn.execution.voting import groups_of_models
 from replearn.fastpaths import pipelines
-from replearn.fastpaths.pipelines import EncodedVoter, PipelineVoter
+from replearn.fastpaths.pipelines import EncodedPredictor, PipelinePredictor
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -97,20 +97,20 @@ def fit(last="tree", polars=False):
     return models
 
 
-def members(models):
-    return [Member(model, 0, np.arange(2)) for model in models]
+def block_models(models):
+    return [BlockModel(model, 0, np.arange(2)) for model in models]
 
 
 def kinds(models, soft=False):
-    return [type(voter) for voter in group_members(members(models), soft=soft)]
+    return [type(predictor) for predictor in groups_of_models(block_models(models), soft=soft)]
 
 
 @pytest.mark.parametrize("polars", [False, True])
 def test_features_have_the_bits_of_the_encoders(polars):
     models, X = fit(polars=polars), as_container(strange(), polars)
-    [voter] = group_members(members(models))
-    terms = sparse.csr_array(voter.prepare(X))
-    for model, ours in zip(models, voter._features(terms), strict=True):
+    [predictor] = groups_of_models(block_models(models))
+    terms = sparse.csr_array(predictor.prepare(X))
+    for model, ours in zip(models, predictor._features(terms), strict=True):
         theirs = model[0].transform(X) + 0.0  # no tree tells -0.0 from 0.0
         assert ours.tobytes() == theirs.tobytes()
     assert np.isnan(theirs).any()
@@ -122,14 +122,14 @@ def test_features_have_the_bits_of_the_encoders(polars):
 @pytest.mark.parametrize("last", LAST)
 def test_votes_and_probabilities_are_those_of_the_pipelines_one_by_one(last, polars, monkeypatch):
     models, X = fit(last, polars), as_container(strange(), polars)
-    assert kinds(models) == kinds(models, soft=True) == [EncodedVoter]
+    assert kinds(models) == kinds(models, soft=True) == [EncodedPredictor]
     one_by_one = np.zeros((N, 1, 2))
-    PipelineVoter(members(models), [], True).add_probabilities(X, one_by_one)
+    PipelinePredictor(block_models(models), [], True).add_probabilities(X, one_by_one)
     votes = sum(model.predict(X) for model in models)
     for rows, cells in ((6144, 2**18), (100, 1), (50, 500)):
         monkeypatch.setattr(pipelines, "ROWS_PER_CHUNK", rows)
         monkeypatch.setattr(pipelines, "CELLS_AT_ONCE", cells)
-        panel = Panel(models, [0, 1])
+        panel = BlockEnsemble(models, [0, 1])
         np.testing.assert_array_equal(panel.vote_counts(X)[:, 0], votes)
         shares = panel.soft_scores(X)
         assert shares.tobytes() == (one_by_one[:, :, 1] / BLOCKS).tobytes()
@@ -141,10 +141,10 @@ def test_votes_and_probabilities_are_those_of_the_pipelines_one_by_one(last, pol
 
 @pytest.mark.parametrize("last", ["tree", "boosting"])
 def test_workers_change_no_bit(last, monkeypatch):
-    monkeypatch.setattr("replearn.execution.voting.FEWEST_ROWS_PER_TASK", 1)
+    monkeypatch.setattr("replearn.execution.voting.MIN_ROWS_PER_TASK", 1)
     models = fit(last)
     X = pd.concat([strange()] * 5, ignore_index=True)  # more than one worker is given at a time
-    panel = Panel(models, [0, 1])
+    panel = BlockEnsemble(models, [0, 1])
     votes = sum(model.predict(X) for model in models)
     np.testing.assert_array_equal(panel.vote_counts(X, n_jobs=2)[:, 0], votes)
     assert panel.soft_scores(X, n_jobs=2).tobytes() == panel.soft_scores(X).tobytes()
@@ -152,7 +152,7 @@ def test_workers_change_no_bit(last, monkeypatch):
 
 def test_what_an_encoder_refuses_is_refused_in_its_words():
     X, _ = people()
-    panel = Panel(fit(), [0, 1])
+    panel = BlockEnsemble(fit(), [0, 1])
     with pytest.raises(KeyError, match="town"):
         panel.vote_counts(X.drop(columns="town"))
     with pytest.raises(ValueError, match="could not convert string to float: 'much'"):
@@ -166,8 +166,8 @@ def test_columns_named_by_numbers_are_found_by_name():
     X = X[["pay", "age"]].set_axis([1, 0], axis=1)  # the first is not the one that is called 0
     for last, for_trees in ((LogisticRegression(), False), (LAST["tree"], True)):
         model = make_pipeline(TableEncoder(for_trees=for_trees), last).fit(X, y)
-        assert kinds([model]) == [PipelineVoter]
-        votes = Panel([model], [0, 1]).vote_counts(X)[:, 0]
+        assert kinds([model]) == [PipelinePredictor]
+        votes = BlockEnsemble([model], [0, 1]).vote_counts(X)[:, 0]
         np.testing.assert_array_equal(votes, model.predict(X))
 
 
@@ -175,7 +175,7 @@ def test_columns_of_one_name_are_asked_one_by_one():
     X, y = people()
     X = X[["pay", "same"]].set_axis(["pay", "pay"], axis=1)
     model = make_pipeline(TableEncoder({"pay": "number"}, for_trees=True), LAST["tree"]).fit(X, y)
-    assert kinds([model]) == [PipelineVoter]
+    assert kinds([model]) == [PipelinePredictor]
 
 
 def test_an_encoder_of_changed_columns_is_asked_itself():
@@ -184,8 +184,8 @@ def test_an_encoder_of_changed_columns_is_asked_itself():
     scaler = StandardScaler().set_output(transform="pandas")
     for last, for_trees in ((LogisticRegression(), False), (LAST["tree"], True)):
         model = make_pipeline(scaler, TableEncoder(for_trees=for_trees), last).fit(X, y)
-        assert kinds([model]) == [PipelineVoter]
-        votes = Panel([model], [0, 1]).vote_counts(X)[:, 0]
+        assert kinds([model]) == [PipelinePredictor]
+        votes = BlockEnsemble([model], [0, 1]).vote_counts(X)[:, 0]
         np.testing.assert_array_equal(votes, model.predict(X))
 
 
@@ -193,17 +193,17 @@ def test_an_encoder_of_some_columns_reads_these():
     X, y = people()
     encode = make_column_transformer((TableEncoder(for_trees=True), ["town", "pay"]))
     model = make_pipeline(encode, LAST["tree"]).fit(X, y)
-    assert kinds([model]) == [EncodedVoter]
-    votes = Panel([model], [0, 1]).vote_counts(strange())[:, 0]
+    assert kinds([model]) == [EncodedPredictor]
+    votes = BlockEnsemble([model], [0, 1]).vote_counts(strange())[:, 0]
     np.testing.assert_array_equal(votes, model.predict(strange()))
 
 
 def test_too_many_levels_are_asked_one_by_one(monkeypatch):
     models = fit()
-    together = Panel(models, [0, 1]).vote_counts(strange())
-    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
-    assert kinds(models) == [PipelineVoter]
-    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(strange()), together)
+    together = BlockEnsemble(models, [0, 1]).vote_counts(strange())
+    monkeypatch.setattr(pipelines, "MAX_WEIGHTS", 50)
+    assert kinds(models) == [PipelinePredictor]
+    np.testing.assert_array_equal(BlockEnsemble(models, [0, 1]).vote_counts(strange()), together)
 
 
 def test_blocks_that_know_different_columns_vote_together():
@@ -215,6 +215,6 @@ def test_blocks_that_know_different_columns_vote_together():
         for rows in (slice(0, N // 2), slice(N // 2, N))
     ]
     assert [model[0].transform(X).shape[1] for model in models] == [1, 2]
-    assert kinds(models) == [EncodedVoter]
-    votes = Panel(models, [0, 1]).vote_counts(X)[:, 0]
+    assert kinds(models) == [EncodedPredictor]
+    votes = BlockEnsemble(models, [0, 1]).vote_counts(X)[:, 0]
     np.testing.assert_array_equal(votes, sum(model.predict(X) for model in models))

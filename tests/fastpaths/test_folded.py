@@ -25,12 +25,12 @@ from sklearn.preprocessing import (
 )
 from sklearn.tree import DecisionTreeClassifier
 
-from replearn.execution import Panel
-from replearn.execution.plugins import Member
-from replearn.execution.voting import group_members
+from replearn.execution import BlockEnsemble
+from replearn.execution.plugins import BlockModel
+from replearn.execution.voting import groups_of_models
 from replearn.fastpaths import pipelines
-from replearn.fastpaths.linear import LinearVoter
-from replearn.fastpaths.pipelines import FoldedVoter, PipelineVoter
+from replearn.fastpaths.linear import LinearPredictor
+from replearn.fastpaths.pipelines import FoldedPredictor, PipelinePredictor
 from replearn.tables import slice_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -168,15 +168,15 @@ def fit(name, last=None, classes=2):
 
 
 def kinds(models, soft=False):
-    members = [Member(model, 0, np.arange(len(model.classes_))) for model in models]
-    return [type(voter) for voter in group_members(members, soft=soft)]
+    block_models = [BlockModel(model, 0, np.arange(len(model.classes_))) for model in models]
+    return [type(predictor) for predictor in groups_of_models(block_models, soft=soft)]
 
 
 @pytest.mark.parametrize("name", FOLDABLE)
 def test_votes_and_probabilities_are_those_of_the_pipelines(name):
     models, X = fit(name)
-    assert kinds(models) == [FoldedVoter]
-    panel = Panel(models, [0, 1])
+    assert kinds(models) == [FoldedPredictor]
+    panel = BlockEnsemble(models, [0, 1])
     own = np.array([model.predict_proba(X)[:, 1] for model in models])
     np.testing.assert_allclose(panel.soft_scores(X)[:, 0], own.mean(axis=0), atol=ROUNDING)
     clear = (np.abs(own - 0.5) > ROUNDING).all(axis=0)
@@ -191,14 +191,16 @@ def test_other_linear_models(last):
     own = np.array([model.decision_function(X) for model in models])
     clear = (np.abs(own) > ROUNDING).all(axis=0)
     votes = (own > 0).sum(axis=0)
-    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X)[clear, 0], votes[clear])
+    np.testing.assert_array_equal(
+        BlockEnsemble(models, [0, 1]).vote_counts(X)[clear, 0], votes[clear]
+    )
 
 
 @pytest.mark.parametrize("name", ["fill, scale", "columns by name"])
 def test_three_classes(name):
     models, X = fit(name, classes=3)
     own = np.mean([model.predict_proba(X) for model in models], axis=0)
-    panel = Panel(models, [0, 1, 2])
+    panel = BlockEnsemble(models, [0, 1, 2])
     np.testing.assert_allclose(panel.soft_scores(X)[:, 0], own, atol=ROUNDING)
     votes = [[(model.predict(X) == code) for code in range(3)] for model in models]
     np.testing.assert_array_equal(panel.vote_counts(X)[:, 0], np.sum(votes, axis=0).T)
@@ -220,7 +222,7 @@ def test_levels_that_no_block_has_seen(name):
     models, _ = fit(name)
     people = strange_rows()
     own = np.mean([model.predict_proba(people)[:, 1] for model in models], axis=0)
-    found = Panel(models, [0, 1]).soft_scores(people)[:, 0]
+    found = BlockEnsemble(models, [0, 1]).soft_scores(people)[:, 0]
     np.testing.assert_allclose(found, own, atol=ROUNDING)
 
 
@@ -228,8 +230,10 @@ def test_an_array_in_the_order_of_the_frame():
     X, y = arrays()
     named = pd.DataFrame(X, columns=list("fedcba"))
     models = [make_pipeline(StandardScaler(), LogisticRegression()).fit(named, y)] * 2
-    assert kinds(models) == [FoldedVoter]
-    by_name, by_position = (Panel(models, [0, 1]).soft_scores(table) for table in (named, X))
+    assert kinds(models) == [FoldedPredictor]
+    by_name, by_position = (
+        BlockEnsemble(models, [0, 1]).soft_scores(table) for table in (named, X)
+    )
     np.testing.assert_array_equal(by_position, by_name)
 
 
@@ -237,7 +241,7 @@ def test_an_array_in_the_order_of_the_frame():
 @pytest.mark.parametrize("size", [1, 7, 60])
 def test_a_row_has_the_same_bits_in_any_batch(name, size):
     models, X = fit(name)
-    panel = Panel(models, [0, 1])
+    panel = BlockEnsemble(models, [0, 1])
     whole = panel.soft_scores(X)
     for start in range(0, 3 * size, size):
         part = panel.soft_scores(slice_rows(X, start, start + size))
@@ -250,16 +254,16 @@ def test_what_a_pipeline_refuses_is_refused_in_its_words(cell):
     X = X.copy()
     X[3, 2] = cell
     with pytest.raises(ValueError, match=r"Input X contains (NaN|infinity)"):
-        Panel(models, [0, 1]).vote_counts(X)
+        BlockEnsemble(models, [0, 1]).vote_counts(X)
     models, X = fit("columns by name")
     with pytest.raises(ValueError, match=r"columns are missing.*town"):
-        Panel(models, [0, 1]).vote_counts(X.drop(columns="town"))
+        BlockEnsemble(models, [0, 1]).vote_counts(X.drop(columns="town"))
 
 
 def test_other_kinds_of_columns_than_in_training():
     models, X = fit("one hot")
     with pytest.raises(ValueError, match=r"other kinds of columns|could not convert"):
-        Panel(models, [0, 1]).vote_counts(np.full(X.shape, "text", dtype=object))
+        BlockEnsemble(models, [0, 1]).vote_counts(np.full(X.shape, "text", dtype=object))
 
 
 @pytest.mark.parametrize(
@@ -281,26 +285,26 @@ def test_other_kinds_of_columns_than_in_training():
 def test_what_is_not_surely_a_sum_is_not_folded(step):
     X, y = arrays()
     model = make_pipeline(step, RidgeClassifier()).fit(X.round(), y)
-    assert FoldedVoter not in kinds([model])
+    assert FoldedPredictor not in kinds([model])
 
 
 def test_models_that_are_not_linear_are_not_folded():
     X, y = arrays()
     tree = make_pipeline(StandardScaler(), DecisionTreeClassifier()).fit(X, y)
     ridge = make_pipeline(StandardScaler(), RidgeClassifier()).fit(X, y)
-    assert kinds([tree]) == [PipelineVoter]
-    assert kinds([ridge]) == [FoldedVoter]
-    assert kinds([ridge], soft=True) == [PipelineVoter]  # it has no probabilities
-    assert kinds([ridge[-1]]) == [LinearVoter]
-    assert sorted(voter.__name__ for voter in kinds([tree, ridge])) == [
-        "FoldedVoter",
-        "PipelineVoter",
+    assert kinds([tree]) == [PipelinePredictor]
+    assert kinds([ridge]) == [FoldedPredictor]
+    assert kinds([ridge], soft=True) == [PipelinePredictor]  # it has no probabilities
+    assert kinds([ridge[-1]]) == [LinearPredictor]
+    assert sorted(predictor.__name__ for predictor in kinds([tree, ridge])) == [
+        "FoldedPredictor",
+        "PipelinePredictor",
     ]
 
 
 def test_too_many_levels_are_not_folded(monkeypatch):
     models, X = fit("columns by name")
-    folded = Panel(models, [0, 1]).vote_counts(X)
-    monkeypatch.setattr(pipelines, "MOST_WEIGHTS", 50)
-    assert kinds(models) == [PipelineVoter]
-    np.testing.assert_array_equal(Panel(models, [0, 1]).vote_counts(X), folded)
+    folded = BlockEnsemble(models, [0, 1]).vote_counts(X)
+    monkeypatch.setattr(pipelines, "MAX_WEIGHTS", 50)
+    assert kinds(models) == [PipelinePredictor]
+    np.testing.assert_array_equal(BlockEnsemble(models, [0, 1]).vote_counts(X), folded)

@@ -9,7 +9,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 import replearn.fastpaths  # noqa: F401  (registers the plug-ins)
-from replearn.execution import Panel, plain_loop
+from replearn.execution import BlockEnsemble, plain_loop
 from replearn.fastpaths import boosting, packed_trees, pipelines, trees
 from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.tables.encoder import TableEncoder
@@ -48,7 +48,7 @@ def panel(learner, X, y, n_classes):
     for part in np.array_split(np.random.default_rng(1).permutation(N_ROWS), N_MODELS):
         rows = X.iloc[part].reset_index(drop=True) if hasattr(X, "iloc") else X[part]
         models.append(make_one(learner, X).fit(rows, y[part]))
-    return Panel(models, np.arange(n_classes), n_partitions=3)
+    return BlockEnsemble(models, np.arange(n_classes), n_partitions=3)
 
 
 def make_one(learner, X):
@@ -98,12 +98,12 @@ def test_too_many_nodes_are_not_packed(monkeypatch, module):
     name = "trees" if module is trees else "boosting"
     models = panel(LEARNERS[name], X, y, 2)
     expected = models.vote_counts(X[:3])
-    monkeypatch.setattr(module, "MOST_NODES", 10)
+    monkeypatch.setattr(module, "MAX_NODES", 10)
     models = panel(LEARNERS[name], X, y, 2)
     np.testing.assert_array_equal(models.vote_counts(X[:3]), expected)
-    [voter] = models._grouped(False)
-    assert isinstance(voter, pipelines.EncodedVoter)
-    assert voter._packed is None
+    [predictor] = models._grouped(False)
+    assert isinstance(predictor, pipelines.EncodedPredictor)
+    assert predictor._packed is None
 
 
 @pytest.mark.parametrize("make", [table, frame], ids=["array", "frame"])

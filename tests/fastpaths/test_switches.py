@@ -31,8 +31,8 @@ from sklearn.svm import LinearSVC
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 
 from replearn.execution import (
+    BlockEnsemble,
     ConstantVote,
-    Panel,
     fit_blocks,
     make_blocks,
     plain_loop,
@@ -40,7 +40,7 @@ from replearn.execution import (
     use_fastpaths,
 )
 from replearn.execution.plugins import Plugin, active, register
-from replearn.execution.voting import LoopVoter
+from replearn.execution.voting import LoopPredictor
 from replearn.fastpaths import PLUGINS
 from replearn.randomness import SharedKey
 from replearn.tables.encoder import TableEncoder
@@ -126,12 +126,12 @@ def fit(name, n_classes):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         models = fit_blocks(estimator, X, y, blocks, keys)
-    return Panel(models, range(n_classes), N_PARTITIONS)
+    return BlockEnsemble(models, range(n_classes), N_PARTITIONS)
 
 
 def votes(panel, name, n_classes):
     X = data(n_classes)[0][LEARNERS[name][0]]
-    has_shares = all(hasattr(member.model, "predict_proba") for member in panel._members)
+    has_shares = all(hasattr(block_model.model, "predict_proba") for block_model in panel._members)
     return panel.vote_counts(X), panel.soft_scores(X) if has_shares else np.zeros(0)
 
 
@@ -175,28 +175,32 @@ def test_votes_without_one_plug_in_are_those_of_the_plain_loop(plugin, name):
 def test_votes_of_a_mixed_panel_are_those_of_the_plain_loop():
     X, y = data(2)[0]["array"], data(2)[1]
     models = [clone(LEARNERS[name][1]).fit(X[:300], y[:300]) for name in ("tree", "lda", "bayes")]
-    panel = Panel([*models, ConstantVote(1), ConstantVote(0), BernoulliNB().fit(X, y)], [0, 1])
+    panel = BlockEnsemble(
+        [*models, ConstantVote(1), ConstantVote(0), BernoulliNB().fit(X, y)], [0, 1]
+    )
     counts, shares = panel.vote_counts(X), panel.soft_scores(X)
     with plain_loop():
         np.testing.assert_array_equal(panel.vote_counts(X), counts)
         np.testing.assert_allclose(panel.soft_scores(X), shares, rtol=1e-12)
 
 
-VOTING = [plugin for plugin in PLUGINS if plugin.voter and plugin.name != "constants"]
+VOTING = [plugin for plugin in PLUGINS if plugin.predictor and plugin.name != "constants"]
 
 
 @pytest.mark.parametrize("plugin", VOTING, ids=lambda plugin: plugin.name)
 def test_every_plug_in_takes_some_learner(plugin):
     taken = [name for name in LEARNERS if plugin.may_take(LEARNERS[name][1])]
     soft = plugin.name == "row by row"  # hard votes of boosting are taken before
-    groups = [voter for name in taken for voter in plain(name, 2)[0]._grouped(soft=soft)]
-    assert plugin.voter in {type(voter) for voter in groups}
+    groups = [predictor for name in taken for predictor in plain(name, 2)[0]._grouped(soft=soft)]
+    assert plugin.predictor in {type(predictor) for predictor in groups}
 
 
 @pytest.mark.parametrize("name", LEARNERS)
 def test_without_plug_ins_there_is_the_plain_loop_only(name):
     with plain_loop():
-        assert [type(voter) for voter in plain(name, 2)[0]._grouped(soft=False)] == [LoopVoter]
+        assert [type(predictor) for predictor in plain(name, 2)[0]._grouped(soft=False)] == [
+            LoopPredictor
+        ]
 
 
 def test_switches():

@@ -23,7 +23,7 @@ BLOCK = r"block \d+ of partition \d+"
 
 
 def learner(base, **params):
-    settings = {"n_blocks": 6, "plan": {"n_partitions": 1}, "rho": 0.5, "shared_key": "k"}
+    settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": "k"}
     return PointwiseReplicableClassifier(base, **settings | params)
 
 

@@ -33,7 +33,7 @@ KILLS_PER_ROUND = 5
 
 def learner(base=None, n_blocks=30, **params):
     base = DecisionTreeClassifier(max_depth=4) if base is None else base
-    fixed = {"rho": 0.5, "shared_key": "victim", "plan": {"n_partitions": 1}}
+    fixed = {"rho": 0.5, "shared_key": "victim", "n_partitions": 1}
     return PointwiseReplicableClassifier(base, n_blocks=n_blocks, **fixed | params)
 
 

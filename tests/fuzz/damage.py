@@ -70,7 +70,7 @@ def mutated(document, rng):
     """Change one or two places of a JSON document: an odd value, a missing or another item."""
     made = copy.deepcopy(document)
     for _ in range(int(rng.integers(1, 3))):
-        places = list(_places(made))
+        places = list(_indices(made))
         if not places:
             return made
         home, key = places[int(rng.integers(len(places)))]
@@ -89,12 +89,12 @@ def mutated(document, rng):
     return made
 
 
-def _places(value):
+def _indices(value):
     items = value.items() if isinstance(value, dict) else enumerate(value)
     for key, part in list(items):
         yield value, key
         if isinstance(part, dict | list):
-            yield from _places(part)
+            yield from _indices(part)
 
 
 def generators(count, seed=0):

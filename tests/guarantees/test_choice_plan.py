@@ -331,13 +331,13 @@ def test_a_task_is_named_by_its_learner():
             lambda: ReplicableSelector.from_plan(
                 plan("selection", n_hypotheses=3), MODELS, rho=0.5
             ),
-            "the plan fixes rho",
+            "rho is set by `plan`",
         ),
         (
             lambda: ReplicableSelector.from_plan(
                 plan("selection", n_hypotheses=3), MODELS, sample_size=5
             ),
-            "the plan fixes sample_size",
+            "sample_size is set by `plan`",
         ),
         (
             lambda: ReplicableSelector.from_plan(plan("thresholds", n=5), MODELS),

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from replearn.exceptions import CertificateError
-from replearn.guarantees import Certificate, HeavyStage, Identity, Plan, plan
+from replearn.guarantees import Certificate, ChoiceDesign, HeavyStage, Identity, Plan, plan
 from replearn.records.json import digest_of
 
 ARGUMENTS = {
@@ -126,7 +126,7 @@ def test_certificate_of_a_plan(made):
 
 def test_a_plan_of_another_task_has_no_blocks():
     other = plan("selection", n_hypotheses=3)
-    assert other.design is None
+    assert other.design == ChoiceDesign("selection", other.n, other.design.targets)
     for name in ("n_blocks", "block_size", "law", "unit", "classes", "heavy"):
         with pytest.raises(AttributeError, match="'selection' has no blocks that vote"):
             getattr(other, name)

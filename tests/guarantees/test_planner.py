@@ -154,8 +154,8 @@ def test_not_reachable_says_what_n_can_and_what_rho_needs():
     assert made.block_size >= 25
     assert (made.needed_n, made.needed_blocks) == (450, 18)
     assert plan(n=300, rho=made.reachable["rho"]).certified
-    assert "n = 450" in made.reason
-    assert "n = 450" in str(made)
+    assert "n=450" in made.reason
+    assert "n=450" in str(made)
 
 
 def test_compute_budget_in_the_way():
@@ -252,7 +252,7 @@ def test_a_plan_depends_on_its_parameters_only():
         ({"n": 100, "unit": "cows"}, "unit=.* must be one of"),
         ({"n": 100, "law": "optimal", "vote": "soft"}, "continuous law"),
         ({"n": 100, "rho": 0.3, "law": "optimal", "runs": 3}, "two runs"),
-        ({"n": 100, "law": uniform_law(4), "n_blocks": 5}, "made for 4 blocks"),
+        ({"n": 100, "law": uniform_law(4), "n_blocks": 5}, "law is for 4 blocks"),
         ({"n": 100, "classes": ["a", "a"]}, "different"),
         ({"n": 100, "classes": ["a", "b"], "n_classes": 3}, "does not match"),
         ({"n": 100, "width": 0}, "width=.* must lie"),
@@ -329,8 +329,8 @@ def test_rows_for_a_stage_are_solved(rho, label_noise):
     ("change", "words"),
     [
         ({"d": 3}, 'd=3 and heavy="auto"'),
-        ({"rho": None}, 'heavy="auto" needs rho and alpha'),
-        ({"alpha": None}, 'heavy="auto" needs rho and alpha'),
+        ({"rho": None}, 'heavy="auto" requires rho and alpha'),
+        ({"alpha": None}, 'heavy="auto" requires rho and alpha'),
         ({"heavy": "heaviest"}, "heavy='heaviest' must be one of"),
         ({"alpha": 1e-9}, "no number of rows is enough for rho=0.3, alpha=1e-09"),
     ],

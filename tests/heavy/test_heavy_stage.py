@@ -22,18 +22,9 @@ def draw(rng, n, masses=MASSES, biases=BIASES):
     return x[:, None].astype(float), (rng.random(n) < (1 + biases[x]) / 2).astype(int)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def learner(**params):
     defaults = {"rho": 0.2, "alpha": 0.5, "beta": 0.1, "n_partitions": 1, "classes": [0, 1]}
-    return PointwiseReplicableClassifier(ConstantLearner(), **planned(defaults | params))
+    return PointwiseReplicableClassifier(ConstantLearner(), **(defaults | params))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +71,7 @@ def test_on_exactly_when_alpha_is_given(default_model):
     assert learner(alpha=None).fit(X, y).heavy_ is None
     assert learner(heavy="off").fit(X, y).heavy_ is None
     assert default_model.heavy_ is not None
-    with pytest.warns(NotCertifiedWarning, match="needs n = "):
+    with pytest.warns(NotCertifiedWarning, match="needs n="):
         paper = learner(heavy="paper", rho=0.15).fit(X[:2000], y[:2000])
     assert paper.certificate_.design.heavy.kind == "uniform"
 
@@ -185,7 +176,9 @@ def test_soft_votes_decide_light_points_only():
         PointwiseReplicableClassifier(
             GaussianNB(),
             rho=0.2,
-            plan={"alpha": 0.5, "beta": 0.1, "n_partitions": 1},
+            alpha=0.5,
+            beta=0.1,
+            n_partitions=1,
             vote=vote,
             max_fits=60,
         ).fit(X, y)
@@ -239,7 +232,7 @@ def draw_three(rng, n, masses=MASSES, chances=THREE):
 
 def three(**params):
     defaults = {"rho": 0.3, "alpha": 0.6, "beta": 0.1, "n_partitions": 1, "classes": [0, 1, 2]}
-    return PointwiseReplicableClassifier(GaussianNB(), **planned(defaults | params))
+    return PointwiseReplicableClassifier(GaussianNB(), **(defaults | params))
 
 
 def test_three_classes_get_labels_of_their_own():
@@ -498,14 +491,18 @@ def test_the_footnote_breaks_plain_averaging_and_the_heavy_stage_mends_it():
         base = {"rho": 0.3, "classes": [0, 1], "shared_key": key}
         averaging = PointwiseReplicableClassifier(
             TwoPointLearner(),
-            plan={"law": "uniform", "width": 1.0, "n_partitions": 1},
+            law="uniform",
+            width=1.0,
+            n_partitions=1,
             n_blocks=20,
             **base,
         )
         plain.append((averaging.fit(X, y).predict(both) == 0).mean())
         staged = PointwiseReplicableClassifier(
             TwoPointLearner(),
-            plan={"alpha": 0.6, "beta": 0.1, "n_partitions": 1},
+            alpha=0.6,
+            beta=0.1,
+            n_partitions=1,
             max_fits=20,
             **base,
         ).fit(X, y)

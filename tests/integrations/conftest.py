@@ -8,7 +8,7 @@ import time
 import pytest
 
 LINES = []
-MOST_RATIO, GRANTED_SECONDS = 4.0, 2.0
+MAX_RATIO, GRANTED_SECONDS = 4.0, 2.0
 """Blocks that are logged, copied or sent one by one cost ten times as much as their fits."""
 
 
@@ -36,7 +36,7 @@ class Speed:
             f"{name}: {fits} fits of {size} rows: {ours:.2f} s, plain loop {plain:.2f} s, "
             f"ratio {ours / plain:.2f}{'; ' + saved if saved else ''}"
         )
-        return ours, MOST_RATIO * plain + GRANTED_SECONDS
+        return ours, MAX_RATIO * plain + GRANTED_SECONDS
 
 
 def _timed(call):

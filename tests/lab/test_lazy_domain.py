@@ -22,7 +22,7 @@ def continuous(rng, n):
 
 def learner(key):
     return ApproximatelyReplicableClassifier(
-        MedianCut(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}, classes=[0, 1], shared_key=key
+        MedianCut(), rho=0.3, gamma=0.3, n_partitions=1, classes=[0, 1], shared_key=key
     )
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from replearn.randomness import SharedKey
-from replearn_lab.coin_runs import paired_answers
+from replearn_lab.coin_runs import paired_predictions
 from replearn_lab.distributions import Marginals, PlantedCoins, RandomBias
 from replearn_lab.experiment import Bench
 from replearn_lab.learning import TableLearner, keyed, vote_learner
@@ -148,7 +148,7 @@ def test_the_planted_point_flips_like_any_other():
     """The learner cannot tell the unknown coin from the others: 6 standard errors at most."""
     tester = CoinTesterFromApproximate(vote_learner(288, 8), 9, 0.3, 288, 0.1)
     bench = Bench(SharedKey("planted"))
-    pairs = paired_answers(bench, tester, RandomBias(0.3).draw, 500, "pairs")
+    pairs = paired_predictions(bench, tester, RandomBias(0.3).draw, 500, "pairs")
     differ = np.array([one.labels != two.labels for one, two in pairs])
     own = differ[np.arange(len(pairs)), [one.planted for one, _ in pairs]]
     spread = np.sqrt(own.mean() * (1 - own.mean()) / len(pairs))

@@ -17,7 +17,7 @@ NOT_ARGMAX = {"check_classifiers_train": "each point has its own threshold"}
 
 
 @parametrize_with_checks(
-    [ApproximatelyReplicableClassifier(rho=0.4, gamma=0.4, plan={"n_partitions": 1})],
+    [ApproximatelyReplicableClassifier(rho=0.4, gamma=0.4, n_partitions=1)],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -29,12 +29,8 @@ def test_scikit_learn_conventions(estimator, check):
 @pytest.mark.parametrize(
     "classifier",
     [
-        ApproximatelyReplicableClassifier(
-            GaussianNB(), rho=0.3, gamma=0.3, plan={"n_partitions": 1}
-        ),
-        PointwiseReplicableClassifier(
-            GaussianNB(), rho=0.3, plan={"alpha": 0.9, "n_partitions": 1}
-        ),
+        ApproximatelyReplicableClassifier(GaussianNB(), rho=0.3, gamma=0.3, n_partitions=1),
+        PointwiseReplicableClassifier(GaussianNB(), rho=0.3, alpha=0.9, n_partitions=1),
     ],
     ids=["approximate", "heavy stage"],
 )
@@ -43,23 +39,10 @@ def test_conformance(classifier):
     check_replicable_classifier(classifier, sample)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name
-        for name in params
-        if name in ApproximatelyReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def fitted(n=4000, **params):
     X, y = biased_labels(0.3)(np.random.default_rng(0), n)
     defaults = {"rho": 0.2, "gamma": 0.3, "n_partitions": 1}
-    return ApproximatelyReplicableClassifier(FirstRowLearner(), **planned(defaults | params)).fit(
-        X, y
-    )
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), **(defaults | params)).fit(X, y)
 
 
 def test_certificate_is_about_the_mass():
@@ -106,7 +89,7 @@ def test_disagreement_of_two_labs():
         DecisionTreeClassifier(max_depth=3, random_state=0),
         rho=0.2,
         gamma=0.3,
-        plan={"n_partitions": 1},
+        n_partitions=1,
     )
     a = clone(base).fit(X[:3000], y[:3000])
     b = clone(base).fit(X[3000:6000], y[3000:6000])
@@ -149,7 +132,7 @@ def test_three_classes_take_the_better_of_both_routes():
         DecisionTreeClassifier(max_depth=1, random_state=0),
         rho=0.4,
         gamma=0.4,
-        plan={"n_partitions": 1},
+        n_partitions=1,
     ).fit(X, y)
     assert model.certificate_.certified
     assert model.certificate_.design.law is None
@@ -162,7 +145,7 @@ def test_three_classes_take_the_better_of_both_routes():
         DecisionTreeClassifier(max_depth=1, random_state=0),
         rho=0.01,
         gamma=0.4,
-        plan={"n_partitions": 1},
+        n_partitions=1,
     ).fit(X, y)
     steps = {step.name: step.value for step in small.certificate_.steps}
     assert small.certificate_.certified
@@ -187,7 +170,7 @@ def staged(**params):
         "classes": [0, 1],
         "n_partitions": 1,
     }
-    return ApproximatelyReplicableClassifier(FirstRowLearner(), **planned(defaults | params))
+    return ApproximatelyReplicableClassifier(FirstRowLearner(), **(defaults | params))
 
 
 def test_heavy_stage_of_whole_models():
@@ -237,7 +220,7 @@ def test_routes_of_the_heavy_stage():
 
 def test_accuracy_that_n_cannot_promise_is_said():
     X, y = draw(np.random.default_rng(0), 3000)
-    with pytest.warns(NotCertifiedWarning, match="needs n = "):
+    with pytest.warns(NotCertifiedWarning, match="needs n="):
         model = staged(alpha=0.05).fit(X, y)
     assert model.certificate_.alpha is None
     assert len(model.heavy_) > 0

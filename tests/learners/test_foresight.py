@@ -16,18 +16,9 @@ def data():
     return make_classification(1200, 5, flip_y=0.2, random_state=3)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def fitted(data, **settings):
     given = {"estimator": GaussianNB(), "n_blocks": 20, "n_partitions": 4, "rho": 0.3}
-    return PointwiseReplicableClassifier(**planned({**given, **settings})).fit(*data)
+    return PointwiseReplicableClassifier(**{**given, **settings}).fit(*data)
 
 
 def test_it_depends_on_the_sample_and_nothing_else(data):

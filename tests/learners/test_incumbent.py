@@ -114,7 +114,7 @@ def test_explanations_say_what_was_kept():
 
 def certified(key="k", **params):
     return PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=20, shared_key=key, plan={"n_partitions": 1}, **params
+        GaussianNB(), n_blocks=20, shared_key=key, n_partitions=1, **params
     )
 
 

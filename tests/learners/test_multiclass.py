@@ -7,7 +7,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from replearn import PointwiseReplicableClassifier
 from replearn.bounds import multiclass_flip_bound
-from replearn.bounds.class_flips import class_answers, class_flip_estimate, class_flip_limits
+from replearn.bounds.class_flips import class_flip_estimate, class_flip_limits, class_predictions
 from replearn.bounds.multiclass import (
     class_weights,
     least_sharpness,
@@ -35,21 +35,12 @@ class FirstLabel(ClassifierMixin, BaseEstimator):
         return np.full(len(X), self.answer_)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def fitted(T=30, p=(0.5, 0.3, 0.2), key=0, rng=None, **params):
     rng = np.random.default_rng(0) if rng is None else rng
     n = 3 * T
     X, y = rng.standard_normal((n, 2)), rng.choice(len(p), n, p=p)
     defaults = {"n_blocks": T, "n_partitions": 1, "classes": range(len(p)), "shared_key": key}
-    return PointwiseReplicableClassifier(FirstLabel(), **planned(defaults | params)).fit(X, y)
+    return PointwiseReplicableClassifier(FirstLabel(), **(defaults | params)).fit(X, y)
 
 
 def test_plan_says_how_many_blocks_three_classes_need():
@@ -139,8 +130,8 @@ def test_flip_probability_is_calibrated_and_limited():
     for g in gumbels:
         seen = rng.multinomial(T, p, 40)
         noise = np.repeat(g[None], 40, axis=0)
-        now = class_answers(class_weights(seen / T, sharpness), noise)
-        answers = class_answers(class_weights(fresh / T, sharpness), g[None])
+        now = class_predictions(class_weights(seen / T, sharpness), noise)
+        answers = class_predictions(class_weights(fresh / T, sharpness), g[None])
         truth = np.array([(answers != a).mean() for a in now])
         lower, upper = class_flip_limits(seen / T, T, noise, sharpness, delta=0.05)
         slack = 4 * np.sqrt(truth * (1 - truth) / 4000) + 1e-3
@@ -163,7 +154,7 @@ def test_estimates_and_explanations_of_a_learner():
     X, y = make_blobs(3000, centers=3, cluster_std=3.0, random_state=0)
     names = np.array(["a", "b", "c"])
     model = PointwiseReplicableClassifier(
-        DecisionTreeClassifier(max_depth=3, random_state=0), n_blocks=30, plan={"n_partitions": 2}
+        DecisionTreeClassifier(max_depth=3, random_state=0), n_blocks=30, n_partitions=2
     ).fit(X[:2500], names[y[:2500]])
     points = X[2500:2600]
     flips = model.flip_probability(points)
@@ -193,7 +184,7 @@ def test_soft_votes_and_partitions_work():
         DecisionTreeClassifier(max_depth=2, random_state=0),
         vote="soft",
         n_blocks=20,
-        plan={"n_partitions": 3},
+        n_partitions=3,
     ).fit(X, y)
     lower, upper = model.flip_limits(X[:20])
     assert (lower <= upper).all()
@@ -254,7 +245,7 @@ def test_flip_estimates_of_several_partitions_are_right_on_average():
         return np.array(parts)[None]
 
     def answer_of(parts, gumbels):
-        return class_answers(class_weights(parts.mean(axis=1), 3.0), gumbels)[0]
+        return class_predictions(class_weights(parts.mean(axis=1), 3.0), gumbels)[0]
 
     estimates, single, flips = [], [], []
     for _ in range(n_keys):

@@ -16,9 +16,9 @@ Y = (X[:, 0] + RNG.normal(size=930) > 0).astype(int)
 
 @pytest.fixture(scope="module")
 def model():
-    base, plan = DecisionTreeClassifier(max_depth=2), {"n_partitions": 1, "width": 0.8}
+    base = DecisionTreeClassifier(max_depth=2)
     learner = PointwiseReplicableClassifier(
-        base, n_blocks=N_BLOCKS, rho=0.5, plan=plan, shared_key="a secret"
+        base, n_blocks=N_BLOCKS, rho=0.5, n_partitions=1, width=0.8, shared_key="a secret"
     )
     return learner.fit(X, Y)
 

@@ -32,7 +32,7 @@ from replearn import (
     plan,
 )
 from replearn.exceptions import UnsupportedValueError
-from replearn.execution.voting import FEWEST_ROWS_PER_TASK
+from replearn.execution.voting import MIN_ROWS_PER_TASK
 from replearn.testing.populations import FirstRowLearner
 
 NOT_ARGMAX = {
@@ -44,7 +44,7 @@ NOT_ARGMAX = {
 
 
 @parametrize_with_checks(
-    [PointwiseReplicableClassifier(plan={"n_partitions": 1})],
+    [PointwiseReplicableClassifier(n_partitions=1)],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -54,11 +54,7 @@ def test_scikit_learn_conventions(estimator, check):
 
 @pytest.mark.long
 @parametrize_with_checks(
-    [
-        PointwiseReplicableClassifier(
-            plan={"law": "uniform", "width": 1, "n_partitions": 2}, vote="soft"
-        )
-    ],
+    [PointwiseReplicableClassifier(law="uniform", width=1, n_partitions=2, vote="soft")],
     expected_failed_checks=lambda estimator: NOT_ARGMAX,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -75,7 +71,7 @@ class WithoutProbabilities(PointwiseReplicableClassifier):
 @pytest.mark.filterwarnings("ignore")
 def test_the_argmax_is_all_that_is_exempt():
     name = "PointwiseReplicableClassifier"
-    check_classifiers_train(name, WithoutProbabilities(plan={"n_partitions": 1}))
+    check_classifiers_train(name, WithoutProbabilities(n_partitions=1))
 
 
 @pytest.fixture(scope="module")
@@ -83,20 +79,9 @@ def data():
     return make_classification(3000, 6, random_state=0)
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def small(estimator=None, **params):
     params = {"n_blocks": 20, "n_partitions": 2, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(
-        GaussianNB() if estimator is None else estimator, **planned(params)
-    )
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
 
 
 def fitted(data, **params):
@@ -233,7 +218,7 @@ def test_votes_and_thresholds_side_by_side(data, n_jobs):
     """Tables so long that two jobs vote and hash at the same time."""
     X, y = data
     model = small(n_jobs=n_jobs).fit(X, y)
-    times = -(-FEWEST_ROWS_PER_TASK // len(X))
+    times = -(-MIN_ROWS_PER_TASK // len(X))
     long = np.tile(X, (times, 1))
     np.testing.assert_array_equal(model.margin(long), np.tile(model.margin(X), times))
     np.testing.assert_array_equal(model.predict(long), np.tile(model.predict(X), times))
@@ -410,7 +395,7 @@ def test_inside_the_tools_of_scikit_learn(data):
 
 def test_too_few_rows_are_said_plainly(data):
     X, y = data[0][:200], data[1][:200]
-    message = r"n = 200 can promise rho = 0\.1557; the request needs.* n = 450"
+    message = r"n=200 can certify rho=0\.1557; the request needs.* n=450"
     with pytest.warns(NotCertifiedWarning, match=message):
         model = small(n_blocks=None).fit(X, y)
     assert not model.certificate_.certified

@@ -33,20 +33,9 @@ class Untrainable(GaussianNB):
         raise AssertionError("nothing should be trained")
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def small(estimator=None, **params):
     params = {"n_blocks": 18, "n_partitions": 1, "shared_key": "tests"} | params
-    return PointwiseReplicableClassifier(
-        GaussianNB() if estimator is None else estimator, **planned(params)
-    )
+    return PointwiseReplicableClassifier(GaussianNB() if estimator is None else estimator, **params)
 
 
 # -- base learners -----------------------------------------------------------------------------
@@ -88,12 +77,15 @@ def test_stacking_shows_its_methods_only_when_fitted(data, vote):
     ("params", "message"),
     [
         ({"law": "optimal", "width": 0.5}, r'width=0\.5 cannot be set with law="optimal"'),
-        ({"law": arcsine_law(18, 0.9), "width": 0.5}, r"width=0\.5, but the law .* of its own"),
+        (
+            {"law": arcsine_law(18, 0.9), "width": 0.5},
+            r"width=0\.5 cannot be set: the given law has its own width",
+        ),
         ({"max_fits": 10}, r"max_fits=10 is not enough for 18 blocks in 1 partitions"),
         ({"max_fits": 50, "n_partitions": 3}, r"max_fits=50 .* 18 blocks in 3 .*\(54 fits\)"),
         ({"n_blocks": None, "max_fits": 2, "n_partitions": 3}, r"max_fits=2 .* \(3 fits\)"),
         ({"decimals": -1}, "decimals=-1 must be at least 0"),
-        ({"law": pd.Series([1])}, r"(?s)law=.* must be one of 'arcsine', 'uniform'"),
+        ({"law": pd.Series([1])}, r"(?s)'law' parameter of .* must be a str among"),
         ({"verbose": "loud"}, r"'verbose' .* Got 'loud'"),
     ],
 )
@@ -108,36 +100,28 @@ def test_the_budget_counts_the_fits_of_all_partitions(data):
     assert len(model.estimators_) == 30
 
 
-# -- the design through plan= ------------------------------------------------------------------
+# -- options of the planner --------------------------------------------------------------------
 
 
-def test_a_dict_in_plan_is_merged_with_the_parameters(data):
+def test_options_of_the_planner_are_parameters(data):
     design = {"law": "uniform", "width": 1.0, "n_partitions": 2, "decimals": 6}
-    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, plan=design)
+    model = PointwiseReplicableClassifier(GaussianNB(), n_blocks=18, rho=0.5, **design)
+    assert model.get_params().items() >= design.items()
     model.fit(*data)
-    asked = {"n": 900, "n_blocks": 18, "rho": 0.5, "n_classes": 2}
-    assert model.plan_ == plan(**asked, **design)
-    moved = PointwiseReplicableClassifier(GaussianNB(), plan={**design, "n_blocks": 18, "rho": 0.5})
-    assert moved.fit(*data).plan_ == model.plan_
-    assert moved.plan == {**design, "n_blocks": 18, "rho": 0.5}
+    assert model.plan_ == plan(n=900, n_blocks=18, rho=0.5, n_classes=2, **design)
 
 
 @pytest.mark.parametrize(
     ("params", "error", "message"),
     [
-        ({"rho": 0.3, "plan": {"rho": 0.2}}, ValueError, "rho is given twice, .* and in plan="),
-        ({"vote": "soft", "plan": {"vote": "hard"}}, ValueError, "vote is given twice"),
-        ({"classes": [0, 1], "plan": {"classes": [0, 1]}}, ValueError, "classes is given twice"),
-        ({"plan": {"n": 900}}, ValueError, "n in plan= follows from the sample"),
-        ({"plan": {"colour": "red"}}, (TypeError, ValueError), r"does not take \['colour'\]"),
         (
-            {"plan": {"heavy": "much"}},
+            {"heavy": "much"},
             ValueError,
-            "heavy='much' must be one of 'auto', 'paper', 'off'",
+            "'heavy' parameter .* must be a str among",
         ),
-        ({"plan": {"label_noise": "no"}}, TypeError, "label_noise must be True or False"),
-        ({"plan": {"alpha": 1.5}}, ValueError, "alpha"),
-        ({"plan": {"n_partitions": 1024}}, ValueError, "n_partitions=1024 is too large"),
+        ({"label_noise": "no"}, ValueError, "'label_noise' parameter"),
+        ({"alpha": 1.5}, ValueError, "alpha"),
+        ({"n_partitions": 1024}, ValueError, "n_partitions=1024 is too large"),
     ],
     ids=lambda value: str(value)[:40] if isinstance(value, dict) else "",
 )
@@ -192,9 +176,13 @@ def test_a_pointwise_plan_is_not_for_the_approximate_learner(data):
 def test_what_a_plan_fixes_cannot_be_set_beside_it(data):
     made = plan(n=900, rho=0.3)
     for learner in (PointwiseReplicableClassifier, ApproximatelyReplicableClassifier):
-        with pytest.raises(ValueError, match="the plan fixes rho, vote: leave it out"):
+        with pytest.raises(
+            ValueError, match="rho, vote are set by `plan`; remove them or create a new plan"
+        ):
             learner.from_plan(made, rho=0.1, vote="soft")
-    with pytest.raises(ValueError, match="the plan fixes classes"):
+    with pytest.raises(
+        ValueError, match="classes is set by `plan`; remove it or create a new plan"
+    ):
         PointwiseReplicableClassifier(Untrainable(), plan=made, classes=[0, 1]).fit(*data)
     with pytest.raises(TypeError, match="unexpected keyword argument 'colour'"):
         PointwiseReplicableClassifier.from_plan(made, colour="red")
@@ -292,7 +280,7 @@ def test_groups_that_cannot_be_sorted_are_named(data, cell, message):
 
 def test_messages_count_groups_where_groups_count(data):
     groups = np.arange(900) // 45
-    with pytest.warns(NotCertifiedWarning, match=r"1 block of 20 groups.* n = 450 groups"):
+    with pytest.warns(NotCertifiedWarning, match=r"1 block of 20 groups.* n=450 groups"):
         model = small(n_blocks=None).fit(*data, groups=groups)
     assert model.plan_.unit == "groups"
     with pytest.raises(ValueError, match=r"n_blocks=21 is larger than n=20: .* needs a group"):

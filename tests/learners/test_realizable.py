@@ -43,7 +43,7 @@ def test_planned_size_is_certified_and_accurate():
     assert not model.gave_up_
     assert model.training_error_ == 0
     assert model.score(*_draw(2000, 1)) > 0.98
-    with pytest.warns(NotCertifiedWarning, match="asked for rho = 0.2"):
+    with pytest.warns(NotCertifiedWarning, match="requested rho=0.2"):
         clone(model).fit(X[: n // 2], y[: n // 2])
 
 

@@ -118,7 +118,7 @@ def test_certified_with_a_range_and_enough_blocks():
     assert model.certificate_.theorems == ("rounded-regression",)
     assert model.certificate_.inputs["n"] == made.n
     assert len(model.estimators_) == made.details["blocks"]
-    with pytest.warns(NotCertifiedWarning, match="asked for rho = 0.15"):
+    with pytest.warns(NotCertifiedWarning, match="requested rho=0.15"):
         clone(model).set_params(n_blocks=20).fit(X, y)
     with pytest.warns(NotCertifiedWarning, match="y_range is not given"):
         clone(model).set_params(y_range=None).fit(X, y)

@@ -53,6 +53,5 @@ def test_rounded_training_rows_allow_rounded_ones(rows):
 
 
 def test_a_rounding_rule_of_all_runs_needs_no_warning():
-    plan = {"decimals": 4}
-    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.3, max_fits=40, plan=plan).fit(X, Y)
+    model = PointwiseReplicableClassifier(GaussianNB(), rho=0.3, max_fits=40, decimals=4).fit(X, Y)
     model.predict(NEW.round(6))

@@ -13,7 +13,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from replearn import ConstantBlocksWarning, NotCertifiedWarning, ScoreReplicableClassifier
-from replearn.guarantees.score import MOST_FITS
+from replearn.guarantees.score import MAX_FITS
 from replearn.learners.score_rule import crossing
 from replearn.testing import check_replicable_classifier
 
@@ -97,7 +97,7 @@ def test_failed_conditions_leave_no_estimate(data):
 
 
 def test_at_most_24_fits(labs):
-    assert len(labs[0].estimators_) == MOST_FITS == 24
+    assert len(labs[0].estimators_) == MAX_FITS == 24
     assert labs[0].certificate_.inputs["n_blocks"] == 24
 
 

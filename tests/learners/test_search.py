@@ -106,9 +106,7 @@ def test_a_clearly_better_configuration_wins():
 def test_refit_with_another_learner_or_not_at_all():
     X, y = _near_ties(1500, 0)
     X += 0.1 * np.random.default_rng(0).standard_normal(X.shape)
-    replicable = PointwiseReplicableClassifier(
-        DecisionTreeClassifier(), n_blocks=5, plan={"n_partitions": 1}
-    )
+    replicable = PointwiseReplicableClassifier(DecisionTreeClassifier(), n_blocks=5, n_partitions=1)
     search = ReplicableSearchCV(DecisionTreeClassifier(), {"max_depth": [1, 2]}, refit=replicable)
     search.fit(X, y)
     assert isinstance(search.best_estimator_, PointwiseReplicableClassifier)
@@ -136,27 +134,27 @@ def test_pipelines_frames_and_lists_of_grids():
 
 def test_without_drift_nothing_is_certified():
     X, y = _near_ties(3000, 0)
-    with pytest.warns(NotCertifiedWarning, match="assume a number, cv="):
+    with pytest.warns(NotCertifiedWarning, match="assume a number, drift="):
         search = ReplicableSearchCV(OneFeature(), {"feature": [0, 1]}, alpha=0.2).fit(X, y)
     search.certificate_.check()
     assert not search.certificate_.certified
 
 
-NO_DRIFT = {"folds": 2, "drift": 0.0}
+NO_DRIFT = {"cv": 2, "drift": 0.0}
 
 
 def test_certified_under_the_assumption_of_no_drift():
     m, _ = smallest_sample_selection(0.3, 0.3, 0.2, 3 * 2 + 1, drift=0.0)
     X, y = _near_ties(2 * m, 0, n_features=3)
     model = ReplicableSearchCV(
-        OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, cv=NO_DRIFT
+        OneFeature(), {"feature": [0, 1, 2]}, rho=0.3, alpha=0.3, beta=0.2, **NO_DRIFT
     )
     model.fit(X, y)
     model.certificate_.check()
     assert model.certificate_.certified
     assert "if no configuration's true error moves" in str(model.certificate_)
     assert model.certificate_.value("folds_flip") <= 0.3
-    again = clone(model).set_params(cv={**NO_DRIFT, "repeats": 2}).fit(X, y)
+    again = clone(model).set_params(n_repeats=2).fit(X, y)
     assert again.certificate_.value("folds_flip") == model.certificate_.value("folds_flip")
     assert not again.certificate_.comparable(model.certificate_)
 
@@ -221,7 +219,7 @@ def test_the_brier_score_is_covered_and_auc_is_not():
         name: ReplicableSearchCV(
             GaussianNB(),
             {"var_smoothing": [1e-9, 1.0]},
-            **{"rho": 0.4, "alpha": 0.4, "beta": 0.3, "cv": NO_DRIFT, "scoring": name},
+            **{"rho": 0.4, "alpha": 0.4, "beta": 0.3, **NO_DRIFT, "scoring": name},
         )
         for name in ("neg_brier_score", "roc_auc")
     }
@@ -230,12 +228,12 @@ def test_the_brier_score_is_covered_and_auc_is_not():
         certificate = made["roc_auc"].fit(X, y).certificate_
     assert not certificate.certified
     assert not certificate.comparable(made["neg_brier_score"].certificate_)
-    with pytest.raises(ValueError, match="scoring is for folds"):
+    with pytest.raises(ValueError, match="scoring, drift is for folds"):
         made["roc_auc"].set_params(train_size=5, cv=5).fit(X, y)
 
 
-@pytest.mark.parametrize("cv", [{"folds": 1}, {"fold": 3}, (3,) * 3, {"folds": 2, "drift": 2}])
-def test_folds_that_are_none(cv):
+@pytest.mark.parametrize("folds", [{"cv": 1}, {"cv": (5, 2)}, {"n_repeats": 0}, {"drift": 2}])
+def test_folds_that_are_none(folds):
     X, y = _near_ties(40, 0)
-    with pytest.raises(ValueError, match=r"must be a number of folds, \(folds, repeats\)"):
-        ReplicableSearchCV(OneFeature(), {"feature": [0]}, cv=cv).fit(X, y)
+    with pytest.raises(ValueError, match=f"'{next(iter(folds))}' parameter"):
+        ReplicableSearchCV(OneFeature(), {"feature": [0]}, **folds).fit(X, y)

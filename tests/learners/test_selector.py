@@ -52,7 +52,7 @@ def test_the_name_counts_not_the_place(models):
 
 def test_says_when_the_sample_is_too_small(models):
     X, y = _draw(500, 1)
-    with pytest.warns(NotCertifiedWarning, match="asked for rho = 0.1"):
+    with pytest.warns(NotCertifiedWarning, match="requested rho=0.1"):
         ReplicableSelector(models).fit(X, y)
 
 

@@ -36,7 +36,7 @@ def planned():
 def test_certified_at_the_planned_size_and_not_below(planned):
     made, pool, X, y = planned
     model = SemiPrivateClassifier.from_plan(made, Thresholds(">"), classes=[False, True])
-    model.fit(X, y, X_public=pool)
+    model.fit(X, y, X_shared=pool)
     certificate = model.certificate_
     certificate.check()
     assert certificate.certified
@@ -49,7 +49,7 @@ def test_certified_at_the_planned_size_and_not_below(planned):
     assert dict(certificate.inputs)["n_shared"] == 40
     few = SemiPrivateClassifier(Thresholds(">"), alpha=0.6, classes=[False, True])
     with pytest.warns(NotCertifiedWarning, match="beta"):
-        few.fit(X[:3000], y[:3000], X_public=pool)
+        few.fit(X[:3000], y[:3000], X_shared=pool)
     assert "differentially private" in few.certificate_.promises[0]
 
 
@@ -59,7 +59,7 @@ def test_nothing_private_is_kept(planned):
     marked = X.copy()
     marked[0] = 0.123456789
     model = SemiPrivateClassifier(Thresholds(">"), classes=[False, True], n_keys=1, n_parts=20)
-    model.fit(marked[:2000], y[:2000], X_public=pool)
+    model.fit(marked[:2000], y[:2000], X_shared=pool)
     kept = repr({k: v for k, v in vars(model).items() if k.endswith("_")})
     assert "0.123456789" not in kept + json.dumps(model.certificate_.to_dict())
 
@@ -85,7 +85,7 @@ def test_classes_read_from_private_labels_are_not_certified(planned):
     made, pool, X, y = planned
     model = SemiPrivateClassifier.from_plan(made, Thresholds(">"))
     with pytest.warns(NotCertifiedWarning, match="list of classes was read from the private"):
-        model.fit(X, y, X_public=pool)
+        model.fit(X, y, X_shared=pool)
 
 
 def test_the_design_falls_with_epsilon():
@@ -95,7 +95,7 @@ def test_the_design_falls_with_epsilon():
 
 @pytest.mark.parametrize(
     ("hypotheses", "message"),
-    [(None, "X_public"), (DecisionTreeClassifier(), "HypothesisClass")],
+    [(None, "X_shared"), (DecisionTreeClassifier(), "HypothesisClass")],
 )
 def test_errors_name_the_parameter(hypotheses, message):
     X = np.zeros((900, 1))

@@ -65,7 +65,7 @@ def test_certified_at_the_planned_size_and_not_below():
     model.fit(X, y).certificate_.check()
     assert model.certificate_.certified
     assert model.certificate_.theorems == ("thresholds-proper",)
-    with pytest.warns(NotCertifiedWarning, match="asked for rho = 0.4"):
+    with pytest.warns(NotCertifiedWarning, match="requested rho=0.4"):
         clone(model).fit(X[: n - 10], y[: n - 10])
 
 

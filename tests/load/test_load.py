@@ -32,7 +32,7 @@ def sample(n, d=4, seed=0):
 
 
 def learner(base, n_blocks, **params):
-    fixed = {"rho": 0.5, "shared_key": "load", "plan": {"n_partitions": 1}, "max_fits": n_blocks}
+    fixed = {"rho": 0.5, "shared_key": "load", "n_partitions": 1, "max_fits": n_blocks}
     return PointwiseReplicableClassifier(base, n_blocks=n_blocks, **fixed | params)
 
 

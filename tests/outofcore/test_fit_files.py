@@ -68,16 +68,16 @@ def assert_same(one, two, X):
 
 PLAN = {"n": 2000, "rho": 0.9, "n_blocks": 10, "max_fits": 20, "classes": [False, True]}
 SETTINGS = {
-    "several partitions": lambda: learner(plan={"n_partitions": 2}),
+    "several partitions": lambda: learner(n_partitions=2),
     "logistic regression": lambda: learner(LogisticRegression()),
     "seeds": lambda: learner(DecisionTreeClassifier(max_features=1, max_depth=4)),
-    "decimals": lambda: learner(plan={"decimals": 1}),
+    "decimals": lambda: learner(decimals=1),
     "surplus": lambda: learner(plan=replearn.plan(**PLAN), n_blocks=None, rho=0.1, max_fits=None),
     "surplus and decimals": lambda: learner(
         plan=replearn.plan(**PLAN, decimals=1), n_blocks=None, rho=0.1, max_fits=None
     ),
     "soft": lambda: learner(vote="soft"),
-    "masses": lambda: learner(plan={"d": 4, "alpha": 0.2, "beta": 0.1}),
+    "masses": lambda: learner(d=4, alpha=0.2, beta=0.1),
 }
 
 
@@ -122,10 +122,8 @@ def test_heavy_points_are_counted_from_files(tmp_path):
     y = rng.random(4000) < 0.3 + 0.4 * (X[:, 0] == 1)
     frame = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": y})
     asked = {"alpha": 0.3, "beta": 0.3}
-    fitted = fit_files(
-        learner(plan=asked, n_blocks=None, max_fits=200), write(frame, tmp_path), "y"
-    )
-    expected, X = from_memory(learner(plan=asked, n_blocks=None, max_fits=200), frame)
+    fitted = fit_files(learner(n_blocks=None, max_fits=200, **asked), write(frame, tmp_path), "y")
+    expected, X = from_memory(learner(n_blocks=None, max_fits=200, **asked), frame)
     assert len(expected.heavy_)
     assert_same(fitted, expected, X)
     assert (fitted.heavy_.masses == expected.heavy_.masses).all()
@@ -187,7 +185,7 @@ STEPS = ["pieces hashed", "buckets ranked", "pieces routed", "blocks fitted"]
 
 @pytest.mark.parametrize("step", some_long(STEPS, STEPS[:3]))
 def test_continues_after_an_interruption(frame, tmp_path, monkeypatch, step):
-    path, two = write(frame, tmp_path), {"plan": {"n_partitions": 2}}
+    path, two = write(frame, tmp_path), {"n_partitions": 2}
     expected = fit_files(learner(**two), path, "y")
     with monkeypatch.context() as patch:
         before = run_until(patch, step, 3)

@@ -30,7 +30,7 @@ class Interrupted(BaseException):
 
 
 def learner(base=None, **params):
-    settings = {"n_blocks": N_BLOCKS, "plan": {"n_partitions": 1}, "rho": 0.5} | params
+    settings = {"n_blocks": N_BLOCKS, "n_partitions": 1, "rho": 0.5} | params
     return PointwiseReplicableClassifier(
         base or DecisionTreeClassifier(), **{"shared_key": "k"} | settings
     )
@@ -262,8 +262,7 @@ def test_the_folder_of_another_search_is_refused(tmp_path):
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_scikit_learns_search_continues_too(tmp_path, counted):
-    widths = [{"n_partitions": 1, "width": width} for width in (0.5, 1.0)]
-    grid = GridSearchCV(learner(), {"plan": widths}, cv=2)
+    grid = GridSearchCV(learner(n_partitions=1), {"width": [0.5, 1.0]}, cv=2)
     kept = grid.fit(X, Y, context=resumable(tmp_path)).cv_results_["mean_test_score"]
     # the width is no matter of the blocks: its second value trains nothing
     assert len(counted[0]) == (2 + 1) * N_BLOCKS

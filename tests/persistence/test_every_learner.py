@@ -62,24 +62,15 @@ NEW = np.round(RNG.normal(size=(200, 2)), 3)
 TREES = {"max_depth": [1, 2, 3]}
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def pointwise(base=None, **params):
     settings = {"n_blocks": 6, "n_partitions": 1, "rho": 0.5, "shared_key": KEY} | params
-    return PointwiseReplicableClassifier(base or GaussianNB(), **planned(settings))
+    return PointwiseReplicableClassifier(base or GaussianNB(), **settings)
 
 
 MODELS = {
     "pointwise": lambda: pointwise().fit(X, Y),
     "approximate": lambda: ApproximatelyReplicableClassifier(
-        GaussianNB(), n_blocks=6, plan={"n_partitions": 1}, gamma=0.9, rho=0.9, shared_key=KEY
+        GaussianNB(), n_blocks=6, n_partitions=1, gamma=0.9, rho=0.9, shared_key=KEY
     ).fit(X, Y),
     "score": lambda: ScoreReplicableClassifier(GaussianNB(), threshold=(1, 2), shared_key=KEY).fit(
         X, Y
@@ -97,7 +88,7 @@ MODELS = {
     ).fit(X, X[:, 0] + X[:, 1]),
     "semi-private": lambda: SemiPrivateClassifier(
         n_keys=1, n_parts=20, epsilon=8.0, shared_key=KEY
-    ).fit(X, Y, X_public=X[:40]),
+    ).fit(X, Y, X_shared=X[:40]),
     "semi with candidates": lambda: SemiReplicableClassifier(
         candidates=[make_box([(0, cut, np.inf)]) for cut in (-1.0, 0.0, 1.0)], shared_key=KEY
     ).fit(X, Y),
@@ -128,7 +119,7 @@ MODELS = {
 
 
 def heavy_model(container, base=None):
-    settings = {"rho": 0.5, "max_fits": 4, "shared_key": KEY, "plan": {"alpha": 0.9, "beta": 0.5}}
+    settings = {"rho": 0.5, "max_fits": 4, "shared_key": KEY, "alpha": 0.9, "beta": 0.5}
     model = PointwiseReplicableClassifier(base or DummyClassifier(), **settings)
     return model.fit(container, np.arange(_size(container)) % 7 < 3)
 

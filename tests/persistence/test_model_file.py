@@ -30,18 +30,9 @@ NEW = RNG.normal(size=(300, 4))
 KEY = "trial-2026"
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def fitted(base=None, **params):
     settings = {"n_blocks": 18, "n_partitions": 1, "shared_key": KEY} | params
-    return PointwiseReplicableClassifier(base, **planned(settings)).fit(X, Y)
+    return PointwiseReplicableClassifier(base, **settings).fit(X, Y)
 
 
 @pytest.fixture(scope="module")
@@ -91,9 +82,9 @@ def test_every_kind_of_parameter_survives(tmp_path):
 def test_blocks_with_one_class_and_three_classes(tmp_path):
     labels = np.where(np.arange(700) < 3, "rare", Y)
     before = PointwiseReplicableClassifier(
-        GaussianNB(), n_blocks=60, plan={"n_partitions": 1}, rho=0.5, shared_key=KEY
+        GaussianNB(), n_blocks=60, n_partitions=1, rho=0.5, shared_key=KEY
     ).fit(X, labels)
-    few = PointwiseReplicableClassifier(n_blocks=18, plan={"n_partitions": 1}, shared_key=KEY)
+    few = PointwiseReplicableClassifier(n_blocks=18, n_partitions=1, shared_key=KEY)
     few.fit(X, np.where(np.arange(700) < 2, 1, 0))
     for one in (before, few):
         save(one, tmp_path / "m.replearn")
@@ -194,7 +185,7 @@ def test_foreign_types_are_refused_by_name(tmp_path):
 
 def test_functions_are_refused_unless_trusted(tmp_path):
     base = make_pipeline(FunctionTransformer(os.path.normcase, validate=False), GaussianNB())
-    model = PointwiseReplicableClassifier(base, n_blocks=1, plan={"n_partitions": 1})
+    model = PointwiseReplicableClassifier(base, n_blocks=1, n_partitions=1)
     vars(model).update({**vars(fitted(GaussianNB())), "estimator": base, "shared_key": KEY})
     save(model, tmp_path / "m.replearn")
     with pytest.raises(ModelFileError, match=r"posixpath\.normcase"):
@@ -325,6 +316,6 @@ def test_the_approximate_learner_too(tmp_path):
     learner = ApproximatelyReplicableClassifier(
         GaussianNB(), n_blocks=18, gamma=0.9, shared_key=KEY
     )
-    learner.set_params(plan={"n_partitions": 1}, rho=0.5).fit(X, Y)
+    learner.set_params(n_partitions=1, rho=0.5).fit(X, Y)
     save(learner, tmp_path / "m.replearn")
     assert (load(tmp_path / "m.replearn", KEY).predict(NEW) == learner.predict(NEW)).all()

@@ -114,7 +114,7 @@ def test_signs_and_bits_are_the_same_throws():
 def test_too_few_throws_are_not_certified():
     found = decide_coins(np.zeros((10, 1)), -0.1, 0.1, key=SharedKey(0), rho=0.05)
     assert not found.certificate.certified
-    assert "asked for rho = 0.05" in found.certificate.reason
+    assert "requested rho=0.05" in found.certificate.reason
     found.certificate.check()
 
 

@@ -160,7 +160,7 @@ def test_certified_from_the_planned_number_of_rows_on():
         chosen.certificate.check()
         certified.append(chosen.certificate.certified)
     assert certified == [True, False]
-    assert "asked for rho = 0.3" in chosen.certificate.reason
+    assert "requested rho=0.3" in chosen.certificate.reason
 
 
 def test_the_scale_spends_the_budget_when_there_is_one():

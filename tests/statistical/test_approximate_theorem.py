@@ -55,7 +55,9 @@ def test_models_differ_on_little_mass(base, gamma, n_blocks):
         base,
         n_blocks=n_blocks,
         classes=[0, 1],
-        plan={"law": "uniform", "width": 1.0, "n_partitions": 1},
+        law="uniform",
+        width=1.0,
+        n_partitions=1,
     )
     draw = continuous if not isinstance(base, FirstRowLearner) else biased_labels(0.5)
     points, n_pairs = np.random.default_rng(9).standard_normal((1500, 2)), 60
@@ -67,7 +69,7 @@ def test_models_differ_on_little_mass(base, gamma, n_blocks):
 @pytest.mark.statistical
 def test_a_key_of_its_own_breaks_the_promise():
     learner = ApproximatelyReplicableClassifier(
-        FirstRowLearner(), rho=0.3, gamma=0.3, classes=[0, 1], plan={"n_partitions": 1}
+        FirstRowLearner(), rho=0.3, gamma=0.3, classes=[0, 1], n_partitions=1
     )
     points = np.random.default_rng(9).standard_normal((500, 2))
     failures = [
@@ -86,7 +88,8 @@ def test_one_atom_of_mass_one_needs_the_atoms():
         rho=0.4,
         gamma=0.4,
         classes=[0, 1],
-        plan={"max_point_mass": 1.0, "n_partitions": 1},
+        max_point_mass=1.0,
+        n_partitions=1,
     )
     n_pairs = 300
 
@@ -116,7 +119,8 @@ def test_accuracy_with_high_probability_on_a_heavy_population():
             rho=0.3,
             max_fits=20,
             shared_key=key,
-            plan={"alpha": alpha, "beta": beta},
+            alpha=alpha,
+            beta=beta,
         ).fit(x[:, None].astype(float), y)
         assert model.certificate_.certified
         blocks = np.mean([error(block.predict(points)) for block in model.estimators_])

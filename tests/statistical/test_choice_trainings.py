@@ -75,7 +75,7 @@ def test_folds_break_a_promise_that_ignores_training():
     rho, pairs = 0.25, 60
     model = ReplicableSearchCV(
         CoinTosser(), {"coin": [1, 2, 3, 4]}, rho=rho, alpha=0.6, beta=0.2,
-        cv={"folds": 2, "drift": 0.0}, refit=False,
+        cv=2, drift=0.0, refit=False,
     )  # fmt: skip
     differ = _differing(model, 4000, pairs, 1)
     assert model.certificate_.certified

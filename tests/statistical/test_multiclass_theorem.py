@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import binom
 
 from replearn import plan
-from replearn.bounds.class_flips import class_answers
+from replearn.bounds.class_flips import class_predictions
 from replearn.bounds.multiclass import class_weights
 
 pytestmark = pytest.mark.statistical
@@ -26,8 +26,8 @@ def flips(chances, n_blocks, sharpness, *, shared):
     votes = rng.multinomial(n_blocks, chances, (2, PAIRS)) / n_blocks
     gumbels = rng.gumbel(size=(2, PAIRS, len(chances)))
     second = gumbels[0] if shared else gumbels[1]
-    one = class_answers(class_weights(votes[0], sharpness), gumbels[0])
-    two = class_answers(class_weights(votes[1], sharpness), second)
+    one = class_predictions(class_weights(votes[0], sharpness), gumbels[0])
+    two = class_predictions(class_weights(votes[1], sharpness), second)
     return int((one != two).sum())
 
 

@@ -31,7 +31,8 @@ def four_values(n_pairs, rho, gamma, n=3300, **design):
                 gamma=gamma,
                 classes=[0, 1],
                 shared_key=key,
-                plan={"n_partitions": 1, **design},
+                n_partitions=1,
+                **design,
             ).fit(rng.integers(0, 4, (n, 1)).astype(float), rng.integers(0, 2, n))
             answers.append(model.predict(np.arange(4.0)[:, None]))
         masses.append(np.mean(answers[0] != answers[1]))
@@ -88,7 +89,7 @@ def test_seeded_learners_under_any_law(base, law):
         answers = []
         for _ in range(2):
             model = ApproximatelyReplicableClassifier(
-                base, rho=0.5, gamma=0.5, shared_key=key, plan={"law": law, "n_partitions": 1}
+                base, rho=0.5, gamma=0.5, shared_key=key, law=law, n_partitions=1
             )
             X, y = rng.standard_normal((400, 2)), rng.integers(0, 2, 400)
             answers.append(model.fit(X, y).predict(points))

@@ -33,15 +33,6 @@ RHO = flip_supremum(LAW)
 POPULATIONS = adversarial_populations(_peak(LAW))
 
 
-def planned(params):
-    """Put what is no parameter of the learner into ``plan``."""
-    own = {
-        name for name in params if name in PointwiseReplicableClassifier().get_params(deep=False)
-    }
-    rest = {name: params[name] for name in params if name not in own}
-    return {"plan": rest, **{name: params[name] for name in own}}
-
-
 def count_flips(population, n_pairs, *, n=T * 4, keys=None, seed=0, **params):
     """Number of pairs of runs that answer the population's point differently."""
     rng = np.random.default_rng(seed)
@@ -54,9 +45,7 @@ def count_flips(population, n_pairs, *, n=T * 4, keys=None, seed=0, **params):
             key = pair if keys is None else keys(pair, run)
             model = PointwiseReplicableClassifier(
                 population.learner,
-                **planned(
-                    {"law": LAW, "n_partitions": 1, "classes": [0, 1], "shared_key": key} | params
-                ),
+                **({"law": LAW, "n_partitions": 1, "classes": [0, 1], "shared_key": key} | params),
             )
             answers.append(model.fit(X, y).predict(point)[0])
         flips += answers[0] != answers[1]
@@ -153,21 +142,19 @@ def test_blocks_of_unequal_size_break_the_promise(monkeypatch):
         def _rule(self, X, y):
             return int(len(y) > 5)
 
-    from replearn.learners import pointwise
+    from replearn.learners import training
 
     def spread(key, points, y, n_blocks, block_size, **kwargs):
         return np.array_split(np.arange(len(y)), n_blocks)
 
-    monkeypatch.setattr(pointwise, "make_blocks", spread)
+    monkeypatch.setattr(training, "make_blocks", spread)
     rng = np.random.default_rng(0)
     flips = 0
     for pair in range(30):
         answers = []
         for n in (5 * T, 6 * T):
             X, y = biased_labels(0.5)(rng, n)
-            model = PointwiseReplicableClassifier(
-                Size(), plan={"law": LAW, "n_partitions": 1}, shared_key=pair
-            )
+            model = PointwiseReplicableClassifier(Size(), law=LAW, n_partitions=1, shared_key=pair)
             answers.append(model.fit(X, y).predict(np.zeros((1, 2)))[0])
         flips += answers[0] != answers[1]
     assert flips > limit(30, RHO)
@@ -187,9 +174,7 @@ def test_error_is_at_most_the_factor_times_the_mean_error_of_the_blocks(q):
     """Averaged over thresholds and given the votes, so without chance: an exact statement."""
     rng = np.random.default_rng(0)
     X, y = biased_labels(q)(rng, 40 * T)
-    model = PointwiseReplicableClassifier(
-        FirstRowLearner(), plan={"law": LAW, "n_partitions": 2}
-    ).fit(X, y)
+    model = PointwiseReplicableClassifier(FirstRowLearner(), law=LAW, n_partitions=2).fit(X, y)
     share = model.vote_share(X[:1])[0]
     answers_one = model.explain(X[:1]).response[0]
     for label, wrong, mean_error in ((0, answers_one, share), (1, 1 - answers_one, 1 - share)):

@@ -28,7 +28,8 @@ def count_flips(base, law, shared, n_pairs, *, kinds=None, one_key=True):
                 base,
                 classes=[0, 1],
                 shared_key=key if one_key else 2 * key + run,
-                plan={"law": law, "n_partitions": 1},
+                law=law,
+                n_partitions=1,
             ).fit(rows[window], labels[window])
             answers.append(model.predict(point)[0])
         flips += answers[0] != answers[1]
@@ -46,7 +47,7 @@ def test_windows_with_common_rows():
 def windows_certificate(**design):
     X, y = np.sqrt(np.arange(240.0))[:, None], np.arange(240) % 2
     model = PointwiseReplicableClassifier(
-        FirstRowLearner(), n_blocks=8, classes=[0, 1], plan={"n_partitions": 1, **design}
+        FirstRowLearner(), n_blocks=8, classes=[0, 1], n_partitions=1, **design
     )
     return model.fit(X, y).certificate_
 

@@ -15,11 +15,9 @@ from replearn.testing.conformance import (
 )
 
 LEARNERS = [
-    PointwiseReplicableClassifier(LogisticRegression(), plan={"n_partitions": 2}),
-    PointwiseReplicableClassifier(DecisionTreeClassifier(), plan={"n_partitions": 1}),
-    PointwiseReplicableClassifier(
-        LogisticRegression(), vote="soft", plan={"law": "uniform", "n_partitions": 1}
-    ),
+    PointwiseReplicableClassifier(LogisticRegression(), n_partitions=2),
+    PointwiseReplicableClassifier(DecisionTreeClassifier(), n_partitions=1),
+    PointwiseReplicableClassifier(LogisticRegression(), vote="soft", law="uniform", n_partitions=1),
 ]
 
 
@@ -48,17 +46,15 @@ class ByPosition(PointwiseReplicableClassifier):
 
 def test_randomness_by_position_is_caught(sample):
     with pytest.raises(AssertionError):
-        check_batches_do_not_matter(
-            ByPosition(LogisticRegression(), plan={"n_partitions": 1}), sample
-        )
+        check_batches_do_not_matter(ByPosition(LogisticRegression(), n_partitions=1), sample)
 
 
 def test_blocks_by_position_are_caught(sample, monkeypatch):
-    from replearn.learners import pointwise
+    from replearn.learners import training
 
     def by_position(key, points, y, n_blocks, block_size, **kwargs):
         return list(np.arange(n_blocks * block_size).reshape(n_blocks, block_size))
 
-    monkeypatch.setattr(pointwise, "make_blocks", by_position)
+    monkeypatch.setattr(training, "make_blocks", by_position)
     with pytest.raises(AssertionError):
         check_row_order_does_not_matter(LEARNERS[1], sample)

@@ -91,13 +91,13 @@ def test_a_threshold_too_low_is_caught(runs):
 DESIGN = PrivateDesign(1, 40, 2)
 
 
-def _answers(labels, parts):
+def _as_predictions(labels, parts):
     """The replicable run of a part of two rows: do both have the label one?"""
     return Counter(np.where(labels[parts].all(axis=1), "yes", "no").tolist())
 
 
 def _secret_cut(labels, runs):
-    per_run = [_answers(labels, cut_secretly(len(labels), DESIGN)) for _ in range(runs)]
+    per_run = [_as_predictions(labels, cut_secretly(len(labels), DESIGN)) for _ in range(runs)]
     return released(per_run, 1.0, 20)
 
 
@@ -107,7 +107,7 @@ def _cut_by_content(labels, runs):
     rows = np.arange(len(labels)) * 2 + labels
     order = SharedKey("k").child("sample", int(labels.sum())).order(rows, labels)
     parts = order[: DESIGN.rows].reshape(DESIGN.n_parts, DESIGN.part_size)
-    return released([_answers(labels, parts)] * runs, 1.0, 20)
+    return released([_as_predictions(labels, parts)] * runs, 1.0, 20)
 
 
 def _worst_neighbour(labels):
@@ -119,7 +119,7 @@ def _worst_neighbour(labels):
     def yes(sample):
         rows = np.arange(len(sample)) * 2 + sample
         order = SharedKey("k").child("sample", int(sample.sum())).order(rows, sample)
-        return _answers(sample, order[: DESIGN.rows].reshape(DESIGN.n_parts, 2))["yes"]
+        return _as_predictions(sample, order[: DESIGN.rows].reshape(DESIGN.n_parts, 2))["yes"]
 
     return max(map(changed, range(len(labels))), key=lambda other: abs(yes(other) - yes(labels)))
 

@@ -32,7 +32,7 @@ from .votes import levels, make
 SEARCH_PAIRS = 2000
 
 
-class Member(NamedTuple):
+class BlockModel(NamedTuple):
     n: int
     law: MembershipLaw
     mass: float
@@ -45,7 +45,7 @@ class Membership(Claim):
         high = between(z[1], 0.02, 1.0)
         low = high * between(z[2], 0.02, 0.8)
         law = MembershipLaw(among(z[3], ("sqrt", "uniform")), low, high)
-        return Member(whole(z[0], 20, 800), law, float(z[4] * min(1.0, 2 * high)))
+        return BlockModel(whole(z[0], 20, 800), law, float(z[4] * min(1.0, 2 * high)))
 
     def certified(self, case):
         return membership_flip_bound(case.n, case.law)
@@ -233,7 +233,7 @@ class SampleReuse(Claim):
             labels = rng.binomial(case.labels, case.bias, pairs)
             yield case.membership.table(np.minimum(counts, n), n), labels, votes
 
-    def _answers(self, case, rng, pairs):
+    def _as_predictions(self, case, rng, pairs):
         key, points = fresh_key(rng), points_of_pairs(pairs)
         noise = key.child("vote").uniforms(points)
         rule, names = threshold_rule(case.law), np.arange(2)
@@ -244,11 +244,11 @@ class SampleReuse(Claim):
             yield np.where(member, own, rule.answers(votes[:, None], noise))
 
     def value(self, case):
-        one, two = self._answers(case, np.random.default_rng(9), SEARCH_PAIRS)
+        one, two = self._as_predictions(case, np.random.default_rng(9), SEARCH_PAIRS)
         return float((one != two).mean())
 
     def simulate(self, case, rng, pairs):
-        one, two = self._answers(case, rng, pairs)
+        one, two = self._as_predictions(case, rng, pairs)
         return (one != two).sum()
 
 

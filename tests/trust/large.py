@@ -7,7 +7,7 @@ from replearn.bounds import MembershipLaw, flip_bound
 from replearn.bounds.coins import CoinLaw
 
 from .attack import among, between
-from .heavy import Member, Membership
+from .heavy import BlockModel, Membership
 from .others import Coin, Coins
 from .votes import LawOfVotes, Votes, make
 
@@ -57,7 +57,7 @@ class ManyRows(Membership):
         low = high * between(z[2], 0.02, 0.8)
         law = MembershipLaw(among(z[3], ("sqrt", "uniform")), low, high)
         n = among(z[0], (3000, 30_000, 300_000))
-        return Member(n, law, float(z[4] * min(1.0, 2 * high)))
+        return BlockModel(n, law, float(z[4] * min(1.0, 2 * high)))
 
     def value(self, case):
         counts = within(case.n, case.mass)

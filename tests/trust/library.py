@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from replearn.guarantees import Design
-from replearn.guarantees.design import Request
+from replearn.guarantees import Design, PlanRequest
 from replearn.learners.score_curve import ErrorCurve
 from replearn.learners.score_rule import ScoreRule
 from replearn.learners.vote import GumbelRule, ThresholdRule
@@ -15,18 +14,17 @@ __all__ = ["ErrorCurve", "ScoreRule"]
 def threshold_rule(law, *, vote="hard", n_partitions=1):
     """Return the rule by which a fitted learner answers, two classes."""
     n = law.n_blocks
-    design = Design(Request(), n, n, law, vote=vote, n_partitions=n_partitions)
+    design = Design(PlanRequest(vote=vote), n, n, law, n_partitions=n_partitions)
     return ThresholdRule(design, law, 1.0)
 
 
 def gumbel_rule(n_blocks, n_classes, sharpness, n_partitions=1):
     """Return the rule by which a fitted learner answers, several classes."""
     design = Design(
-        Request(),
+        PlanRequest(n_classes=n_classes),
         n_blocks,
         n_blocks,
         None,
-        n_classes=n_classes,
         n_partitions=n_partitions,
         sharpness=sharpness,
     )

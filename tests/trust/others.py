@@ -9,7 +9,7 @@ import numpy as np
 from scipy.stats import binom, multinomial
 
 from replearn.bounds import binomial_limits, uniform_law
-from replearn.bounds.class_flips import class_answers, class_flip_limits
+from replearn.bounds.class_flips import class_flip_limits, class_predictions
 from replearn.bounds.coins import CoinLaw, coin_flip_bound
 from replearn.bounds.incumbent import incumbent_change_rate
 from replearn.bounds.multiclass import agreement_probability, class_weights
@@ -463,7 +463,7 @@ class ClassFlipLimits(Claim):
         cells = np.array([(a, b, n - a - b) for a in range(n + 1) for b in range(n + 1 - a)])
         pmf = multinomial.pmf(cells, n, case.chances)
         noise = np.broadcast_to(case.gumbels, cells.shape)
-        answers = class_answers(class_weights(cells / n, case.sharpness), noise)
+        answers = class_predictions(class_weights(cells / n, case.sharpness), noise)
         truth = 1.0 - np.bincount(answers, pmf, minlength=3)[answers]
         low, high = class_flip_limits(cells / n, n, noise, case.sharpness, delta=case.delta)
         return cells, pmf, (truth < low - 1e-9) | (truth > high + 1e-9)

@@ -234,7 +234,7 @@ def test_fitted_learners_vote_as_enumerated():
             if y.min() == y.max():
                 continue
             X = np.column_stack([y, 1 - y]).astype(float)
-            base = {"n_blocks": 2, "shared_key": key, "plan": asked, "classes": [0, 1]}
+            base = {"n_blocks": 2, "shared_key": key, "classes": [0, 1], **asked}
             model = PointwiseReplicableClassifier(FirstRowLearner(), **base).fit(X, y)
             blocks = make_blocks(key, X, y, 2, 2)
             votes = sum(y[block[0]] for block in blocks)

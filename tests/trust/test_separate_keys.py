@@ -25,7 +25,9 @@ def fitted(seed, key="k", learner=PointwiseReplicableClassifier):
         n_blocks=4,
         classes=[0, 1],
         shared_key=key,
-        plan={"law": "uniform", "width": 1, "n_partitions": 3},
+        law="uniform",
+        width=1,
+        n_partitions=3,
     )
     return model.fit(X, y)
 

@@ -37,15 +37,15 @@ def _frontier(result: Measurement) -> list[Standing]:
     """Place every contender that is no constant."""
     first = result.contenders[0]
     useful = [c for c in result.contenders if not result.usefulness(c.name).useless]
-    places = {c.name: (float((c.right - first.right).mean()), _changed(c), c.tail) for c in useful}
+    indices = {c.name: (float((c.right - first.right).mean()), _changed(c), c.tail) for c in useful}
 
     def best(name: str, measure: int) -> bool:
-        points = places[name][0]
-        flips = places[name][measure]
-        others = [(p[0], p[measure]) for other, p in places.items() if other != name]
+        points = indices[name][0]
+        flips = indices[name][measure]
+        others = [(p[0], p[measure]) for other, p in indices.items() if other != name]
         return not any(p >= points and f <= flips and (p, f) != (points, flips) for p, f in others)
 
-    return [Standing(name, *place, best(name, 1), best(name, 2)) for name, place in places.items()]
+    return [Standing(name, *index, best(name, 1), best(name, 2)) for name, index in indices.items()]
 
 
 def advise(result: Measurement, useless: Collection[str], dear: Collection[str]) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def advise(result: Measurement, useless: Collection[str], dear: Collection[str])
     placed = _frontier(result)
     return {
         "needs": _needs(result, useless, dear) if len(result.contenders) > 1 else [],
-        "frontier": [asdict(place) for place in placed],
+        "frontier": [asdict(index) for index in placed],
         "advice": [sentence for sentence in _advice(placed, result, dear) if sentence],
     }
 
@@ -126,16 +126,16 @@ def _with_the_old_model(kept: Standing, before: Standing) -> str:
     )
 
 
-def _price(place: Standing) -> str:
-    return f"{points(place.points, 1)} points of accuracy"
+def _price(index: Standing) -> str:
+    return f"{points(index.points, 1)} points of accuracy"
 
 
-def _average(place: Standing) -> str:
-    return f"{percent(place.changed)} of the predictions change, {_price(place)}"
+def _average(index: Standing) -> str:
+    return f"{percent(index.changed)} of the predictions change, {_price(index)}"
 
 
-def _tail(place: Standing) -> str:
-    return f"one row in a hundred changes in {percent(place.tail, 0)} of the pairs, {_price(place)}"
+def _tail(index: Standing) -> str:
+    return f"one row in a hundred changes in {percent(index.tail, 0)} of the pairs, {_price(index)}"
 
 
 def _needs(

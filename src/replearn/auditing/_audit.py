@@ -31,7 +31,7 @@ from replearn.tables import data_digest, n_rows
 SHOWN_ROWS = 200
 """Rows in the report's table; the others are in ``row_flips``."""
 
-LEAST_PAIRS = 2
+MIN_PAIRS = 2
 """Limits need two pairs: a contender with fewer is left out."""
 
 TIME = "the time budget ended"
@@ -191,7 +191,7 @@ def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
             f"to keep the time budget each training saw {size:,} of {full.train_size:,} "
             f"{full.unit}; with more of them fewer predictions change"
         )
-    kept = {task.contenders[place].name for place in finished.kept}
+    kept = {task.contenders[index].name for index in finished.kept}
     missing = [c.name for c in wanted.contenders if c.name not in kept]
     if missing:
         yield f"left out for lack of time: {', '.join(missing)}"
@@ -218,8 +218,8 @@ class Finished:
     def results(self, task: Task, truth: NDArray[np.intp]) -> tuple[ContenderResult, ...]:
         """Return what each contender's pairs show."""
         return tuple(
-            ContenderResult.from_pairs(task.contenders[place], truth, pairs)
-            for place, pairs in zip(self.kept, self.outcomes, strict=True)
+            ContenderResult.from_pairs(task.contenders[index], truth, pairs)
+            for index, pairs in zip(self.kept, self.outcomes, strict=True)
         )
 
 
@@ -294,16 +294,16 @@ def _missing(
     there is something to report as early as possible.
     """
     n_pairs = task.design.n_pairs
-    places = range(len(task.contenders))
-    early = min(LEAST_PAIRS, n_pairs) if clock.deadline is not None else 0
-    rounds = [[(c, p) for p in range(early)] for c in places] if early else []
-    rounds += [[(c, p) for c in places] for p in range(early, n_pairs)]
+    indices = range(len(task.contenders))
+    early = min(MIN_PAIRS, n_pairs) if clock.deadline is not None else 0
+    rounds = [[(c, p) for p in range(early)] for c in indices] if early else []
+    rounds += [[(c, p) for c in indices] for p in range(early, n_pairs)]
     for number, work in enumerate(rounds):
         missing = [item for item in work if not store.has(*item)]
         if len(missing) < len(work):
             progress.advance(len(work) - len(missing))
         # The first pairs are begun in any case: their deadline ends them.
-        if missing and number >= len(places) * bool(early) and not clock.allows():
+        if missing and number >= len(indices) * bool(early) and not clock.allows():
             return
         for item in missing:
             if clock.stopped:
@@ -329,7 +329,7 @@ def _finished(task: Task, store: Store, stopped: str) -> Finished:
     kept: list[int] = []
     for contender in sorted(range(len(done)), key=lambda c: (c > 0, -len(done[c]))):
         shared = pairs & done[contender]
-        if len(shared) >= LEAST_PAIRS:
+        if len(shared) >= MIN_PAIRS:
             pairs = shared
             kept = [*kept, contender]
         elif contender == 0:
@@ -345,6 +345,6 @@ def _refuse(task: Task, stopped: str, n_done: int) -> None:
         raise KeyboardInterrupt
     raise ValueError(
         f"{stopped} with {n_done} finished pairs of {task.contenders[0].name!r}, and limits need "
-        f"{LEAST_PAIRS}. Give a larger time_budget, fewer rows (design={{'rows': ...}}; command "
+        f"{MIN_PAIRS}. Give a larger time_budget, fewer rows (design={{'rows': ...}}; command "
         "line: --rows), or a faster model."
     )

@@ -29,7 +29,7 @@ WANTED_PAIRS = 5
 """Fewer rows are learned from rather than fewer pairs run."""
 
 ENOUGH_ROWS = 10_000
-LEAST_ROWS = 1000
+MIN_ROWS = 1000
 """Contenders are given up before so many rows are; whoever is left learns from the least."""
 
 USED_SHARE = 0.8
@@ -56,7 +56,7 @@ class Affordable:
         """Return the task with fewer rows, and those of the contenders that are kept."""
         return dataclasses.replace(
             task,
-            contenders=[contenders[place] for place in self.contenders],
+            contenders=[contenders[index] for index in self.contenders],
             design=dataclasses.replace(task.design, train_size=self.train_size),
         )
 
@@ -78,24 +78,24 @@ def within(
     task: Task, deadline: float, options: Mapping[str, Any], resume: Any, n_jobs: int
 ) -> Affordable:
     """Choose what fits into the time; a folder of an earlier call has chosen already."""
-    places = tuple(range(len(task.contenders)))
+    indices = tuple(range(len(task.contenders)))
     earlier = earlier_manifest(resume)
     if earlier is not None:
         names = [name for name, *_ in earlier["contenders"]]
-        kept = tuple(p for p in places if task.contenders[p].name in names)
-        return Affordable(earlier["design"]["train_size"], kept or places)
+        kept = tuple(p for p in indices if task.contenders[p].name in names)
+        return Affordable(earlier["design"]["train_size"], kept or indices)
     if options["train_size"] is not None:
-        return Affordable(task.design.train_size, places)
+        return Affordable(task.design.train_size, indices)
     return _afford(task, deadline, n_jobs)
 
 
 def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     """Choose rows and contenders for at least a few pairs before the deadline."""
     size = task.design.train_size
-    least = min(LEAST_ROWS, task.design.train_size)
+    least = min(MIN_ROWS, task.design.train_size)
     began = context.now()
     used = time.process_time()
-    costs = [_measure(task, place, deadline) for place in range(len(task.contenders))]
+    costs = [_measure(task, index, deadline) for index in range(len(task.contenders))]
     waited = (context.now() - began) / max(time.process_time() - used, 1e-3)
     slowness = min(max(waited, 1.0), SLOWEST)
     left = max(deadline - context.now(), 0.0)
@@ -103,11 +103,11 @@ def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
     alone = n_jobs == 1 or left < 2 * start
     seconds = USED_SHARE * (left if alone else n_jobs * (left - start))
 
-    def rows_for(places: tuple[int, ...]) -> int:
+    def rows_for(indices: tuple[int, ...]) -> int:
         """Return the largest number of rows with enough pairs; 0 if even the least has too few."""
 
         def too_few_pairs(rows: int) -> bool:
-            each = sum(costs[place].at(rows) for place in places)
+            each = sum(costs[index].at(rows) for index in indices)
             return seconds / max(each, 1e-9) < WANTED_PAIRS
 
         first = smallest_integer(too_few_pairs, start=least, limit=size)
@@ -115,16 +115,16 @@ def _afford(task: Task, deadline: float, n_jobs: int) -> Affordable:
             return size
         return first - 1 if first > least else 0
 
-    places = tuple(p for p, cost in enumerate(costs) if p == 0 or cost.seconds < math.inf)
+    indices = tuple(p for p, cost in enumerate(costs) if p == 0 or cost.seconds < math.inf)
     enough = min(ENOUGH_ROWS, size)
-    while rows_for(places) < enough and len(places) > 2:
+    while rows_for(indices) < enough and len(indices) > 2:
         # What lies between the first and the last can be missed most easily: bagging, usually.
-        dearest = max(places[1:-1], key=lambda place: costs[place].at(enough))
-        places = tuple(place for place in places if place != dearest)
-    return Affordable(rows_for(places) or least, places, alone)
+        dearest = max(indices[1:-1], key=lambda index: costs[index].at(enough))
+        indices = tuple(index for index in indices if index != dearest)
+    return Affordable(rows_for(indices) or least, indices, alone)
 
 
-def _measure(task: Task, place: int, deadline: float) -> Cost:
+def _measure(task: Task, index: int, deadline: float) -> Cost:
     """Time one pair at growing sizes, as long as it is cheap."""
     rows = min(FIRST_ROWS, task.design.train_size)
     seen: list[tuple[int, float]] = []
@@ -134,7 +134,7 @@ def _measure(task: Task, place: int, deadline: float) -> Cost:
         )
         start = context.now()
         try:
-            run_pair(small.job(place, 0, deadline))
+            run_pair(small.job(index, 0, deadline))
         except DeadlinePassed:
             return through(seen)
         seconds = context.now() - start

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import LEAST_GROUP_ROWS, percent, row_limits
+from replearn.auditing._statistics import MIN_GROUP_ROWS, percent, row_limits
 from replearn.guarantees import Certificate, plan
 
 DOCS = "docs/guide/findings.md"
@@ -179,14 +179,14 @@ def _tail_above_promise(result: Measurement) -> Iterable[str]:
 )
 def _subgroup_flips_more(result: Measurement) -> Iterable[str]:
     levels = [
-        (f"{name} = {level}", places == place)
-        for name, (names, places) in result.subgroups.items()
-        for place, level in enumerate(names)
+        (f"{name} = {level}", indices == index)
+        for name, (names, indices) in result.subgroups.items()
+        for index, level in enumerate(names)
     ]
-    levels = [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= LEAST_GROUP_ROWS]
+    levels = [(n, here) for n, here in levels if min(here.sum(), (~here).sum()) >= MIN_GROUP_ROWS]
     if not levels:
         raise NotApplicable(
-            f"No subgroups with at least {LEAST_GROUP_ROWS} test rows inside and outside."
+            f"No subgroups with at least {MIN_GROUP_ROWS} test rows inside and outside."
         )
     delta = result.delta / (len(levels) * len(result.contenders))
     for c in result.contenders:

@@ -14,46 +14,46 @@ from scipy import stats
 from replearn.randomness import SharedKey, as_points
 from replearn.tables import is_frame, is_sparse, n_rows, take_rows
 
-MOST_COLUMNS = 200
+MAX_COLUMNS = 200
 """Wider tables are looked at by their first columns only."""
 
-MOST_LEVELS = 12
-MOST_SUBGROUP_COLUMNS = 6
+MAX_LEVELS = 12
+MAX_SUBGROUP_COLUMNS = 6
 LONGEST_TEXT = 200
 
 PERSON = r"patient|subject|person|customer|client|user|member|household|family"
 PLACE = r"account|hospital|clinic|school|store|device|session"
 PERSON_NAME = re.compile(rf"(^|[_\W])({PERSON})s?([_\W]?(id|ids|no|nr|number|key|code))?$", re.I)
 ID_NAME = re.compile(rf"(^|[_\W])(id|ids|uid|uuid|{PLACE})$|(?<=[a-z])(Id|ID)$", re.I)
-LEAST_GROUPS = 20
+MIN_GROUPS = 20
 """A column of people names more of them than a category has levels."""
 
-LEAST_IDS = 50
-MOST_ROWS_EACH = 20
+MIN_IDS = 50
+MAX_ROWS_EACH = 20
 """Other ids: with fewer values, or more rows each, the column is a category such as a store."""
 
-LEAST_DRIFT = 0.1
-LEAST_NEIGHBOURS = 0.1
+MIN_DRIFT = 0.1
+MIN_NEIGHBOURS = 0.1
 DRIFT_ALARM = 1e-6
 """False-alarm probability of the drift tests over all columns together."""
 
-MOST_FACT_ROWS = 30_000
+MAX_FACT_ROWS = 30_000
 FACT_PIECE = 1000
 """Longer files are looked at by pieces: what matters shows in so many rows."""
 
 NEIGHBOUR_SCORE = 6.0
-MOST_DISTINCT_LEVELS = 200
+MAX_DISTINCT_LEVELS = 200
 
 
 def columns(X: Any) -> Iterator[tuple[str, NDArray[Any]]]:
     """Yield name and values of the columns of a frame or of a dense array."""
     if is_frame(X):
-        for name in list(X.columns)[:MOST_COLUMNS]:
+        for name in list(X.columns)[:MAX_COLUMNS]:
             yield str(name), np.asarray(X[name])
     elif not is_sparse(X) and getattr(np.asarray(X), "ndim", 1) == 2:
         values = np.asarray(X)
-        for place in range(min(values.shape[1], MOST_COLUMNS)):
-            yield f"column {place}", values[:, place]
+        for index in range(min(values.shape[1], MAX_COLUMNS)):
+            yield f"column {index}", values[:, index]
 
 
 def is_numeric(values: NDArray[Any]) -> bool:
@@ -63,8 +63,8 @@ def is_numeric(values: NDArray[Any]) -> bool:
 
 def levels(values: NDArray[Any]) -> tuple[list[str], NDArray[np.intp]]:
     """Return the distinct values as text, and the place of each row's value among them."""
-    names, places = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
-    return names.tolist(), places
+    names, indices = np.unique(np.array([as_text(v) for v in values.tolist()]), return_inverse=True)
+    return names.tolist(), indices
 
 
 def as_text(value: Any) -> str:
@@ -130,11 +130,11 @@ def _column(values: Any, n: int, name: Any) -> NDArray[Any]:
 def _automatic(X: Any, test: NDArray[np.intp]) -> Subgroups:
     subgroups: Subgroups = {}
     for name, values in columns(X):
-        if is_numeric(values) or len(subgroups) == MOST_SUBGROUP_COLUMNS:
+        if is_numeric(values) or len(subgroups) == MAX_SUBGROUP_COLUMNS:
             continue
-        names, places = levels(values[test])
-        if 2 <= len(names) <= MOST_LEVELS:
-            subgroups[name] = names, places
+        names, indices = levels(values[test])
+        if 2 <= len(names) <= MAX_LEVELS:
+            subgroups[name] = names, indices
     return subgroups
 
 
@@ -188,20 +188,20 @@ def data_facts(
 
 def _pieces(n: int) -> NDArray[np.intp] | None:
     """Positions of pieces of neighbouring rows, evenly spread over a long file; None: all rows."""
-    if n <= MOST_FACT_ROWS:
+    if n <= MAX_FACT_ROWS:
         return None
-    starts = np.linspace(0, n - FACT_PIECE, MOST_FACT_ROWS // FACT_PIECE).astype(np.intp)
+    starts = np.linspace(0, n - FACT_PIECE, MAX_FACT_ROWS // FACT_PIECE).astype(np.intp)
     return np.unique(starts[:, np.newaxis] + np.arange(FACT_PIECE))
 
 
 def _repeats(X: Any, test: NDArray[np.intp], used: NDArray[np.intp]) -> tuple[float, float]:
     others = np.setdiff1d(used, test)
-    if len(others) > MOST_FACT_ROWS:
-        others = np.random.default_rng(0).permutation(others)[:MOST_FACT_ROWS]
+    if len(others) > MAX_FACT_ROWS:
+        others = np.random.default_rng(0).permutation(others)[:MAX_FACT_ROWS]
     rows = np.concatenate([test, others])
     points = SharedKey("audit facts").hashes(as_points(take_rows(X, rows)))
-    _, places, counts = np.unique(points, return_inverse=True, return_counts=True)
-    mine = places[: len(test)]
+    _, indices, counts = np.unique(points, return_inverse=True, return_counts=True)
+    mine = indices[: len(test)]
     in_test = np.bincount(mine, minlength=len(counts))
     elsewhere = (counts - in_test)[mine] > 0
     return float(elsewhere.mean()), float(counts.max() / len(points))
@@ -215,7 +215,7 @@ def _id_columns(named: Iterable[tuple[str, NDArray[Any]]]) -> list[tuple[str, in
         if person or ID_NAME.search(name):
             distinct = len(set(values.tolist()))
             n = len(values)
-            least, most = (LEAST_GROUPS, n) if person else (LEAST_IDS, MOST_ROWS_EACH)
+            least, most = (MIN_GROUPS, n) if person else (MIN_IDS, MAX_ROWS_EACH)
             if least <= distinct <= n / 2 and n / distinct <= most:
                 found.append((name, distinct, n / distinct))
     return found
@@ -231,15 +231,15 @@ def _drift(first: NDArray[Any], last: NDArray[Any], n_columns: int) -> float:
         distance = float(test.statistic)
         chance = float(test.pvalue)
     else:
-        names, places = levels(np.concatenate([first, last]))
-        if not 2 <= len(names) <= MOST_DISTINCT_LEVELS:
+        names, indices = levels(np.concatenate([first, last]))
+        if not 2 <= len(names) <= MAX_DISTINCT_LEVELS:
             return 0.0
-        parts = places[: len(first)], places[len(first) :]
+        parts = indices[: len(first)], indices[len(first) :]
         table = np.array([np.bincount(part, minlength=len(names)) for part in parts])
         shares = table / table.sum(axis=1, keepdims=True)
         distance = float(np.abs(shares[0] - shares[1]).sum() / 2)
         chance = float(stats.chi2_contingency(table).pvalue)
-    return distance if distance > LEAST_DRIFT and chance < DRIFT_ALARM / n_columns else 0.0
+    return distance if distance > MIN_DRIFT and chance < DRIFT_ALARM / n_columns else 0.0
 
 
 def _likeness(values: NDArray[Any]) -> float:
@@ -253,4 +253,4 @@ def _likeness(values: NDArray[Any]) -> float:
         return 0.0
     correlation = float((ranks[1:] * ranks[:-1]).sum() / total)
     certain = correlation * len(ranks) ** 0.5 > NEIGHBOUR_SCORE
-    return correlation if certain and correlation > LEAST_NEIGHBOURS else 0.0
+    return correlation if certain and correlation > MIN_NEIGHBOURS else 0.0

@@ -21,7 +21,7 @@ from replearn.learners import (
 )
 from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey
-from replearn.tables import n_rows, own_rows, take_rows
+from replearn.tables import copy_rows, n_rows, take_rows
 
 BASELINE = "baseline"
 BAGGING = "bagging (5 models)"
@@ -176,7 +176,7 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     measured_as = (
         f"with {partitions} of {usual.n_partitions} partitions; with all of them fewer change"
     )
-    ours = full.estimator.set_params(plan={"n_partitions": partitions})
+    ours = full.estimator.set_params(n_partitions=partitions)
     return Contender(REPLICABLE, ours, remark, measured_as)
 
 
@@ -255,8 +255,8 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
 def fill_open_seeds(model: Any, key: SharedKey) -> None:
     """Give every random_state that was left open a seed of the key."""
     params = model.get_params(deep=True)
-    places = [name for name in random_state_names(model) if _is_open(params, name)]
-    set_seeds(model, keyed_seeds(places, key))
+    indices = [name for name in random_state_names(model) if _is_open(params, name)]
+    set_seeds(model, keyed_seeds(indices, key))
 
 
 def _is_open(params: dict[str, Any], name: str) -> bool:
@@ -294,10 +294,10 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         total = np.zeros((n_rows(X), len(self.classes_)))
         for model in self.estimators_:
             if hasattr(model, "predict_proba"):
-                places = np.searchsorted(self.classes_, model.classes_)
-                total[:, places] += model.predict_proba(own_rows(X))
+                indices = np.searchsorted(self.classes_, model.classes_)
+                total[:, indices] += model.predict_proba(copy_rows(X))
             else:
-                total += np.asarray(model.predict(own_rows(X)))[:, np.newaxis] == self.classes_
+                total += np.asarray(model.predict(copy_rows(X)))[:, np.newaxis] == self.classes_
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:

@@ -225,7 +225,7 @@ def draw_pair(
         rng = np.random.default_rng(key.child("pair", pair).seed_for("bootstrap"))
         drawn = rng.choice(rows.pool_units, (2, size))
         return rows.of_units(drawn[0]), rows.of_units(drawn[1])
-    shuffle, place = (0, pair) if design.independent_pairs else (pair, 0)
+    shuffle, index = (0, pair) if design.independent_pairs else (pair, 0)
     rng = np.random.default_rng(key.child("pair", shuffle).seed_for("permutation"))
-    order = rng.permutation(rows.pool_units)[2 * size * place :]
+    order = rng.permutation(rows.pool_units)[2 * size * index :]
     return rows.of_units(order[:size]), rows.of_units(order[size : 2 * size])

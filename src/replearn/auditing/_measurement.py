@@ -16,8 +16,8 @@ from replearn.auditing._contenders import Contender, kind_of
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
-from replearn.auditing._usefulness import Answers, Usefulness, usefulness
-from replearn.binding.learner import describe_learner
+from replearn.auditing._usefulness import Predictions, Usefulness, usefulness
+from replearn.binding.learner import describe_estimator
 from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate
@@ -95,7 +95,7 @@ class ContenderResult:
         certificates = [o.certificates for o in outcomes if o.certificates is not None]
         return cls(
             name=contender.name,
-            description=describe_learner(contender.estimator)[0],
+            description=describe_estimator(contender.estimator)[0],
             kind=kind_of(contender.estimator),
             truth=truth,
             **arrays,
@@ -145,7 +145,7 @@ class ContenderResult:
             return np.where(self.right.min(axis=1) > 0, shared, 0.0)
         return self.right.prod(axis=1)
 
-    def answers(self, n_classes: int) -> Answers:
+    def answers(self, n_classes: int) -> Predictions:
         """What every run answered, thresholds integrated out, beside the truth."""
         if self.law is not None:
             shares = np.stack([1.0 - self.law, self.law], axis=-1)
@@ -153,7 +153,7 @@ class ContenderResult:
             shares = self.votes
         else:
             shares = (self.predictions[..., np.newaxis] == np.arange(n_classes)).astype(np.float64)
-        return Answers(self.truth, shares, self.probabilities)
+        return Predictions(self.truth, shares, self.probabilities)
 
     @property
     def frequency(self) -> Floats:
@@ -297,8 +297,8 @@ class Measurement:
     def usefulness(self, name: str) -> Usefulness:
         """How useful a contender's predictions are, with limits over pairs and rows."""
         if name not in self._usefulness:
-            answers = self[name].answers(len(self.classes))
-            self._usefulness[name] = usefulness(answers, self.classes, self.mean)
+            predictions = self[name].answers(len(self.classes))
+            self._usefulness[name] = usefulness(predictions, self.classes, self.mean)
         return self._usefulness[name]
 
     def most_stable(self, points: float) -> str:

@@ -21,7 +21,7 @@ from replearn.records.text import aligned, html_table, html_text, visible
 SCREEN = 100
 LONGEST_CELL = 40
 MARKDOWN_ROWS = 10
-MOST_CELL_BYTES = 2_000_000
+MAX_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
 
@@ -41,7 +41,7 @@ def findings_of(summary: dict[str, Any], status: str = "found") -> list[dict[str
 
 def to_text(summary: dict[str, Any]) -> str:
     """Write the audit for a terminal: the verdict first."""
-    places = _tables.frontier(summary)
+    indices = _tables.frontier(summary)
     parts = [
         _tables.title(summary),
         "\n".join([f"Verdict: {summary['verdict']['headline']}", *summary["verdict"]["others"]]),
@@ -52,7 +52,7 @@ def to_text(summary: dict[str, Any]) -> str:
         aligned(_tables.stability(summary)),
         _tables.guarantee_note(summary),
         aligned(_tables.usefulness(summary)),
-        aligned(places) if places else "",
+        aligned(indices) if indices else "",
         *_tables.remarks(summary),
         *(
             f"{f['code']} {f['title']}: {' '.join(f['explanations'])}\n  What to do: {f['remedy']}"
@@ -98,7 +98,7 @@ def to_markdown(summary: dict[str, Any]) -> str:
     """Write the audit as Markdown; texts from the data are escaped."""
     stable = _tables.stability(summary)
     useful = _tables.usefulness(summary)
-    places = _tables.frontier(summary)
+    indices = _tables.frontier(summary)
     parts = [
         f"# {markdown_text(_tables.title(summary))}",
         f"**{markdown_text(summary['verdict']['headline'])}**",
@@ -112,8 +112,8 @@ def to_markdown(summary: dict[str, Any]) -> str:
         markdown_text(_tables.guarantee_note(summary)),
         "## How useful",
         markdown_table(useful, "|---|" + "---:|" * (len(useful[0]) - 1)),
-        "## Accuracy against stability" if places else "",
-        markdown_table(places, "|---|" + "---:|" * 3 + "---|") if places else "",
+        "## Accuracy against stability" if indices else "",
+        markdown_table(indices, "|---|" + "---:|" * 3 + "---|") if indices else "",
         *map(markdown_text, _tables.remarks(summary)),
         "## Findings",
         *_markdown_findings(summary),
@@ -227,12 +227,12 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
 def columns_that_fit(summary: dict[str, Any]) -> int:
     """Count the columns that the page can show for all its rows within its budget."""
     used = 0
-    for place, name in enumerate(summary["columns"]):
-        cells = [_short(row["cells"][place]) for row in summary["least_stable_rows"]]
+    for index, name in enumerate(summary["columns"]):
+        cells = [_short(row["cells"][index]) for row in summary["least_stable_rows"]]
         used += sum(len(html.escape(text).encode()) for text in cells)
         used += len(cells) * (len(html.escape(_short(name)).encode()) + len("<b></b> <br>"))
-        if used > MOST_CELL_BYTES:
-            return place
+        if used > MAX_CELL_BYTES:
+            return index
     return len(summary["columns"])
 
 

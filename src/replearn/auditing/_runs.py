@@ -21,11 +21,11 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
-from replearn.binding.learner import describe_learner
+from replearn.binding.learner import describe_estimator
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import RunContext, fit_in_context, one_thread
-from replearn.execution.plugins import ask_labels, ask_probabilities
+from replearn.execution.plugins import predict_labels, predict_probabilities
 from replearn.guarantees import Certificate
 from replearn.randomness import SharedKey
 from replearn.records.json import (
@@ -84,7 +84,7 @@ class Task:
             del design["n_pairs"], design["n_drawn"]
         return {
             "version": MANIFEST_VERSION,
-            "contenders": [[c.name, *describe_learner(c.estimator)] for c in self.contenders],
+            "contenders": [[c.name, *describe_estimator(c.estimator)] for c in self.contenders],
             "data": digest,
             "classes": [str(label) for label in self.classes.tolist()],
             "design": design,
@@ -276,15 +276,17 @@ def _certificate_of(model: Any) -> dict[str, Any]:
 
 
 def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
-    labels = ask_labels(model, points, "a run")
+    labels = predict_labels(model, points, "a run")
     unknown = ~np.isin(labels, classes)
     if unknown.any():
         kind = type(model).__name__
-        answer = labels[unknown].tolist()[0]
-        raise ValueError(f"{kind} answered {answer!r}, which is not one of the labels {classes!r}")
+        prediction = labels[unknown].tolist()[0]
+        raise ValueError(
+            f"{kind} answered {prediction!r}, which is not one of the labels {classes!r}"
+        )
     outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):
-        values = ask_probabilities(model, points, len(model.classes_), "a pair")
+        values = predict_probabilities(model, points, len(model.classes_), "a pair")
         outcome["probabilities"] = np.zeros((len(values), len(classes)))
         outcome["probabilities"][:, np.searchsorted(classes, model.classes_)] = values
     return outcome

@@ -24,7 +24,7 @@ Floats = NDArray[np.float64]
 FEW_ROWS = 30
 """With fewer test rows that ever flip, the normal approximation over rows is not trusted."""
 
-LEAST_GROUP_ROWS = 10
+MIN_GROUP_ROWS = 10
 """Subgroups with fewer test rows are left out."""
 
 
@@ -128,8 +128,8 @@ def _cluster_totals(by_row: Floats, value: float, clusters: NDArray[np.intp] | N
     deviations = by_row - value
     if clusters is None:
         return deviations
-    _, places = np.unique(clusters, return_inverse=True)
-    return np.asarray(np.bincount(places, weights=deviations), dtype=np.float64)
+    _, indices = np.unique(clusters, return_inverse=True)
+    return np.asarray(np.bincount(indices, weights=deviations), dtype=np.float64)
 
 
 def strict_limits(flips: Floats, delta: float) -> Estimate:
@@ -230,14 +230,14 @@ def reliability(predicted: Floats, observed: Floats, edges: tuple[float, ...]) -
     [0.0, 1.0]
     """
     bounds = (0.0, *edges, 1.0)
-    places = np.digitize(predicted, edges)
+    indices = np.digitize(predicted, edges)
     return [
         {
-            "from": bounds[place],
-            "to": bounds[place + 1],
-            "count": int(np.count_nonzero(places == place)),
-            "predicted": float(predicted[places == place].mean()),
-            "observed": float(observed[places == place].mean()),
+            "from": bounds[index],
+            "to": bounds[index + 1],
+            "count": int(np.count_nonzero(indices == index)),
+            "predicted": float(predicted[indices == index].mean()),
+            "observed": float(observed[indices == index].mean()),
         }
-        for place in np.unique(places)
+        for index in np.unique(indices)
     ]

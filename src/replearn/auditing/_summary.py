@@ -13,7 +13,7 @@ from replearn._version import __version__
 from replearn.auditing._checks import Finding
 from replearn.auditing._measurement import ContenderResult, Measurement
 from replearn.auditing._statistics import (
-    LEAST_GROUP_ROWS,
+    MIN_GROUP_ROWS,
     Estimate,
     quantile_limits,
     reliability,
@@ -28,7 +28,7 @@ from replearn.auditing.instability import Retrainings
 FORMAT = "replearn-audit"
 VERSION = 1
 QUANTILES = {"p90": 0.9, "p99": 0.99, "max": 1.0}
-LEAST_STABLE_SHARE = 0.01
+MIN_STABLE_SHARE = 0.01
 RELIABILITY_EDGES = (0.001, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4, 0.5)
 NEAR_THRESHOLD = 0.2
 """Under one key, rows that flip in at least this share of pairs are listed."""
@@ -131,9 +131,9 @@ def _rows(result: Measurement) -> list[dict[str, Any]]:
             "row": int(result.test[i]),
             "label": str(result.classes[result.contenders[0].truth[i]]),
             "flips": {name: _of_row(limit, i) for name, limit in limits.items()},
-            "cells": list(result.cells[place]),
+            "cells": list(result.cells[index]),
         }
-        for place, i in enumerate(result.shown_rows)
+        for index, i in enumerate(result.shown_rows)
     ]
 
 
@@ -194,8 +194,8 @@ def _row_flips(result: Measurement, c: ContenderResult) -> dict[str, Any]:
     quantiles = {name: quantile_limits(c.flips, q, result.delta) for name, q in QUANTILES.items()}
     return {
         **{name: estimate.to_dict() for name, estimate in quantiles.items()},
-        "least_stable_share": LEAST_STABLE_SHARE,
-        "least_stable_mean": tail_mean(c.flips, LEAST_STABLE_SHARE).to_dict(),
+        "least_stable_share": MIN_STABLE_SHARE,
+        "least_stable_mean": tail_mean(c.flips, MIN_STABLE_SHARE).to_dict(),
         "histogram": _histogram(c.frequency),
     }
 
@@ -214,11 +214,11 @@ def _histogram(frequency: NDArray[np.float64]) -> dict[str, Any]:
 
 def _by(result: Measurement, flips: NDArray[np.float64], levels: Levels) -> list[dict[str, Any]]:
     """Mean with limits of each level that has enough test rows."""
-    rows = [(name, levels[1] == place) for place, name in enumerate(levels[0])]
+    rows = [(name, levels[1] == index) for index, name in enumerate(levels[0])]
     return [
         {"level": name, "rows": int(here.sum()), **result.mean(flips, rows=here).to_dict()}
         for name, here in rows
-        if here.sum() >= LEAST_GROUP_ROWS
+        if here.sum() >= MIN_GROUP_ROWS
     ]
 
 

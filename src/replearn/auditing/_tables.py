@@ -152,8 +152,8 @@ def needs_sentence(summary: dict[str, Any]) -> str:
 
 def frontier(summary: dict[str, Any]) -> Lines:
     """Return accuracy against flips, on average and in the tail, header first; empty if alone."""
-    places = summary["verdict"]["frontier"]
-    if len(places) < 2:
+    indices = summary["verdict"]["frontier"]
+    if len(indices) < 2:
         return []
     head = (
         "contender",
@@ -172,15 +172,15 @@ def frontier(summary: dict[str, Any]) -> Lines:
                 percent(p["tail"], 0),
                 _where_best(p),
             )
-            for p in places
+            for p in indices
         ),
     ]
 
 
-def _where_best(place: dict[str, Any]) -> str:
+def _where_best(index: dict[str, Any]) -> str:
     """Say in which respect no other contender is as accurate and more stable."""
     names = {"undominated_on_average": "on average", "undominated_in_the_tail": "in the tail"}
-    return " and ".join(words for item, words in names.items() if place[item])
+    return " and ".join(words for item, words in names.items() if index[item])
 
 
 def shortage_sentence(summary: dict[str, Any]) -> str:

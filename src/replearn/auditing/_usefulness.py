@@ -25,7 +25,7 @@ ANY = (0.0, float("inf"))
 
 
 @dataclass(frozen=True, eq=False)
-class Answers:
+class Predictions:
     """What the runs of all pairs answered for the test rows."""
 
     truth: NDArray[np.intp]  # places in the list of classes
@@ -40,36 +40,36 @@ class Answers:
     @property
     def right(self) -> Floats:
         """Probability that a run answers the true class."""
-        places = self.truth[np.newaxis, np.newaxis, :, np.newaxis]
-        return np.take_along_axis(self.shares, places, axis=3)[..., 0]
+        indices = self.truth[np.newaxis, np.newaxis, :, np.newaxis]
+        return np.take_along_axis(self.shares, indices, axis=3)[..., 0]
 
-    def answer_shares(self) -> Floats:
+    def predicted_shares(self) -> Floats:
         """Share of each class among all answers."""
         return self.shares.mean(axis=(0, 1, 2))
 
-    def recalls(self, place: int) -> Floats:
+    def recalls(self, index: int) -> Floats:
         """Answers of one class: over the rows of that class, the mean is its recall."""
-        return self.shares[..., place].mean(axis=1)
+        return self.shares[..., index].mean(axis=1)
 
     def balanced(self) -> Floats:
         """Mean of the recalls of all classes."""
         found = np.zeros(self.shares.shape[:1] + self.truth.shape)
         recalls = []
-        for place in self.present:
-            here = self.truth == place
-            values = self.recalls(place)[:, here]
+        for index in self.present:
+            here = self.truth == index
+            values = self.recalls(index)[:, here]
             recalls.append(values.mean(axis=1))
             weight = len(here) / (len(self.present) * here.sum())
             found[:, here] = weight * (values - recalls[-1][:, np.newaxis])
         return found + np.mean(recalls, axis=0)[:, np.newaxis]
 
-    def precisions(self, place: int) -> Floats | None:
+    def precisions(self, index: int) -> Floats | None:
         """Share of right ones among the answers of one class; None without such answers."""
-        said = self.recalls(place)
+        said = self.recalls(index)
         often = said.mean()
         if often == 0:
             return None
-        right = self.truth == place
+        right = self.truth == index
         precision = (said * right).mean() / often
         return np.asarray(precision + said * (right - precision) / often)
 
@@ -77,8 +77,8 @@ class Answers:
         """Area under the ROC curve; of several classes each against the others, averaged."""
         if self.probabilities is None or len(self.present) < 2:
             return None
-        places = self.present if self.shares.shape[-1] > 2 else [1]
-        parts = [_auc(self.probabilities[..., place], self.truth == place) for place in places]
+        indices = self.present if self.shares.shape[-1] > 2 else [1]
+        parts = [_auc(self.probabilities[..., index], self.truth == index) for index in indices]
         return np.mean(parts, axis=0).mean(axis=1)
 
     def briers(self) -> Floats | None:
@@ -196,16 +196,15 @@ CHANCE = 0.005
 """Uninformed: balanced accuracy at most half a point above that of chance."""
 
 
-def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefulness:
+def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) -> Usefulness:
     """Measure everything, with limits by ``mean``.
 
     >>> from functools import partial
     >>> from replearn.auditing._statistics import mean_limits
     >>> shares = np.zeros((2, 2, 40, 2))
     >>> shares[..., 0] = 1.0
-    >>> found = usefulness(
-    ...     Answers(np.arange(40) // 30, shares), ("good", "bad"), partial(mean_limits, delta=0.05)
-    ... )
+    >>> predictions = Predictions(np.arange(40) // 30, shares)
+    >>> found = usefulness(predictions, ("good", "bad"), partial(mean_limits, delta=0.05))
     >>> found.accuracy.value, found.balanced_accuracy.value, found.constant
     (0.75, 0.5, 'good')
     """
@@ -213,32 +212,32 @@ def usefulness(answers: Answers, labels: tuple[Any, ...], mean: Mean) -> Usefuln
     def told(values: Floats | None, within: tuple[float, float] = SHARES) -> Estimate | None:
         return None if values is None else mean(values, within=within)
 
-    said = answers.answer_shares()
+    said = predictions.predicted_shares()
     return Usefulness(
-        accuracy=mean(answers.right.mean(axis=1)),
-        balanced_accuracy=mean(answers.balanced(), within=SHARES),
-        auc=told(answers.aucs()),
-        brier=told(answers.briers()),
-        log_loss=told(answers.log_losses(), ANY),
+        accuracy=mean(predictions.right.mean(axis=1)),
+        balanced_accuracy=mean(predictions.balanced(), within=SHARES),
+        auc=told(predictions.aucs()),
+        brier=told(predictions.briers()),
+        log_loss=told(predictions.log_losses(), ANY),
         classes=tuple(
             ClassRecall(
-                label=labels[place],
-                rows=int((answers.truth == place).sum()),
-                recall=mean(answers.recalls(place), rows=answers.truth == place),
-                precision=told(answers.precisions(place)),
-                answers=float(said[place]),
+                label=labels[index],
+                rows=int((predictions.truth == index).sum()),
+                recall=mean(predictions.recalls(index), rows=predictions.truth == index),
+                precision=told(predictions.precisions(index)),
+                answers=float(said[index]),
             )
-            for place in answers.present
+            for index in predictions.present
         ),
-        constant=_constant(answers, labels),
+        constant=_constant(predictions, labels),
     )
 
 
-def _constant(answers: Answers, labels: tuple[Any, ...]) -> Any:
+def _constant(predictions: Predictions, labels: tuple[Any, ...]) -> Any:
     """The label that is answered (nearly) always although the truth has others."""
-    said = answers.answer_shares()
+    said = predictions.predicted_shares()
     usual = int(said.argmax())
-    others = float((answers.truth != usual).mean())
+    others = float((predictions.truth != usual).mean())
     # Relative to the other rows: a class of one percent is answered rarely by good models too.
     return labels[usual] if others > 0 and 1.0 - said[usual] < CONSTANT_SHARE * others else None
 

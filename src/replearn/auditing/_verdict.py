@@ -9,8 +9,8 @@ from typing import Any
 from replearn.auditing._advice import advise
 from replearn.auditing._checks import Check, NotApplicable, check
 from replearn.auditing._measurement import ContenderResult, Measurement
-from replearn.auditing._statistics import LEAST_GROUP_ROWS, Estimate, percent, points
-from replearn.auditing._usefulness import Answers, majority
+from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, percent, points
+from replearn.auditing._usefulness import Predictions, majority
 
 SIGNED = (-1.0, 1.0)
 COLLAPSED_RATIO = 0.5
@@ -83,18 +83,18 @@ def _judge(result: Measurement, c: ContenderResult) -> Judgement:
     return replace(found, outcome=outcome, reason=_reason(result, found, outcome))
 
 
-def _collapsed(result: Measurement, ours: Answers, theirs: Answers) -> Iterable[Lost]:
+def _collapsed(result: Measurement, ours: Predictions, theirs: Predictions) -> Iterable[Lost]:
     """Classes with a recall far below the baseline's, beyond what the limits allow."""
-    for place in ours.present:
-        here = ours.truth == place
-        if here.sum() < LEAST_GROUP_ROWS:
+    for index in ours.present:
+        here = ours.truth == index
+        if here.sum() < MIN_GROUP_ROWS:
             continue
-        gap = result.mean(ours.recalls(place) - theirs.recalls(place), rows=here, within=SIGNED)
-        before = float(theirs.recalls(place)[:, here].mean())
+        gap = result.mean(ours.recalls(index) - theirs.recalls(index), rows=here, within=SIGNED)
+        before = float(theirs.recalls(index)[:, here].mean())
         after = before + gap.value
         far = after < COLLAPSED_RATIO * before and after < before - COLLAPSED_POINTS
         if far and gap.upper < 0:
-            yield Lost(result.classes[place], before, after, int(here.sum()))
+            yield Lost(result.classes[index], before, after, int(here.sum()))
 
 
 def _outcome(found: Judgement, baseline_flips: float) -> str:

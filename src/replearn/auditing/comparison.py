@@ -13,10 +13,10 @@ from scipy import stats
 from replearn.auditing._columns import make_subgroups
 from replearn.auditing._contenders import is_replicable
 from replearn.auditing._statistics import Estimate, mean_limits
-from replearn.auditing._usefulness import Answers, Usefulness, majority, usefulness
+from replearn.auditing._usefulness import Predictions, Usefulness, majority, usefulness
 from replearn.bounds import binomial_limits
 from replearn.records.text import two_columns
-from replearn.tables import n_rows, own_rows
+from replearn.tables import copy_rows, n_rows
 from replearn.tables.rows import import_pandas
 
 _OF_TRUTH = (
@@ -240,7 +240,7 @@ def compare(
 def _predictions(name: str, model: Any, X: Any) -> NDArray[Any]:
     """Return what a model predicts, or the predictions that were given in its place."""
     if hasattr(model, "predict"):
-        return np.asarray(model.predict(own_rows(X)))
+        return np.asarray(model.predict(copy_rows(X)))
     labels = np.asarray(model)
     if labels.shape != (n_rows(X),):
         raise ValueError(
@@ -291,7 +291,9 @@ def _against_truth(
         float(right_a.mean()),
         float(right_b.mean()),
         *(
-            usefulness(_answers(*side, X, truth, classes), named, partial(mean_limits, delta=delta))
+            usefulness(
+                _as_predictions(*side, X, truth, classes), named, partial(mean_limits, delta=delta)
+            )
             for side in (one, two)
         ),
         majority(truth, named),
@@ -300,24 +302,24 @@ def _against_truth(
     return dict(zip(_OF_TRUTH, found, strict=True))
 
 
-def _answers(
+def _as_predictions(
     model: Any, predictions: NDArray[Any], X: Any, truth: NDArray[np.intp], classes: NDArray[Any]
-) -> Answers:
+) -> Predictions:
     """One model as one run of one pair."""
     said = (predictions[:, np.newaxis] == classes).astype(np.float64)
     probabilities = None
     if hasattr(model, "predict_proba") and np.isin(model.classes_, classes).all():
         probabilities = np.zeros_like(said)
-        places = np.searchsorted(classes, model.classes_)
-        probabilities[:, places] = model.predict_proba(own_rows(X))
+        indices = np.searchsorted(classes, model.classes_)
+        probabilities[:, indices] = model.predict_proba(copy_rows(X))
         probabilities = probabilities[np.newaxis, np.newaxis]
-    return Answers(truth, said[np.newaxis, np.newaxis], probabilities)
+    return Predictions(truth, said[np.newaxis, np.newaxis], probabilities)
 
 
 def _by_subgroup(X: Any, wanted: Any, differ: NDArray[np.bool_], delta: float) -> Any:
-    for name, (levels, places) in make_subgroups(X, wanted, np.arange(n_rows(X))).items():
-        for place, level in enumerate(levels):
-            here = places == place
+    for name, (levels, indices) in make_subgroups(X, wanted, np.arange(n_rows(X))).items():
+        for index, level in enumerate(levels):
+            here = indices == index
             yield {
                 "subgroup": name,
                 "level": level,

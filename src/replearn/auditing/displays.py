@@ -20,7 +20,7 @@ class Display:
     ``plot`` sets ``ax_`` and ``figure_``, as scikit-learn's displays do.
     """
 
-    legend_place: ClassVar[str] = "best"
+    legend_location: ClassVar[str] = "best"
     ax_: Any
     figure_: Any
 
@@ -29,7 +29,7 @@ class Display:
         self.ax_ = _new_axes() if ax is None else ax
         self.figure_ = self.ax_.figure
         self._draw(self.ax_)
-        self.ax_.legend(loc=self.legend_place)
+        self.ax_.legend(loc=self.legend_location)
         return self
 
     def frame(self) -> Any:
@@ -160,11 +160,11 @@ class GroupFlipsDisplay(AuditDisplay):
 
     def _draw(self, ax: Any) -> None:
         names = self._names()
-        for place, name in enumerate(names):
+        for index, name in enumerate(names):
             lines = self._of(name)
             ax.errorbar(
                 [line["estimate"] for line in lines],
-                np.arange(len(lines)) + 0.2 * (place - (len(names) - 1) / 2),
+                np.arange(len(lines)) + 0.2 * (index - (len(names) - 1) / 2),
                 xerr=_error_bars(lines),
                 fmt="o",
                 label=name,

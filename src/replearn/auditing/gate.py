@@ -12,7 +12,7 @@ from replearn.records.checks import check_fraction
 
 ESTIMATE = "estimate"
 UPPER = "upper limit"
-MOST_GROUPS = 20
+MAX_GROUPS = 20
 """A job summary lists so many groups, the worst first."""
 
 
@@ -156,7 +156,7 @@ def _groups(comparison: ModelComparison) -> str:
     if not groups:
         return ""
     head = [("group", "rows", "flip rate")]
-    lines = [(group_name(g), f"{g['rows']:,}", str(group_flips(g))) for g in groups[:MOST_GROUPS]]
-    more = len(groups) - MOST_GROUPS
+    lines = [(group_name(g), f"{g['rows']:,}", str(group_flips(g))) for g in groups[:MAX_GROUPS]]
+    more = len(groups) - MAX_GROUPS
     told = f"\n\n{more} more groups are not listed." if more > 0 else ""
     return markdown_table(head + lines, "|---|---:|---:|") + told

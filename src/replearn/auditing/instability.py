@@ -23,7 +23,7 @@ RISK_BINS = 10
 INTERVAL = (2.5, 97.5)
 DECISION_THRESHOLDS = tuple(round(0.01 * k, 2) for k in range(1, 100))
 FEW_THRESHOLDS = DECISION_THRESHOLDS[4::5]
-MOST_CURVES = 20
+MAX_CURVES = 20
 """Reports draw curves of so many retrained runs."""
 
 
@@ -110,14 +110,14 @@ class Retrainings:
         runs = result.contenders[0] if contender is None else result[contender]
         if runs.probabilities is None:
             raise ValueError(f"contender {runs.name!r} has no predict_proba: no risks to look at.")
-        place = _place(event, result.classes)
-        risks = runs.probabilities[..., place]
+        index = _index(event, result.classes)
+        risks = runs.probabilities[..., index]
         found = cls.from_risks(
             risks[:, 0],
             risks[:, 1],
-            runs.truth == place,
+            runs.truth == index,
             threshold=0.5 if threshold is None else threshold,
-            event=str(result.classes[place]),
+            event=str(result.classes[index]),
         )
         return found if threshold is not None else replace(found, changed=runs.key_flips > 0)
 
@@ -155,8 +155,8 @@ class Retrainings:
         models = [original, *retrained]
         if len(models) < 2:
             raise ValueError("retrained is empty: give at least one retrained model.")
-        place = _place(event, original.classes_)
-        label = original.classes_[place]
+        index = _index(event, original.classes_)
+        label = original.classes_[index]
         risks = np.stack([_risk(model, X, label) for model in models])
         found = cls.from_risks(
             risks[0],
@@ -167,8 +167,8 @@ class Retrainings:
         )
         if threshold is not None:
             return found
-        answers = [np.asarray(model.predict(X)) == label for model in models]
-        return replace(found, changed=np.stack(answers[1:]) != answers[0])
+        predictions = [np.asarray(model.predict(X)) == label for model in models]
+        return replace(found, changed=np.stack(predictions[1:]) != predictions[0])
 
     @property
     def risk(self) -> Floats:
@@ -232,7 +232,7 @@ class Retrainings:
     def to_dict(self) -> dict[str, Any]:
         """Return what reports draw, as JSON values: bins, and curves of some retrained runs."""
         first = self.n_originals
-        last = self.n_originals + MOST_CURVES
+        last = self.n_originals + MAX_CURVES
         items: dict[str, Any] = {
             "event": self.event,
             "interval": {name: _rounded(values) for name, values in self.interval().items()},
@@ -284,7 +284,7 @@ def _rounded(values: Any) -> list[float]:
     return [round(float(value), 5) for value in values]
 
 
-def _place(event: Any, classes: Any) -> int:
+def _index(event: Any, classes: Any) -> int:
     labels = list(classes)
     if event is None:
         return len(labels) - 1
@@ -296,11 +296,11 @@ def _place(event: Any, classes: Any) -> int:
 def _risk(model: Any, X: Any, label: Any) -> Floats:
     if not hasattr(model, "predict_proba"):
         raise ValueError(f"{type(model).__name__} has no predict_proba: no risks to look at.")
-    return np.asarray(model.predict_proba(X))[:, _place(label, model.classes_)]
+    return np.asarray(model.predict_proba(X))[:, _index(label, model.classes_)]
 
 
 def _risk_bins(risk: Floats, n_bins: int) -> list[NDArray[np.bool_]]:
     """Which risks are in each of some bins of about equal size; equal risks are in one bin."""
     edges = np.unique(np.quantile(risk, np.linspace(0, 1, n_bins + 1)[1:-1]))
-    places = np.searchsorted(edges, risk, side="left")
-    return [places == place for place in np.unique(places)]
+    indices = np.searchsorted(edges, risk, side="left")
+    return [indices == index for index in np.unique(indices)]

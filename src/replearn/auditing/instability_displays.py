@@ -145,16 +145,16 @@ class _CurvesDisplay(InstabilityDisplay):
     def _draw_curves(self, ax: Any, curves: Sequence[tuple[Any, Any]]) -> None:
         # The runs of an audit's pairs are all alike: there is no original to stand out.
         first = self.runs.n_originals if self.runs.n_originals == 1 else 0
-        for place, (x, y) in enumerate(curves[first:]):
-            label = ("retrained" if first else "one run each") if place == 0 else None
+        for index, (x, y) in enumerate(curves[first:]):
+            label = ("retrained" if first else "one run each") if index == 0 else None
             ax.plot(x, y, color="0.45", alpha=0.5, linewidth=0.8, label=label)
         for x, y in curves[:first]:
             ax.plot(x, y, color="C0", linewidth=1.8, label="original")
 
     def _names(self, lengths: Sequence[int]) -> dict[str, Any]:
         first = self.runs.n_originals
-        kinds = ["original" if place < first else "retrained" for place in range(len(lengths))]
-        numbers = [place if place < first else place - first for place in range(len(lengths))]
+        kinds = ["original" if index < first else "retrained" for index in range(len(lengths))]
+        numbers = [index if index < first else index - first for index in range(len(lengths))]
         return {"run": np.repeat(kinds, lengths), "number": np.repeat(numbers, lengths)}
 
 
@@ -169,7 +169,7 @@ class CalibrationInstabilityDisplay(_CurvesDisplay):
         Estimated risks before and after retraining, with the truth.
     """
 
-    legend_place: ClassVar[str] = "upper left"
+    legend_location: ClassVar[str] = "upper left"
 
     def _columns(self) -> dict[str, Any]:
         curves = self.runs.calibration()
@@ -197,7 +197,7 @@ class DecisionCurveInstabilityDisplay(_CurvesDisplay):
         Estimated risks before and after retraining, with the truth.
     """
 
-    legend_place: ClassVar[str] = "lower left"
+    legend_location: ClassVar[str] = "lower left"
 
     def _columns(self) -> dict[str, Any]:
         benefit = self.runs.net_benefit()

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from replearn.auditing.displays import Display
 from replearn.bounds import ThresholdLaw, flip_bound, flip_curve
-from replearn.guarantees import Plan, plan
+from replearn.guarantees import Design, Plan, plan
 
 Floats = NDArray[np.float64]
 
@@ -41,7 +41,7 @@ class FlipCurveDisplay(Display):
     (0.0993, 0.0993)
     """
 
-    legend_place: ClassVar[str] = "lower center"
+    legend_location: ClassVar[str] = "lower center"
     share: Floats
     law_values: Floats
     q: Floats
@@ -66,7 +66,7 @@ class FlipCurveDisplay(Display):
     def from_plan(cls, planned: Plan) -> FlipCurveDisplay:
         """Compute the curves of a plan's law."""
         vote = planned.design
-        if vote is None:
+        if not isinstance(vote, Design):
             raise ValueError(f"a plan of the task {planned.task!r} has no blocks that vote")
         if vote.law is None:
             raise ValueError(f"a plan for {vote.n_classes} classes has no threshold law to draw")

@@ -81,10 +81,10 @@ def _bind_model(model: Any, X: Any) -> Bound:
     uniforms = SharedKey("replearn probe rows").uniforms(cells).reshape(PROBES, -1)
     probes = (2 * uniforms - 1) * 10.0 ** (np.arange(PROBES) % 4)[:, np.newaxis]
     try:
-        answers = np.asarray(getattr(model, "predict", model)(probes))
+        predictions = np.asarray(getattr(model, "predict", model)(probes))
     except Exception:
         return bound
-    return Bound(bind(answers).digest, bound.versions)
+    return Bound(bind(predictions).digest, bound.versions)
 
 
 def pool_digest(pool: Any) -> str:

@@ -34,9 +34,9 @@ MIN_REPEATED = 0.1
 """Part of the different rows of a class that occur more than once, where rows have unique cells."""
 
 MIN_ROWS_PER_PERSON = 1.5
-_FEWEST_VALUES = 20
+_MIN_VALUES = 20
 _LOOKED_AT = 256
-_FEWEST_REPEATS = 5
+_MIN_REPEATS = 5
 _FIRST_COLUMNS = 3
 _GRID_COLUMNS = 6
 _GRID_BITS = range(1, 27, 2)
@@ -88,7 +88,7 @@ def _copied_rows(X: Any, codes: NDArray[Any]) -> _Found:
         return None
     labels = codes[first]
     classes = np.unique(labels)
-    if len(classes) > len(codes) // _FEWEST_VALUES:  # numbers, not classes
+    if len(classes) > len(codes) // _MIN_VALUES:  # numbers, not classes
         labels = np.zeros(len(first))
         classes = labels[:1]
     limit = _log_share(1 + len(classes))
@@ -174,7 +174,7 @@ def _repeated_column(X: Any) -> _Found:
     limit = _log_share(max(getattr(X, "shape", (1,))))  # at least the number of columns
     for name, values in _discrete_columns(X):
         counts = np.unique(values, return_counts=True)[1]
-        if len(counts) < _FEWEST_VALUES:
+        if len(counts) < _MIN_VALUES:
             continue
         words = _say_multiplicities(f"values of column {name!r}", counts, limit)
         named = isinstance(name, str) and _PERSONS.fullmatch(name.strip())
@@ -194,8 +194,8 @@ def _repeated_column(X: Any) -> _Found:
 def _discrete_columns(X: Any) -> Iterator[tuple[Any, NDArray[Any]]]:
     """Yield columns in which values are repeated, each as an array of codes or numbers."""
     if type(X) is np.ndarray and X.ndim == 2 and X.dtype.kind in "fiu":
-        for place in np.flatnonzero(_repeats(X)).tolist():
-            yield place, X[:, place]
+        for index in np.flatnonzero(_repeats(X)).tolist():
+            yield index, X[:, index]
     elif hasattr(X, "iloc"):
         for name, column in zip(X.columns, columns_of(X), strict=True):
             if column.dtype.kind not in "biuf":
@@ -219,7 +219,7 @@ def _repeats(table: NDArray[Any]) -> Any:
     for rows in (table[:_LOOKED_AT], table[:: 1 + len(table) // _LOOKED_AT]):
         cells = np.sort(rows.T.copy(), axis=-1)
         n_repeated = (cells[..., 1:] == cells[..., :-1]).sum(axis=-1)
-        found |= (n_repeated > _FEWEST_REPEATS) & (n_repeated < cells.shape[-1] - _FEWEST_REPEATS)
+        found |= (n_repeated > _MIN_REPEATS) & (n_repeated < cells.shape[-1] - _MIN_REPEATS)
     return found
 
 

@@ -36,7 +36,7 @@ from sklearn.frozen import FrozenEstimator
 from replearn.binding.packages import edited_sources
 from replearn.randomness import SharedKey
 
-MOST_PARTS = 200_000  # learners with more are not walked to the end
+MAX_PARTS = 200_000  # learners with more are not walked to the end
 
 _UNVERSIONED = frozenset({"__main__", "__mp_main__", ""})
 _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "__weakref__"})
@@ -83,8 +83,8 @@ class _Walk:
     def digest(self, value: Any) -> bytes:
         """Return a digest of one object; an object inside itself counts by its depth."""
         self._parts += 1
-        if self._parts > MOST_PARTS:
-            self.unbound[f"more than {MOST_PARTS} parts"] = None
+        if self._parts > MAX_PARTS:
+            self.unbound[f"more than {MAX_PARTS} parts"] = None
             return b""
         plain = _plain(value)
         if plain is not None:

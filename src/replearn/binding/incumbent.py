@@ -25,10 +25,25 @@ def bind_fitted(model: Any) -> Bound:
     votes = getattr(model, "estimator_", model)  # inside of one that keeps an incumbent
     if certificate is None or not hasattr(votes, "estimators_"):
         return bind(model)
-    heavy = getattr(votes, "heavy_", None)
-    parts = [bind(part) for part in (*votes.estimators_, heavy)]
+    kinds = {type(part) for part in votes.estimators_}
+    params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
+    parts = [bind(_learned(part, params[type(part)])) for part in votes.estimators_]
+    parts.append(bind(getattr(votes, "heavy_", None)))
     return Bound(
         bind([certificate.digest, *(part.digest for part in parts)]).digest,
         {name: version for part in parts for name, version in part.versions.items()},
         tuple(dict.fromkeys(text for part in parts for text in part.unbound)),
     )
+
+
+def _learned(part: Any, params: set[str]) -> list[Any]:
+    """Return what a fitted part has beside plain parameters, which the certificate has bound."""
+    state = {
+        name: value
+        for name, value in vars(part).items()
+        if name not in params or not isinstance(value, _PLAIN)
+    }
+    return [type(part).__name__, state]
+
+
+_PLAIN = (bool, int, float, str, type(None))

@@ -1,9 +1,9 @@
-"""The base learner of a run: what it is, and that it depends on nothing else.
+"""The base estimator of a run: what it is, and that it depends on nothing else.
 
-It is bound as its blocks see it: unfitted, with seeds of its own (`bind_learner`); what was fitted
-outside the sample is `prefitted`. An estimator that depends on a counter, a clock or a global
-generator does not give two labs the same model from the same rows. So a few blocks, by a keyed
-choice, are
+It is bound as its blocks see it: unfitted, with seeds of its own (`bind_estimator`); what was
+fitted outside the sample is `prefitted`. An estimator that depends on a counter, a clock or a
+global generator does not give two labs the same model from the same rows. So a few blocks, by a
+keyed choice, are
 fitted again in this process (`block_condition`). One of them is fitted in a fresh process as well,
 unless all code of the learner comes from scikit-learn and its neighbours: a counter of a module
 stands elsewhere there. That takes a second or two, once for each learner and process.
@@ -42,12 +42,12 @@ from replearn.execution import (
 from replearn.execution.fitting import Block, fit_one_block
 from replearn.execution.runtime import no_autologging
 from replearn.randomness import SharedKey
-from replearn.tables import own_rows, take_rows
+from replearn.tables import copy_rows, take_rows
 
 SWITCH = "REPLEARN_CHECK_BLOCK"
 """Environment variable: "off" fits no block again, "here" none in another process."""
 
-MOST_CHECKED = 3
+MAX_CHECKED = 3
 BLOCKS_PER_CHECK = 50
 """So many blocks of a learner with code of its own are fitted again: a small part of all."""
 
@@ -62,7 +62,7 @@ _KNOWN: set[str] = set()  # digests of learners that came out alike in a fresh p
 # Objects without a repr of their own print an address, which differs between processes.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
-Answers = dict[str, NDArray[Any]]
+Predictions = dict[str, NDArray[Any]]
 """What a fitted model says about some rows, by the name of the method."""
 
 
@@ -103,11 +103,11 @@ def prefitted(estimator: Any) -> TrustedEstimator:
     return TrustedEstimator(estimator)
 
 
-def bind_learner(base: Any) -> Bound:
+def bind_estimator(base: Any) -> Bound:
     """Bind a base learner as its blocks will see it, and refuse fitted parts.
 
     >>> from sklearn.linear_model import LogisticRegression
-    >>> one, two = bind_learner(LogisticRegression()), bind_learner(LogisticRegression(C=2))
+    >>> one, two = bind_estimator(LogisticRegression()), bind_estimator(LogisticRegression(C=2))
     >>> one.digest == two.digest
     False
     """
@@ -124,7 +124,7 @@ def bind_learner(base: Any) -> Bound:
     return bound
 
 
-def describe_learner(estimator: Any) -> tuple[str, str]:
+def describe_estimator(estimator: Any) -> tuple[str, str]:
     """Describe a learner in words and by a digest of its code and all its parameters.
 
     Two labs belong to one promise only if they train the same learner.
@@ -155,16 +155,16 @@ def block_condition(
     files that are read meanwhile are added to what is not bound.
     """
 
-    def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
-        return take_rows(X, blocks[place]), codes[blocks[place]], keys[place]
+    def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
+        return take_rows(X, blocks[index]), codes[blocks[index]], keys[index]
 
-    places = blocks_to_check(keys[0], len(blocks), bound)
+    indices = blocks_to_check(keys[0], len(blocks), bound)
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    if not places or not (may_have_state(bound) or takes_functions(base)):
-        return refit_condition(base, places, load, models, names, bound, probes)
+    if not indices or not (may_have_state(bound) or takes_functions(base)):
+        return refit_condition(base, indices, load, models, names, bound, probes)
     with files_read() as files:
-        failed = refit_condition(base, places, load, models, names, bound, probes)
-        trained = next((m for m in models if type(m) is type(base)), models[places[0]])
+        failed = refit_condition(base, indices, load, models, names, bound, probes)
+        trained = next((m for m in models if type(m) is type(base)), models[indices[0]])
         failed += batch_condition(trained, probes)  # a block of one class has a constant model
     bound.unbound += tuple(
         f"the file {os.path.basename(name)!r}, which the base learner reads" for name in files
@@ -181,14 +181,14 @@ def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[i
     if os.environ.get(SWITCH, "").lower() == "off":
         return []
     wanted = 1 + n_blocks // BLOCKS_PER_CHECK if may_have_state(bound) else 1
-    n_checked = min(MOST_CHECKED, wanted)
+    n_checked = min(MAX_CHECKED, wanted)
     start = first_key.seed_for("block that is fitted again")
     return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_checked)})
 
 
 def refit_condition(
     base: Any,
-    places: Sequence[int],
+    indices: Sequence[int],
     load: Callable[[int], tuple[Any, NDArray[np.intp], SharedKey]],
     models: Sequence[Any],
     names: Sequence[str],
@@ -199,18 +199,18 @@ def refit_condition(
 
     ``load`` returns the rows, the codes and the key of a block.
     """
-    for place in places:
-        X, codes, key = load(place)
-        if not _same_model(models[place], _fit_again(base, X, codes, key), probes):
-            return (_sentence(names[place], "on the same rows"),)
+    for index in indices:
+        X, codes, key = load(index)
+        if not _same_model(models[index], _fit_again(base, X, codes, key), probes):
+            return (_sentence(names[index], "on the same rows"),)
     here = os.environ.get(SWITCH, "").lower() == "here"
-    if not places or here or bound.digest in _KNOWN or not may_have_state(bound):
+    if not indices or here or bound.digest in _KNOWN or not may_have_state(bound):
         return ()
-    place = places[0]
-    X, codes, key = load(place)
-    job = Block(X, codes, keyed_seeds(random_state_names(base), key), names[place])
-    if not _alike(answers_of(models[place], probes), answers_elsewhere(base, job, probes)):
-        return (_sentence(names[place], "on the same rows in a fresh process"),)
+    index = indices[0]
+    X, codes, key = load(index)
+    job = Block(X, codes, keyed_seeds(random_state_names(base), key), names[index])
+    if not _alike(predictions_of(models[index], probes), predictions_elsewhere(base, job, probes)):
+        return (_sentence(names[index], "on the same rows in a fresh process"),)
     _KNOWN.add(bound.digest)
     return ()
 
@@ -240,7 +240,7 @@ def _same_model(one: Any, two: Any, probes: Any) -> bool:
     mine, yours = _state(one), _state(two)
     if mine and mine == yours:
         return True
-    return _alike(answers_of(one, probes), answers_of(two, probes))
+    return _alike(predictions_of(one, probes), predictions_of(two, probes))
 
 
 def _state(model: Any) -> bytes | str:
@@ -254,7 +254,7 @@ def _state(model: Any) -> bytes | str:
         return "" if bound.unbound else bound.digest
 
 
-def answers_of(model: Any, probes: Any) -> Answers:
+def predictions_of(model: Any, probes: Any) -> Predictions:
     """Return what a model answers; nothing if it cannot, since nobody has asked it."""
     try:
         with warnings.catch_warnings(), one_thread():
@@ -265,10 +265,10 @@ def answers_of(model: Any, probes: Any) -> Answers:
 
 
 def _answer(model: Any, method: str, probes: Any) -> NDArray[Any]:
-    return np.asarray(getattr(model, method)(own_rows(probes)))
+    return np.asarray(getattr(model, method)(copy_rows(probes)))
 
 
-def _alike(one: Answers, two: Answers) -> bool:
+def _alike(one: Predictions, two: Predictions) -> bool:
     return all(_same(name, one[name], two[name]) for name in one if name in two)
 
 
@@ -281,7 +281,7 @@ def _same(name: str, one: NDArray[Any], two: NDArray[Any]) -> bool:
 
 
 # -- the fresh process -----------------------------------------------------------------------------
-def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
+def predictions_elsewhere(base: Any, block: Block, probes: Any) -> Predictions:
     """Fit one block in a fresh process and return its answers; none if it cannot be done there."""
     if cloudpickle is None or not sys.executable:
         return {}
@@ -297,10 +297,10 @@ def answers_elsewhere(base: Any, block: Block, probes: Any) -> Answers:
             env = {**os.environ, "PYTHONPATH": paths, "PYTHONHASHSEED": other_hashes}
             quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
-            answers: Answers = pickle.loads(done.read_bytes())
+            predictions: Predictions = pickle.loads(done.read_bytes())
         except Exception:  # a learner that cannot be sent: nothing is known
             return {}
-        return answers
+        return predictions
 
 
 def main(folder: str) -> None:
@@ -308,5 +308,5 @@ def main(folder: str) -> None:
     base, block, probes = pickle.loads(Path(folder, "job").read_bytes())
     with warnings.catch_warnings(), one_thread(), no_autologging():
         warnings.simplefilter("ignore")
-        answers = answers_of(fit_one_block(base, block), probes)
-    Path(folder, "done").write_bytes(pickle.dumps(answers))
+        predictions = predictions_of(fit_one_block(base, block), probes)
+    Path(folder, "done").write_bytes(pickle.dumps(predictions))

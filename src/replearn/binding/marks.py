@@ -26,13 +26,13 @@ ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal
 
 TOLERANCE = 1e-9
 FIRST_ROWS = 128
-FEWEST_IMPUTED, FEWEST_CUT = 3, 20
+MIN_IMPUTED, MIN_CUT = 3, 20
 _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
-FEWEST_ROWS = 30
+MIN_ROWS = 30
 """Fewer rows prove nothing."""
 
-MOST_ORTHOGONAL = 4
+MAX_ORTHOGONAL = 4
 NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
 
@@ -83,7 +83,7 @@ def say_mark(mark: str | None) -> str | None:
 
 def _mark(X: Any) -> str | None:
     """Name the transformer whose mark the columns carry, if any."""
-    known = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= FEWEST_ROWS]
+    known = [_Cells(*pair) for pair in float_columns(X) if len(pair[0]) >= MIN_ROWS]
     found = mark_of_means(known, [column for column in known if column.may_be_centred])
     if found is not None:
         return found
@@ -99,7 +99,7 @@ def _mark(X: Any) -> str | None:
         if min(_at_ends(close[: 8 * FIRST_ROWS])) > 1:  # this clears nearly every column
             suspects.append(cells)
     ends = [_at_ends(cells) for cells in suspects if not repeats_inside(cells)]
-    return other_mark(single, ends, lambda: _are_orthogonal(long[:MOST_ORTHOGONAL]))
+    return other_mark(single, ends, lambda: _are_orthogonal(long[:MAX_ORTHOGONAL]))
 
 
 class _Cells:
@@ -195,7 +195,7 @@ def float_columns(X: Any) -> Iterator[tuple[Column, float]]:
 def columns_of(X: Any) -> Iterator[Any]:
     """Yield the columns of a frame (pandas allows several of one name)."""
     if hasattr(X, "iloc"):
-        return (X.iloc[:, place] for place in range(X.shape[1]))
+        return (X.iloc[:, index] for index in range(X.shape[1]))
     return iter(X.get_columns() if hasattr(X, "get_columns") else ())
 
 
@@ -294,7 +294,7 @@ def were_cut(ends: list[tuple[int, int]]) -> bool:
     Such a cut leaves equally many cells at both ends of all columns that are cut, while limits from
     elsewhere leave counts of chance. One column proves nothing: two certificates show it.
     """
-    counts = [count for pair in ends for count in pair if min(pair) >= FEWEST_CUT]
+    counts = [count for pair in ends for count in pair if min(pair) >= MIN_CUT]
     return len(counts) > 2 and max(counts) - min(counts) <= 1
 
 
@@ -310,7 +310,7 @@ def has_imputed_mean(column: Column, mean: float) -> bool:
     if abs(mean - round(mean, 6)) <= tolerance or is_whole(column[:FIRST_ROWS]):
         return False
     is_near = np.abs(column - mean) <= tolerance
-    near = column[is_near] if np.count_nonzero(is_near) >= FEWEST_IMPUTED else column[:0]
+    near = column[is_near] if np.count_nonzero(is_near) >= MIN_IMPUTED else column[:0]
     return len(near) > 0 and bool((near == near[0]).all())
 
 

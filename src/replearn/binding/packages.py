@@ -115,7 +115,7 @@ def _sources(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
     walked = os.walk(folder)
-    return [Path(place, name) for place, _, names in walked for name in names if name[-3:] == ".py"]
+    return [Path(index, name) for index, _, names in walked for name in names if name[-3:] == ".py"]
 
 
 def _digest(hashes: dict[Path, str], root: Path) -> str:

@@ -85,11 +85,11 @@ def without_masses(plan: Plan, refuted: str, identity: Identity, **changed: Any)
 
 
 def _way_out(plan: Plan) -> str:
-    stage = 'plan={"alpha": ...} without d, which treats points that occur often by themselves'
-    number = 'Plan with the larger number (plan={"max_point_mass": ...})'
+    stage = "alpha=... without d, which treats points that occur often by themselves"
+    number = "Plan with the larger number (max_point_mass=...)"
     if plan.task == "approximate":
         return (
-            f'{number}, with {stage}, or with plan={{"route": "pointwise"}}, which assumes nothing '
+            f'{number}, with {stage}, or with route="pointwise", which assumes nothing '
             "about masses. All three take more rows; where single points are heavy, the first does "
             "not get there."
         )

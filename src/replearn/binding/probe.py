@@ -11,7 +11,7 @@ from replearn.guarantees import Certificate, Probe
 from replearn.randomness import as_points
 
 
-def encode_probe(certificate: Certificate, X: Any, *, points: Any = None) -> Probe:
+def encode_probe(certificate: Certificate, X: Any, *, ids: Any = None) -> Probe:
     """Make the probe of one lab: digests of the probe rows as its learner gets them.
 
     Push the shared raw rows through everything that stands in front of the learner, with the
@@ -24,8 +24,8 @@ def encode_probe(certificate: Certificate, X: Any, *, points: Any = None) -> Pro
         The certificate of the lab's run: its columns are taken, by name where they have names.
     X : array, frame, sparse matrix or list of text
         The encoded probe rows.
-    points : array-like, default=None
-        The ids of the probe rows, if the lab predicts with ``points``: as ``predict`` gets them.
+    ids : array-like, default=None
+        The ids of the probe rows, if the lab predicts with ``ids``: as ``predict`` gets them.
 
     Returns
     -------
@@ -52,7 +52,7 @@ def encode_probe(certificate: Certificate, X: Any, *, points: Any = None) -> Pro
         raise ValueError(f"the certificate of a {certificate.task} run describes no points")
     rows = _wanted(X, schema)
     mark = preprocessing_mark(rows) or ""
-    return Probe.of(rows, decimals=schema["decimals"], mark=mark, ids=points)
+    return Probe.of(rows, decimals=schema["decimals"], mark=mark, ids=ids)
 
 
 def _wanted(X: Any, schema: dict[str, Any]) -> Any:

@@ -19,21 +19,21 @@ from sklearn.compose import ColumnTransformer
 
 from replearn.binding.sketch import sketch_columns
 from replearn.exceptions import PreprocessingWarning, warn_user
-from replearn.guarantees.points import FEWEST_ROWS, ROUNDED_ROWS
+from replearn.guarantees.points import MIN_ROWS, ROUNDED_ROWS
 from replearn.randomness import ENCODING_VERSION, SharedKey, as_points
 from replearn.records.json import digest_of
 from replearn.tables import n_rows, take_rows
 from replearn.tables.encoder import TableEncoder
 
-MOST_COLUMNS = 64
+MAX_COLUMNS = 64
 """Of wider tables this many columns are sketched, evenly spread over them."""
 
-MOST_CELLS = 1 << 16
+MAX_CELLS = 1 << 16
 """Cells that are sketched at most: of twenty columns 3,276 rows."""
 
 _PUBLIC = SharedKey("replearn probe points")
 NOT_NFC = "text not in the form NFC"
-_FEWEST_NUMBERED = 30  # fewer rows prove nothing
+_MIN_NUMBERED = 30  # fewer rows prove nothing
 
 
 def describe_points(
@@ -67,7 +67,7 @@ def describe_points(
     if groups is not None:
         rows = rows[np.sort(np.unique(groups[rows], return_index=True)[1])]
     chosen = rows[: rows_sketched(len(names))]
-    if len(chosen) >= FEWEST_ROWS:
+    if len(chosen) >= MIN_ROWS:
         schema |= _sketch(_taken(X, chosen), names, codes[chosen] == 1, decimals)
     if schema["texts"].get(NOT_NFC):
         warn_user(
@@ -85,7 +85,7 @@ def rows_sketched(n_columns: int) -> int:
     >>> rows_sketched(20), rows_sketched(500)
     (3276, 1024)
     """
-    return MOST_CELLS // max(1, min(n_columns, MOST_COLUMNS))
+    return MAX_CELLS // max(1, min(n_columns, MAX_COLUMNS))
 
 
 def _taken(X: Any, rows: NDArray[np.intp]) -> Any:
@@ -101,7 +101,7 @@ def probe_digest(names: tuple[Any, ...], decimals: int | None) -> str:
     >>> probe_digest(("age", "sex"), None) == probe_digest(("sex", "age"), None)
     False
     """
-    return _probe_digest(tuple(str(name) for name in names[:MOST_COLUMNS]), decimals)
+    return _probe_digest(tuple(str(name) for name in names[:MAX_COLUMNS]), decimals)
 
 
 @lru_cache(maxsize=64)
@@ -144,15 +144,15 @@ def _sketch(
     X: Any, names: tuple[Any, ...], second: NDArray[np.bool_], decimals: int | None
 ) -> dict[str, Any]:
     texts = _text_counts(X)
-    if len(names) > MOST_COLUMNS:
-        kept = np.linspace(0, len(names) - 1, MOST_COLUMNS).astype(np.intp)
-        names = tuple(names[place] for place in kept)
+    if len(names) > MAX_COLUMNS:
+        kept = np.linspace(0, len(names) - 1, MAX_COLUMNS).astype(np.intp)
+        names = tuple(names[index] for index in kept)
         X = X[list(names)] if hasattr(X, "columns") else X[:, kept]
     words, kinds = as_points(X, decimals=decimals).encoded()
     if words.shape[1] != len(names):
         return {}  # columns of one name cannot be told apart
     n_second = int(second.sum())
-    sketched = sketch_columns(words.T, kinds.T, second if n_second >= FEWEST_ROWS else None)
+    sketched = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
     columns = [
         {
             "name": name if isinstance(name, int) else str(name),
@@ -208,9 +208,9 @@ def row_number_column(X: Any) -> Any:
         named = ((name, X[name]) for name in X.columns)
         columns = ((name, column) for name, column in named if _is_numeric(column))
     elif isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "iuf":
-        first = X[:_FEWEST_NUMBERED]
+        first = X[:_MIN_NUMBERED]
         whole = np.flatnonzero((first == np.round(first)).all(axis=0)).tolist()
-        columns = ((place, X[:, place]) for place in whole)
+        columns = ((index, X[:, index]) for index in whole)
     else:
         return None
     return next((name for name, column in columns if _numbers_rows(np.asarray(column))), None)
@@ -223,11 +223,11 @@ def _is_numeric(column: Any) -> bool:
 
 def _numbers_rows(column: NDArray[Any]) -> bool:
     n = len(column)
-    if n < _FEWEST_NUMBERED or column.ndim != 1 or column.dtype.kind not in "iuf":
+    if n < _MIN_NUMBERED or column.ndim != 1 or column.dtype.kind not in "iuf":
         return False
     low, high = column.min(), column.max()
     if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
         return False
-    places = column - low
-    whole = places.astype(np.intp)
-    return bool((whole == places).all()) and len(np.unique(whole)) == n
+    indices = column - low
+    whole = indices.astype(np.intp)
+    return bool((whole == indices).all()) and len(np.unique(whole)) == n

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.guarantees.points import DAYS, MOST_LEVELS, RARE, ROUNDED_ROWS
+from replearn.guarantees.points import DAYS, MAX_LEVELS, RARE, ROUNDED_ROWS
 from replearn.randomness import Kind
 
 Cells = tuple[NDArray[np.uint64], NDArray[np.uint8]]
@@ -51,8 +51,8 @@ def sketch_columns(
     values = words.view(np.float64)
     if not plain.all():
         values = values.copy()
-    for place in np.flatnonzero(~plain):
-        values[place] = _values(words[place], kinds[place])
+    for index in np.flatnonzero(~plain):
+        values[index] = _values(words[index], kinds[index])
     sketches: list[dict[str, Any]] = [
         {"kinds": counts, "steps": steps}
         for counts, steps in zip(
@@ -98,15 +98,15 @@ def _distributions(
     """Return quantiles and frequent values of each column, whose numbers are sorted."""
     n = ordered.shape[1]
     levels = np.arange(1, n_quantiles + 1) / (n_quantiles + 1)
-    places = np.ceil(levels * n).astype(np.intp) - 1
+    indices = np.ceil(levels * n).astype(np.intp) - 1
     least = max(1, int(np.ceil(RARE * n)))
     # A value that occurs so often stands at two neighbours of a grid of half that width.
     grid = ordered[:, :: max(1, least // 2)]
     repeats = (grid[:, 1:] == grid[:, :-1]).any(axis=1) | (least == 1)
     found = []
-    for place, quantiles in enumerate(ordered[:, places].tolist()):
-        words = cells[0][place][:0] if plain[place] else _others(cells[0][place], cells[1][place])
-        numbers = ordered[place, : ordered[place].searchsorted(np.inf) if repeats[place] else 0]
+    for index, quantiles in enumerate(ordered[:, indices].tolist()):
+        words = cells[0][index][:0] if plain[index] else _others(cells[0][index], cells[1][index])
+        numbers = ordered[index, : ordered[index].searchsorted(np.inf) if repeats[index] else 0]
         short = [None if q == np.inf else float(f"{q:.4g}") for q in quantiles]
         found.append({"quantiles": short, "levels": _levels(numbers, words, least)})
     return found
@@ -121,7 +121,7 @@ def _levels(numbers: NDArray[np.float64], words: NDArray[np.uint64], least: int)
     """Return digests and counts of the values that occur often, numbers from a sorted array."""
     often = _often(numbers, least) + _often(np.sort(words), least)
     often.sort(key=lambda pair: -pair[1])
-    return {_value_digest(value): count for value, count in often[:MOST_LEVELS]}
+    return {_value_digest(value): count for value, count in often[:MAX_LEVELS]}
 
 
 def _often(ordered: NDArray[Any], least: int) -> list[tuple[Any, int]]:
@@ -149,8 +149,8 @@ def _steps(
     together = iter(_rounded(values[plain, :ROUNDED_ROWS]))
     words, kinds = (part[:, :ROUNDED_ROWS] for part in cells)
     return [
-        next(together) if only_floats else _steps_of_one(values[place, :ROUNDED_ROWS], *pair)
-        for place, (only_floats, *pair) in enumerate(zip(plain, words, kinds, strict=True))
+        next(together) if only_floats else _steps_of_one(values[index, :ROUNDED_ROWS], *pair)
+        for index, (only_floats, *pair) in enumerate(zip(plain, words, kinds, strict=True))
     ]
 
 

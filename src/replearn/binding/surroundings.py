@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.execution import one_thread
-from replearn.tables import n_rows, own_rows, take_rows
+from replearn.tables import copy_rows, n_rows, take_rows
 
 ROWS_TOGETHER = 32
 ROWS_ALONE = 4
@@ -62,9 +62,9 @@ def _depends_on_batch(compute: Callable[[Any], Any], rows: Any) -> bool:
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")  # whoever predicts hears them
-            together = _dense(compute(own_rows(rows)))
+            together = _dense(compute(copy_rows(rows)))
             some = np.linspace(0, len(together) - 1, ROWS_ALONE).astype(np.intp)
-            alone = [_dense(compute(own_rows(take_rows(rows, some[k : k + 1])))) for k in range(4)]
+            alone = [_dense(compute(copy_rows(take_rows(rows, some[k : k + 1])))) for k in range(4)]
     except Exception:  # nothing is known: whoever predicts hears of it
         return False
     return not all(map(_same, alone, (together[row : row + 1] for row in some)))
@@ -89,7 +89,7 @@ def _step(model: Any, rows: Any) -> str:
             continue
         if _depends_on_batch(step.transform, rows):
             return f"step {name!r} ({type(step).__name__}) of the base estimator"
-        rows = step.transform(own_rows(rows))
+        rows = step.transform(copy_rows(rows))
     return f"the base estimator ({type(model).__name__})"
 
 
@@ -123,9 +123,12 @@ def _listen(event: str, args: tuple[Any, ...]) -> None:
         return
     path, mode, flags = args
     writes = flags & (os.O_WRONLY | os.O_CREAT) if isinstance(flags, int) else 0
-    if isinstance(path, int) or writes or (isinstance(mode, str) and mode[:1] in ("w", "x", "a")):
+    if writes or (isinstance(mode, str) and mode[:1] in ("w", "x", "a")):
         return
-    name = os.path.abspath(os.fsdecode(path))
+    try:
+        name = os.path.abspath(os.fsdecode(path))
+    except (TypeError, OSError):  # a number, or a folder that is gone: what opens it may say so
+        return
     for thread, names in _watching:
         if thread == threading.get_ident() and _is_data(name) and name not in names:
             names.append(name)

@@ -21,7 +21,7 @@ from sklearn.utils import get_tags
 from replearn.exceptions import ConstantBlocksWarning, warn_user
 from replearn.execution import ConstantVote, one_thread
 from replearn.randomness import SharedKey
-from replearn.tables import n_rows, own_rows, take_rows
+from replearn.tables import copy_rows, n_rows, take_rows
 
 LEAVES_TO_LEARN = 4
 """A tree with room for so many leaves is worth training; with one it is a constant."""
@@ -42,11 +42,11 @@ class BlockNeed(NamedTuple):
 
 def rows_needed(base: Any) -> BlockNeed | None:
     """Return what a base learner needs; None if its parameters say nothing about it."""
-    learner, share = _innermost(base)
-    params = _params(learner)
+    estimator, share = _innermost(base)
+    params = _params(estimator)
     neighbors = params.get("n_neighbors")
     if isinstance(neighbors, int | np.integer):
-        reason = f"{type(learner).__name__} with n_neighbors={neighbors}"
+        reason = f"{type(estimator).__name__} with n_neighbors={neighbors}"
         return _scaled(BlockNeed(int(neighbors) + 1, 2 * int(neighbors) + 1, reason), share)
     name = next((name for name in LEAF_NAMES if name in params), None)
     leaf = 1 if name is None else params[name]
@@ -60,7 +60,7 @@ def rows_needed(base: Any) -> BlockNeed | None:
     if isinstance(split, int | np.integer) and split > least:
         least, reason = int(split), f"min_samples_split={split}"
     useful = max(least, LEAVES_TO_LEARN * int(leaf))
-    return _scaled(BlockNeed(least, useful, f"{type(learner).__name__} with {reason}"), share)
+    return _scaled(BlockNeed(least, useful, f"{type(estimator).__name__} with {reason}"), share)
 
 
 def _innermost(base: Any) -> tuple[Any, Fraction]:
@@ -94,9 +94,9 @@ def _scaled(need: BlockNeed, share: Fraction) -> BlockNeed:
     return BlockNeed(least, useful, need.reason)
 
 
-def _params(learner: Any) -> dict[str, Any]:
+def _params(estimator: Any) -> dict[str, Any]:
     try:
-        return dict(learner.get_params(deep=False))
+        return dict(estimator.get_params(deep=False))
     except Exception:  # not a scikit-learn estimator: nothing is known
         return {}
 
@@ -215,9 +215,9 @@ def says_it_is_poor(base: Any) -> bool:
 def _count_constant(models: Sequence[Any], probes: Any) -> int:
     """Count the models that are constant; 0 as soon as it is clear that they are not the most."""
     n_constant = 0
-    for place, model in enumerate(models):
+    for index, model in enumerate(models):
         n_constant += not _tells_apart(model, probes)
-        if 2 * (place + 1 - n_constant) >= len(models):
+        if 2 * (index + 1 - n_constant) >= len(models):
             return 0
     return n_constant
 
@@ -228,10 +228,10 @@ def _tells_apart(model: Any, probes: Any) -> bool:
     names = ("decision_function", "predict_proba", "predict")
     try:
         ask = next(getattr(model, name) for name in names if hasattr(model, name))
-        answers = np.asarray(ask(own_rows(probes)))
+        predictions = np.asarray(ask(copy_rows(probes)))
     except Exception:
         return True  # nothing is known; a fit does not fail over a question nobody asked
-    return bool((answers != answers[:1]).any())
+    return bool((predictions != predictions[:1]).any())
 
 
 def _one_line(base: Any) -> str:

@@ -21,16 +21,16 @@ _CELLS = 2_000_000
 _EXPONENTS = np.geomspace(1e-3, 30.0, 90)
 
 
-def class_answers(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
+def class_predictions(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp]:
     """Return the class that each point's weights and shared Gumbels name.
 
-    >>> class_answers([[0.0, 3.0, 1.0]], [[9.0, 0.1, 0.2]]).tolist()
+    >>> class_predictions([[0.0, 3.0, 1.0]], [[9.0, 0.1, 0.2]]).tolist()
     [1]
     """
     with np.errstate(divide="ignore"):
         scores = np.log(np.asarray(weights, float)) + np.asarray(gumbels)
-    answers: NDArray[np.intp] = np.argmax(scores, axis=-1)
-    return answers
+    predictions: NDArray[np.intp] = np.argmax(scores, axis=-1)
+    return predictions
 
 
 def class_flip_estimate(
@@ -38,19 +38,19 @@ def class_flip_estimate(
 ) -> Floats:
     """Estimate the probability that a fresh sample answers differently under the same key.
 
-    Chance of all classes but the one that is named now; see `class_answer_chances`.
+    Chance of all classes but the one that is named now; see `class_prediction_chances`.
 
     >>> class_flip_estimate([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]], 4.0).tolist()
     [0.0]
     """
     parts, noise = _checked_parts(shares, gumbels)
-    chances = class_answer_chances(parts, n_blocks, noise, sharpness)
-    now = class_answers(class_weights(parts.mean(axis=1), sharpness), noise)
+    chances = class_prediction_chances(parts, n_blocks, noise, sharpness)
+    now = class_predictions(class_weights(parts.mean(axis=1), sharpness), noise)
     chances[np.arange(len(now)), now] = 0.0
     return np.asarray(chances.sum(axis=1), float)
 
 
-def class_answer_chances(
+def class_prediction_chances(
     shares: ArrayLike, n_blocks: int, gumbels: ArrayLike, sharpness: float
 ) -> Floats:
     """Estimate how likely a fresh sample names each class under the same key.
@@ -58,7 +58,7 @@ def class_answer_chances(
     ``shares`` are vote shares of shape (points, [partitions,] classes). The same 1000 predictive
     vote vectors (Jeffreys' prior) serve every call: the estimate is a function of its arguments.
 
-    >>> class_answer_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]], 4.0).tolist()
+    >>> class_prediction_chances([[1.0, 0.0, 0.0]], 64, [[0.0, 0.0, 0.0]], 4.0).tolist()
     [[1.0, 0.0, 0.0]]
     """
     parts, noise = _checked_parts(shares, gumbels)
@@ -69,14 +69,14 @@ def class_answer_chances(
         )
 
 
-def label_answer_chances(
+def label_prediction_chances(
     tallies: ArrayLike, n_labels: int, band: float, gumbels: ArrayLike
 ) -> Floats:
     """Estimate how likely fresh labels of a heavy point name each class under the same key.
 
     ``tallies`` count the classes among ``n_labels`` labels; ``band`` is the scale of the Gumbels.
 
-    >>> bool(label_answer_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
+    >>> bool(label_prediction_chances([[9, 1, 0]], 10, 0.1, [[0.0, 0.0, 0.0]])[0, 0] > 0.9)
     True
     """
     counts = np.asarray(tallies, float)
@@ -94,9 +94,9 @@ def _chances(
     for start in range(0, len(mean), size):
         part = slice(start, start + size)
         scores = score(_predictive(mean[part], worth[part])) + noise[part, np.newaxis]
-        answers = np.argmax(scores, axis=-1)
+        predictions = np.argmax(scores, axis=-1)
         for label in range(mean.shape[1]):
-            chances[part, label] = (answers == label).mean(axis=1)
+            chances[part, label] = (predictions == label).mean(axis=1)
     return chances
 
 
@@ -149,7 +149,7 @@ def class_flip_limits(
     check_fraction("delta", delta, one=False)
     mean, noise = _checked(shares, gumbels)
     low, high = _share_limits(mean, n_blocks, delta / mean.shape[1], counted)
-    now = class_answers(class_weights(mean, sharpness), noise)
+    now = class_predictions(class_weights(mean, sharpness), noise)
     every = np.arange(len(mean))
     lead = noise[every, now][:, np.newaxis] - noise
     others = np.ones_like(mean, dtype=bool)

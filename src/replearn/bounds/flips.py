@@ -11,11 +11,11 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, VOTES, ThresholdLaw, uniform_law
+from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, VOTES, ThresholdLaw, uniform_law
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import (
     LARGEST_BATCH,
-    MOST_BLOCKS_BY_CELLS,
+    MAX_BLOCKS_BY_CELLS,
     distribution_functions,
     not_all_equal,
     supremum_by_cells,
@@ -26,7 +26,7 @@ from replearn.bounds.suprema import (
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_choice, check_count
 
-MOST_KNOWN_SUPREMA = 100_000
+MAX_KNOWN_SUPREMA = 100_000
 
 # by digest and not by law, so that no tables of millions of entries are kept alive
 _known_suprema: dict[tuple[str, int], float] = {}
@@ -39,7 +39,7 @@ def central_binomial(n_blocks: int) -> float:
     >>> round(central_binomial(32), 6)
     0.099347
     """
-    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    n_blocks = check_count("n_blocks", n_blocks, most=MAX_BLOCKS)
     if n_blocks <= 500:
         exact = Fraction(math.comb(2 * n_blocks, n_blocks), 4**n_blocks)
         nearest = float(exact)
@@ -123,7 +123,7 @@ def flip_supremum(law: ThresholdLaw, *, runs: int = 2) -> float:
     if law.name != "uniform" or law.width is None:
         return min(steepest, level_supremum(law, runs=2))
     closed_form = min(steepest, uniform_flip_bound(law.n_blocks, law.width))
-    if law.width == 1.0 or law.n_blocks > MOST_BLOCKS_BY_CELLS:
+    if law.width == 1.0 or law.n_blocks > MAX_BLOCKS_BY_CELLS:
         return closed_form  # attained at q = 1/2 when the width is 1
     return min(closed_form, level_supremum(law, runs=2))
 
@@ -146,13 +146,13 @@ def level_supremum(law: ThresholdLaw, runs: int) -> float:
     key = (law.digest, runs)
     if key in _known_suprema:
         return _known_suprema[key]
-    by_cells = law.n_blocks <= MOST_BLOCKS_BY_CELLS
+    by_cells = law.n_blocks <= MAX_BLOCKS_BY_CELLS
     supremum = supremum_by_cells if by_cells else supremum_of_smooth_law
     bound = supremum(law.steps, runs)
     if not law.is_symmetric:
         # q > 1/2 is the mirrored law at 1 - q: F_k(1 - q) = 1 - F_{T-1-k}(q)
         bound = max(bound, supremum(law.steps[::-1], runs))
-    if len(_known_suprema) >= MOST_KNOWN_SUPREMA:
+    if len(_known_suprema) >= MAX_KNOWN_SUPREMA:
         _known_suprema.clear()
     _known_suprema[key] = min(bound, 1.0 - 2.0 ** (1 - runs))  # r fair coins: no law does worse
     return _known_suprema[key]

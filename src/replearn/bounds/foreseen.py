@@ -23,7 +23,7 @@ Integers = NDArray[np.intp]
 # Above this many blocks the lattice no longer matters and a beta distribution replaces it.
 _LATTICE_BLOCKS = 4096
 # A single vote is a coin, the limit of beta distributions of size 0.
-_LEAST_SIZE = 1e-3
+_MIN_SIZE = 1e-3
 # Shares at which the law is averaged over the variation between partitions, and nodes of the mean.
 _GRID = 4096
 _NODES = 15
@@ -66,11 +66,11 @@ def flip_estimate(
     share = counts.mean(axis=1) / law.n_blocks
     center = (share * worth + 0.5) / (worth + 1.0)
     # A beta distribution with the mean and variance of the beta-binomial share.
-    size = max(worth * (worth + 2.0) / (2.0 * worth + 1.0) - 1.0, _LEAST_SIZE)
+    size = max(worth * (worth + 2.0) / (2.0 * worth + 1.0) - 1.0, _MIN_SIZE)
     boundary = _boundary(law, u, joint)
     below = special.betainc(size * center, size * (1.0 - center), boundary)
-    answers = u < law.probabilities[counts].mean(axis=1)
-    return np.asarray(np.where(answers, below, 1.0 - below), float)
+    predictions = u < law.probabilities[counts].mean(axis=1)
+    return np.asarray(np.where(predictions, below, 1.0 - below), float)
 
 
 def average_flip_estimate(
@@ -123,11 +123,11 @@ def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
         matrix = beta_binomial_rows(law.n_blocks, sums[chunk].astype(float))
         below = np.cumsum(matrix, axis=1)
         above = np.cumsum(matrix[:, ::-1], axis=1)[:, ::-1]
-        place = rows[points] - chunk.start
+        index = rows[points] - chunk.start
         count = needed[points]
         # Each side summed from its own end: tiny probabilities stay right.
-        flips_down = below[place, count - 1]
-        estimate[points] = np.where(counts[points] >= count, flips_down, above[place, count])
+        flips_down = below[index, count - 1]
+        estimate[points] = np.where(counts[points] >= count, flips_down, above[index, count])
     return np.minimum(estimate, 1.0)
 
 
@@ -256,8 +256,8 @@ def _hinge_bound(levels: Floats, above: Floats, rows: Integers, thresholds: Floa
     # apart by an offset of 2. Any c gives a valid bound, so rounding here can do no harm.
     offsets = 2.0 * np.arange(above.shape[0])
     flat = (tail_means + offsets[:, None]).ravel()
-    place = np.searchsorted(flat, thresholds + offsets[rows], side="right") - 1
-    best = place - rows * len(levels)
+    index = np.searchsorted(flat, thresholds + offsets[rows], side="right") - 1
+    best = index - rows * len(levels)
     usable = np.maximum(best, 0)
     gap = thresholds - levels[usable]
     with np.errstate(divide="ignore", invalid="ignore"):

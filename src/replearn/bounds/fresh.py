@@ -74,11 +74,11 @@ def flip_limits(
 
 
 def _limits_from(
-    answers: NDArray[np.bool_], to_zero: Floats, to_one: Floats
+    predictions: NDArray[np.bool_], to_zero: Floats, to_one: Floats
 ) -> tuple[Floats, Floats]:
     """Return the limits of a flip from bounds of the chances of answering 0 and 1."""
-    upper = np.where(answers, to_zero, to_one)
-    return np.maximum(1.0 - np.where(answers, to_one, to_zero), 0.0), upper
+    upper = np.where(predictions, to_zero, to_one)
+    return np.maximum(1.0 - np.where(predictions, to_one, to_zero), 0.0), upper
 
 
 def soft_flip_limits(

@@ -11,7 +11,7 @@ from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import (
     FLOAT_SLACK,
     LARGEST_BATCH,
-    MOST_BLOCKS_BY_CELLS,
+    MAX_BLOCKS_BY_CELLS,
     NEGLECTED,
     log_choose,
     window_radius,
@@ -45,9 +45,9 @@ def halves_supremum(law: ThresholdLaw, vote: str = "hard") -> float:
     >>> round(halves_supremum(uniform_law(32)) / flip_supremum(uniform_law(32)), 4)
     1.0232
     """
-    if law.n_blocks > MOST_BLOCKS_BY_CELLS:
+    if law.n_blocks > MAX_BLOCKS_BY_CELLS:
         raise ValueError(
-            f"halves of a file are bounded up to {MOST_BLOCKS_BY_CELLS} blocks, "
+            f"halves of a file are bounded up to {MAX_BLOCKS_BY_CELLS} blocks, "
             f"got n_blocks={law.n_blocks}"
         )
     if check_choice("vote", vote, VOTES) == "soft":

@@ -25,7 +25,7 @@ LAW_VERSION = "replearn-law-1"
 ONE = 1 << LAW_BITS
 
 # Beyond this many blocks nothing has been checked.
-MOST_BLOCKS = 10_000_000
+MAX_BLOCKS = 10_000_000
 
 # Votes of a block: 0 or 1, or a score in between.
 VOTES = ("hard", "soft")
@@ -74,7 +74,7 @@ class ThresholdLaw:
 
     def __post_init__(self) -> None:
         check_choice("name", self.name, ("uniform", "arcsine", "optimal", "table"))
-        check_count("n_blocks", self.n_blocks, most=MOST_BLOCKS)
+        check_count("n_blocks", self.n_blocks, most=MAX_BLOCKS)
         table = np.array(self.table, dtype=np.int64)
         if table.shape != (self.n_blocks + 1,):
             raise ValueError(
@@ -202,7 +202,7 @@ def uniform_law(n_blocks: int, width: float = 1.0) -> ThresholdLaw:
     >>> uniform_law(4, width=0.5).probabilities.tolist()
     [0.0, 0.0, 0.5, 1.0, 1.0]
     """
-    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    n_blocks = check_count("n_blocks", n_blocks, most=MAX_BLOCKS)
     width = check_fraction("width", width)
     scale = max(width, 1e-300)  # the table is the same, and nothing overflows
     lower = (_lower_half(n_blocks) + scale) / (2.0 * scale)
@@ -226,7 +226,7 @@ def arcsine_law(n_blocks: int, width: float) -> ThresholdLaw:
     >>> arcsine_law(4, width=1.0).probabilities.round(4).tolist()
     [0.0, 0.3333, 0.5, 0.6667, 1.0]
     """
-    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    n_blocks = check_count("n_blocks", n_blocks, most=MAX_BLOCKS)
     width = check_fraction("width", width)
     half_angle = portable_arcsine(np.array([max(width, 1e-300)]))[0]
     lower = 0.5 + portable_arcsine(_lower_half(n_blocks)) / (2.0 * half_angle)

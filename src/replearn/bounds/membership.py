@@ -226,8 +226,8 @@ def _largest_on_cells(gamma: Floats, n: int, end: float) -> float:
     best = 0.0
     settled = 0.0
     for tolerance in _TOLERANCES:
-        masses, place = np.unique(np.concatenate([low, high]), return_inverse=True)
-        at_low, at_high = _means_at(gamma, n, masses)[place].reshape(2, -1)
+        masses, index = np.unique(np.concatenate([low, high]), return_inverse=True)
+        at_low, at_high = _means_at(gamma, n, masses)[index].reshape(2, -1)
         best = max(best, float(at_low.max()), float(at_high.max()))
         if highest <= best * _CLOSE:
             return highest

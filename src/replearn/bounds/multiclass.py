@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds.approximate import deviation_bound, deviation_tail, point_mass_spread
-from replearn.bounds.laws import MOST_BLOCKS
+from replearn.bounds.laws import MAX_BLOCKS
 from replearn.bounds.numeric import Floats, round_up
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
@@ -115,7 +115,7 @@ def mean_range(n_blocks: int, n_classes: int) -> float:
     >>> abs(mean_range(64, 2) / (2 * central_binomial(64)) - 1) < 0.005
     True
     """
-    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    n_blocks = check_count("n_blocks", n_blocks, most=MAX_BLOCKS)
     n_classes = check_count("n_classes", n_classes, least=2)
     # theorem: multiclass-vote; Gamma(T + 1) / Gamma(T + 1/2) <= sqrt(T + 1/pi)
     decay = math.sqrt(n_blocks + 1.0 / math.pi) / n_blocks
@@ -175,8 +175,8 @@ def smallest_blocks_multiclass(rho: float, n_classes: int) -> int:
     sharpness = least_sharpness(n_classes)
     return require_integer(
         lambda n_blocks: multiclass_flip_bound(n_blocks, n_classes, sharpness) <= rho,
-        f"rho={rho:g} with {n_classes} classes needs more than {MOST_BLOCKS} blocks: raise it",
-        limit=MOST_BLOCKS,
+        f"rho={rho:g} with {n_classes} classes needs more than {MAX_BLOCKS} blocks: raise it",
+        limit=MAX_BLOCKS,
     )
 
 

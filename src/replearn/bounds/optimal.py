@@ -11,12 +11,12 @@ from functools import lru_cache
 import numpy as np
 
 from replearn.bounds.flips import central_binomial, flip_curve, flip_supremum
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
+from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, ThresholdLaw, rounded_table
 from replearn.bounds.numeric import Floats
 from replearn.bounds.suprema import level_matrix
 from replearn.records.checks import check_count, check_fraction
 
-MOST_BLOCKS_OF_OPTIMAL_LAW = 2_000
+MAX_BLOCKS_OF_OPTIMAL_LAW = 2_000
 POINTS_PER_DEVIATION = 6
 ROUNDS = 12
 
@@ -95,9 +95,9 @@ def tightest_law(n_blocks: int) -> ThresholdLaw:
 
 def _checked_size(n_blocks: int) -> None:
     """Raise if the linear programme would be too large to solve."""
-    if check_count("n_blocks", n_blocks, most=MOST_BLOCKS) > MOST_BLOCKS_OF_OPTIMAL_LAW:
+    if check_count("n_blocks", n_blocks, most=MAX_BLOCKS) > MAX_BLOCKS_OF_OPTIMAL_LAW:
         raise ValueError(
-            f"an optimal law takes at most {MOST_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
+            f"an optimal law takes at most {MAX_BLOCKS_OF_OPTIMAL_LAW} blocks, got {n_blocks}: "
             "use the arcsine law"
         )
 
@@ -152,11 +152,11 @@ def _first_solution(cost: Floats, rows: Floats, limits: Floats, total: Floats) -
     from scipy import optimize  # slow to import: only where it is used
 
     for method in ("highs", "highs-ds", "highs-ipm"):  # one may stop short of its tolerance
-        answer = optimize.linprog(
+        prediction = optimize.linprog(
             cost, A_ub=rows, b_ub=limits, A_eq=total[np.newaxis], b_eq=[1.0], method=method
         )
-        if answer.status in (0, 2):  # solved, or infeasible
-            return np.asarray(answer.x, dtype=np.float64) if answer.status == 0 else None
+        if prediction.status in (0, 2):  # solved, or infeasible
+            return np.asarray(prediction.x, dtype=np.float64) if prediction.status == 0 else None
     return None
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from replearn.bounds.flips import central_binomial
-from replearn.bounds.laws import MOST_BLOCKS
+from replearn.bounds.laws import MAX_BLOCKS
 from replearn.bounds.numeric import Floats, upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_positive
@@ -42,7 +42,7 @@ def smallest_blocks_rounding(rho: float, y_span: float, resolution: float) -> in
     return require_integer(
         lambda blocks: rounding_flip_bound(blocks, y_span, resolution) <= rho,
         f"resolution={resolution!r} is too fine for y_span={y_span!r} and rho={rho!r}",
-        limit=MOST_BLOCKS,
+        limit=MAX_BLOCKS,
     )
 
 

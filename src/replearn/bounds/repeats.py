@@ -66,12 +66,12 @@ def least_log_tail(multiplicities: ArrayLike) -> tuple[float, int]:
         found.append((log_divisor_tail(n, len(counts)), -divisor))
     # theorem: repeated-rows (a union over at most n ** 3 quadruples)
     padded = np.append(np.bincount(counts, minlength=2), 0)
-    for count in np.flatnonzero(padded >= _FEWEST).tolist():
+    for count in np.flatnonzero(padded >= _MIN_COUNT).tolist():
         if count >= 2:
             here = padded[count - 1 : count + 2].tolist()
             found.append((log_repeat_tail(count, *here) + 3.0 * math.log(n), count))
     return min(found)
 
 
-_FEWEST = 20
+_MIN_COUNT = 20
 """Fewer values with one multiplicity prove nothing."""

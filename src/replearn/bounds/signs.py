@@ -13,7 +13,7 @@ import numpy as np
 
 from replearn.bounds.flips import central_binomial
 from replearn.bounds.foreseen import binomial_rows
-from replearn.bounds.laws import MOST_BLOCKS, ROUNDING, uniform_law
+from replearn.bounds.laws import MAX_BLOCKS, ROUNDING, uniform_law
 from replearn.bounds.numeric import upper_probability
 from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_counts, check_fraction, check_fractions
@@ -35,7 +35,7 @@ def label_flip_bound(k: int, a: float) -> float:
     >>> round(label_flip_bound(1000, 0.2), 4)
     0.0892
     """
-    check_count("k", k, most=MOST_BLOCKS)
+    check_count("k", k, most=MAX_BLOCKS)
     check_fraction("a", a)
     return upper_probability(central_binomial(k) / a + ROUNDING)
 
@@ -51,7 +51,7 @@ def label_error_bound(k: int, alpha: float, a: float) -> float:
     >>> label_error_bound(10, 1.0, 1.0)
     0.0
     """
-    check_count("k", k, most=MOST_BLOCKS)
+    check_count("k", k, most=MAX_BLOCKS)
     check_fractions(alpha=alpha, a=a)
     hoeffding = math.exp(-k * (alpha - a) ** 2 / 2.0) if a < alpha else 1.0
     if k > _EXACT_LABELS:

@@ -27,7 +27,7 @@ from replearn.bounds.numeric import Floats
 NEGLECTED = 1e-18
 
 # Up to here the supremum is computed closely; beyond, a bound for smooth laws takes over.
-MOST_BLOCKS_BY_CELLS = 20_000
+MAX_BLOCKS_BY_CELLS = 20_000
 
 # Relative gap between the returned bound and the largest value evaluated (T <= 2,048).
 TOLERANCE = 1e-6
@@ -117,10 +117,10 @@ def _divide(low: Floats, high: Floats, wanted: Floats) -> tuple[Floats, Floats]:
     """Cut each cell into about as many equal parts as wanted."""
     parts = np.ceil(wanted).astype(np.intp)
     cell = np.repeat(np.arange(len(low)), parts)
-    place = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
+    index = np.arange(len(cell)) - np.repeat(np.cumsum(parts) - parts, parts)
     part = (high - low)[cell] / parts[cell]
-    start = low[cell] + place * part
-    end = np.where(place == parts[cell] - 1, high[cell], low[cell] + (place + 1) * part)
+    start = low[cell] + index * part
+    end = np.where(index == parts[cell] - 1, high[cell], low[cell] + (index + 1) * part)
     return start, end
 
 

@@ -16,7 +16,7 @@ from replearn.records.checks import check_count, check_fraction
 from replearn.records.search import require_integer
 
 # More terms of Sauer's sum are not added one by one: they would fill the memory.
-_MOST_TERMS = 1_000_000
+_MAX_TERMS = 1_000_000
 
 # The logarithm of half the smallest positive float is -745.13...
 _LOG_OF_ZERO = -746.0
@@ -43,7 +43,7 @@ def log_growth(d: int, m: int) -> float:
 def _log_growth(d: int, m: int) -> float:
     if d >= m:
         return m * math.log(2.0)
-    if d > _MOST_TERMS:
+    if d > _MAX_TERMS:
         return min(m * math.log(2.0), d * (1.0 + math.log(m / d))) * (1.0 + 1e-12)
     index = np.arange(1.0, d + 1.0)
     logs = np.concatenate([[0.0], np.cumsum(np.log((m - index + 1.0) / index))])

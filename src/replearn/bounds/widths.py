@@ -12,15 +12,15 @@ import numpy as np
 from replearn.bounds.flips import central_binomial, flip_supremum, runs_bound, uniform_flip_bound
 from replearn.bounds.laws import (
     LAWS_OF_A_WIDTH,
-    MOST_BLOCKS,
+    MAX_BLOCKS,
     SCALES,
     VOTES,
     ThresholdLaw,
     uniform_law,
 )
 from replearn.bounds.numeric import Floats
-from replearn.bounds.optimal import MOST_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
-from replearn.bounds.suprema import MOST_BLOCKS_BY_CELLS, GridEstimate
+from replearn.bounds.optimal import MAX_BLOCKS_OF_OPTIMAL_LAW, optimal_law, tightest_law
+from replearn.bounds.suprema import MAX_BLOCKS_BY_CELLS, GridEstimate
 from replearn.records.checks import check_choice, check_count, check_fraction
 from replearn.records.search import require_integer
 
@@ -68,11 +68,11 @@ def smallest_width(
     True
     """
     rho = check_fraction("rho", rho)
-    n_blocks = check_count("n_blocks", n_blocks, most=MOST_BLOCKS)
+    n_blocks = check_count("n_blocks", n_blocks, most=MAX_BLOCKS)
     build = _builder(law)
     check_choice("vote", vote, VOTES)
 
-    closed_form = vote == "soft" or n_blocks > MOST_BLOCKS_BY_CELLS
+    closed_form = vote == "soft" or n_blocks > MAX_BLOCKS_BY_CELLS
 
     def passes(width: float) -> bool:
         if closed_form and law == "uniform" and runs == 2:
@@ -99,8 +99,8 @@ def _round_up(width: float) -> float:
     """Round up to `DIGITS` significant digits."""
     if width >= 1.0:
         return 1.0
-    places = DIGITS - 1 - math.floor(math.log10(width))
-    scale = 10.0**places
+    indices = DIGITS - 1 - math.floor(math.log10(width))
+    scale = 10.0**indices
     return min(math.ceil(width * scale - 1e-9) / scale, 1.0)
 
 
@@ -151,7 +151,7 @@ def _gentle_widths(n_blocks: int, law: str, runs: int, rho: float) -> Iterator[f
         yield from (w for w in _lattice(first, max(last, first)) if w <= last * (1.0 + 1e-9))
 
 
-MOST_CELLS = 2**28
+MAX_CELLS = 2**28
 FEWER_CELLS = 2**22
 """Widths times counts that are looked at together: 2 GB.
 
@@ -167,7 +167,7 @@ def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
     first = np.flatnonzero(estimate.largest_flips(coarse[1:], every=4) <= rho * (1.0 + 1e-4))
     for cell in first:
         widths = _lattice(coarse[cell], coarse[cell + 1])
-        if len(widths) * estimate.n_blocks > MOST_CELLS:
+        if len(widths) * estimate.n_blocks > MAX_CELLS:
             few = max(2, FEWER_CELLS // estimate.n_blocks)
             first_width = float(widths[0])
             last_width = float(widths[-1])
@@ -219,7 +219,7 @@ def smallest_blocks(
     rho = check_fraction("rho", rho)
     check_count("runs", runs, least=2)
     passes = _passing(rho, law, width, check_choice("vote", vote, VOTES), runs)
-    largest = MOST_BLOCKS_OF_OPTIMAL_LAW if law == "optimal" else MOST_BLOCKS
+    largest = MAX_BLOCKS_OF_OPTIMAL_LAW if law == "optimal" else MAX_BLOCKS
     return require_integer(
         passes, f"rho={rho:g} needs more than {largest} blocks: raise it", limit=largest
     )
@@ -245,7 +245,7 @@ def _passing(
 
 def _some_width_passes(rho: float, n_blocks: int, law: str, vote: str, runs: int) -> bool:
     """Whether a law of some width keeps flips within the budget; doubtful cases are scanned."""
-    if vote == "hard" and n_blocks <= MOST_BLOCKS_BY_CELLS:
+    if vote == "hard" and n_blocks <= MAX_BLOCKS_BY_CELLS:
         width, estimate = _best_width(law, n_blocks, runs)
         if estimate > 1.02 * rho:
             return False
@@ -303,6 +303,6 @@ def make_law(
 
 def _smallest_budget(name: str, n_blocks: int) -> float:
     """Return the certified worst case of the best width, rounded up to four digits."""
-    widest = name == "uniform" or n_blocks > MOST_BLOCKS_BY_CELLS
+    widest = name == "uniform" or n_blocks > MAX_BLOCKS_BY_CELLS
     width = 1.0 if widest else _best_width(name, n_blocks)[0]
     return _round_up(flip_supremum(_builder(name)(n_blocks, width)))

@@ -33,8 +33,8 @@ NAMED: Named = {
     "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
 }
 
-MOST_CLASSES = 50
-MOST_CLASSES_SHOWN = 12
+MAX_CLASSES = 50
+MAX_CLASSES_SHOWN = 12
 LEAF_ROWS = 20
 ROWS_PER_LEAF_ROW = 8
 """Rows of a leaf of boosted trees, and of a block for each; small blocks get smaller leaves."""
@@ -206,9 +206,9 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
             "holds numbers that are not whole: a quantity, not classes; cut it into classes "
             "(replearn audit --resolution takes it as it is)"
         )
-    elif n_values > MOST_CLASSES:
+    elif n_values > MAX_CLASSES:
         problem = (
-            f"has {n_values} different values; a classifier needs few (at most {MOST_CLASSES}). "
+            f"has {n_values} different values; a classifier needs few (at most {MAX_CLASSES}). "
             "Is it a quantity, or an id?"
         )
     else:
@@ -224,7 +224,7 @@ def _classes(labels: NDArray[Any]) -> str:
     ranked = Counter(np.asarray(labels).tolist()).most_common()
     shown = [
         f"{label!r} {count:,} ({count / len(labels):.1%})".replace("%", " %")
-        for label, count in ranked[:MOST_CLASSES_SHOWN]
+        for label, count in ranked[:MAX_CLASSES_SHOWN]
     ]
     left = len(ranked) - len(shown)
     return ", ".join(shown) + (f" and {left} more classes" if left else "")

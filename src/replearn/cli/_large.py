@@ -30,10 +30,10 @@ from replearn.tables.kinds import is_number
 RECORD = "cells.json"
 CELLS = "cells"
 WORK = "work"
-MOST_REMARKS = 5
+MAX_REMARKS = 5
 
 SAMPLE_CELLS = 24_000_000
-"""Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MOST_CELLS` each)
+"""Cells that are drawn of a large file: enough for 20 pairs of trainings (`audit.MAX_CELLS` each)
 that have no row in common."""
 
 
@@ -92,8 +92,8 @@ def draw_sample(args: argparse.Namespace, key: SharedKey) -> tuple[Table, list[s
     import polars as pl
 
     path = Path(args.data)
-    with tempfile.TemporaryDirectory() as place:
-        read = partial(chunks_of, path, args.encoding, Folder(place))
+    with tempfile.TemporaryDirectory() as index:
+        read = partial(chunks_of, path, args.encoding, Folder(index))
         n = max(args.rows or 0, SAMPLE_CELLS // next(read()).width)
         parts, ranks, n_rows = draw_rows(read, n, key, lambda rows, at: rows[at])
     told = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"
@@ -150,7 +150,7 @@ def _write_cells(args: argparse.Namespace, path: Path, folder: Folder) -> dict[s
         "n_classes": max(2, len(present)),
         "columns": columns,
         "target_kind": kinds[args.target],
-        "remarks": remarks[:MOST_REMARKS],
+        "remarks": remarks[:MAX_REMARKS],
         "ids": ids,
     }
 

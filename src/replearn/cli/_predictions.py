@@ -36,7 +36,7 @@ PREDICTION = "prediction"
 ROW = "row"
 """What `replearn predict` calls the number of a row that has no id."""
 
-NO_ANSWER = ""
+NO_PREDICTION = ""
 _WHOLE = re.compile(r"(-?\d+)\.0+")
 _TABLES = (*TEXT_SUFFIXES, *TYPED_SUFFIXES, ".xlsx", ".gz")
 
@@ -182,8 +182,8 @@ def _ids_of(path: str, id_column: str, n_rows: int, encoding: str | None) -> lis
             raise
         return [str(number) for number in range(1, n_rows + 1)]
     ids = [as_label(cell) for cell in column.to_list()]
-    if NO_ANSWER in ids:
-        row = ids.index(NO_ANSWER) + 1
+    if NO_PREDICTION in ids:
+        row = ids.index(NO_PREDICTION) + 1
         raise TableFileError(f"{path}: row {row} has no {id_column!r}; every row needs its own.")
     ((commonest, count),) = Counter(ids).most_common(1)
     if count > 1:
@@ -200,7 +200,7 @@ def as_label(value: Any) -> str:
     >>> as_label(1.0), as_label("1.0"), as_label(1), as_label("01"), as_label(None)
     ('1', '1', '1', '01', '')
     """
-    text = NO_ANSWER if value is None else str(value)
+    text = NO_PREDICTION if value is None else str(value)
     whole = _WHOLE.fullmatch(text)
     return text if whole is None else whole[1]
 
@@ -219,11 +219,11 @@ def shared_ids(one: Predictions, two: Predictions) -> list[str]:
 
 
 def column_by_id(
-    name: str, places: Sequence[tuple[str, str]], ids: Sequence[str], encoding: str | None
+    name: str, indices: Sequence[tuple[str, str]], ids: Sequence[str], encoding: str | None
 ) -> NDArray[np.str_]:
     """Find a column in the first of some files (path and its column of ids) that has it."""
-    known = [path for path, _ in places if name in read_table(path, encoding=encoding).columns]
-    path, id_column = next((p for p in places if p[0] in known), places[0])
+    known = [path for path, _ in indices if name in read_table(path, encoding=encoding).columns]
+    path, id_column = next((p for p in indices if p[0] in known), indices[0])
     cells = _texts_by_id(path, id_column, name, encoding)
     missing = next((row for row in ids if row not in cells), None)
     if missing is not None:

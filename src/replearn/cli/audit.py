@@ -45,14 +45,14 @@ USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
 QUICK: dict[str, Any] = {"pairs": 3, "rows": 5000, "contenders": "baseline,replicable"}
 """What options are that were not given, and with --quick."""
 
-MOST_CELLS = 600_000
-FEWEST_ROWS = 2500
+MAX_CELLS = 600_000
+MIN_ROWS = 2500
 TEST_ROWS = 2000
 """Cells that one training sees unless --rows or --time-budget say otherwise: an audit of three
 contenders trains the model 280 times. From the size of the table alone, never from its cells."""
 
 READ_SHARE = 0.25
-LEAST_READ = 20_000
+MIN_READ = 20_000
 """Share of a time budget after which the table should be there; so many rows are read anyway."""
 
 DEARER = 8.0
@@ -241,7 +241,7 @@ def _design(args: argparse.Namespace) -> dict[str, Any]:
 def _train_size(args: argparse.Namespace, sample: Sample) -> int | None:
     """Rows that each training sees of a large table; None: half of what is not tested."""
     asked = args.rows is not None or args.time_budget is not None
-    affordable = max(FEWEST_ROWS, MOST_CELLS // len(sample.columns))
+    affordable = max(MIN_ROWS, MAX_CELLS // len(sample.columns))
     fits = len(sample.y) <= 2 * affordable + TEST_ROWS
     return None if asked or fits or sample.groups is not None else affordable
 
@@ -304,7 +304,7 @@ class Thinning:
         now = time.monotonic()
         left = self._end - now
         each = DEARER * (now - self._began) / frame.height
-        n_rows = max(LEAST_READ, int(left / max(each, 1e-9)))
+        n_rows = max(MIN_READ, int(left / max(each, 1e-9)))
         if n_rows >= frame.height:
             return frame
         self.told.append(

@@ -55,19 +55,21 @@ _CODES = {"yes": DONE, "no": GATE_FAILED, "unknown": UNKNOWN}
 
 
 def _answer(comparisons: dict[str, Comparison]) -> str:
-    answers = [comparison.answer for comparison in comparisons.values()]
-    return next((answer for answer in ("no", "unknown") if answer in answers), "yes")
+    predictions = [comparison.answer for comparison in comparisons.values()]
+    return next(
+        (prediction for prediction in ("no", "unknown") if prediction in predictions), "yes"
+    )
 
 
 def _verdict(comparisons: dict[str, Comparison]) -> str:
     """Return the answer for all runs together, and what would make it yes."""
-    answer = _answer(comparisons)
-    if answer == "yes":
+    prediction = _answer(comparisons)
+    if prediction == "yes":
         asked = dict.fromkeys(text for c in comparisons.values() for text in c.asked)
         return f"yes: the runs are comparable{', if ' if asked else ''}{'; '.join(asked)}"
-    reasons = [text for c in comparisons.values() if c.answer == answer for text in c.reasons]
+    reasons = [text for c in comparisons.values() if c.answer == prediction for text in c.reasons]
     items = "; ".join(dict.fromkeys(reasons))
-    if answer == "no":
+    if prediction == "no":
         return f"no: it would be yes if the runs agreed on: {items}"
     return f"unknown: it would be yes if this were the same or known: {items}"
 

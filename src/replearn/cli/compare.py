@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from replearn.cli import DONE, GATE_FAILED, add_options, put, put_json, say
 from replearn.cli._predictions import (
-    NO_ANSWER,
+    NO_PREDICTION,
     PREDICTION,
     Predictions,
     add_model_arguments,
@@ -119,11 +119,11 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
     sides = _both_sides(args, tables)
     ids = shared_ids(*sides)
     say(*_remarks(sides), quiet=args.quiet)
-    places = [] if args.data is None else [(args.data, sides[0].id_column)]
-    places += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
+    indices = [] if args.data is None else [(args.data, sides[0].id_column)]
+    indices += [(side.path, side.id_column) for side in sides if is_predictions(side.path)]
 
     def column(name: str | None) -> NDArray[np.str_] | None:
-        return None if name is None else column_by_id(name, places, ids, args.encoding)
+        return None if name is None else column_by_id(name, indices, ids, args.encoding)
 
     one, two = (np.array([side.labels[row] for row in ids]) for side in sides)
     X = np.empty((len(ids), 0))
@@ -145,13 +145,13 @@ def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Prediction
     ]
     if all(tables):
         return read
-    place = tables.index(False)
-    read.insert(place, predictions_of_model(args, paths[place], keys[place], read[0].id_column))
+    index = tables.index(False)
+    read.insert(index, predictions_of_model(args, paths[index], keys[index], read[0].id_column))
     return read
 
 
 def _remarks(sides: list[Predictions]) -> list[str]:
-    missing = {side.path: list(side.labels.values()).count(NO_ANSWER) for side in sides}
+    missing = {side.path: list(side.labels.values()).count(NO_PREDICTION) for side in sides}
     return [
         f"{path}: {n} rows have no prediction, which counts as an answer of its own"
         for path, n in missing.items()

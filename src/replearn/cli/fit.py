@@ -20,7 +20,7 @@ from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
 from replearn.records.json import pretty_json, write_atomically
 
-MOST_CELLS = 320_000_000
+MAX_CELLS = 320_000_000
 """Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
 rows of 40 columns, five minutes or so with a linear model."""
 
@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="T",
         help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
     )
-    _add_places(parser)
+    _add_indices(parser)
     add_options(
         parser,
         float,
@@ -75,7 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_trust(parser)
 
 
-def _add_places(parser: argparse.ArgumentParser) -> None:
+def _add_indices(parser: argparse.ArgumentParser) -> None:
     add_options(
         parser,
         "DIR",
@@ -119,23 +119,23 @@ def run(args: argparse.Namespace) -> int:
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
-    learner = _learner(args, base, shared)
-    learner.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
+    estimator = _learner(args, base, shared)
+    estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
     if incumbent is not None:
         band = 0.1 if args.band is None else args.band
-        learner = IncumbentClassifier(learner, incumbent, band=band)
-    _fit(args, learner, base, sample, in_pieces)
-    _write(args, learner, sample)
-    _print(args, learner, sample)
+        estimator = IncumbentClassifier(estimator, incumbent, band=band)
+    _fit(args, estimator, base, sample, in_pieces)
+    _write(args, estimator, sample)
+    _print(args, estimator, sample)
     return DONE
 
 
-def _fit(args: argparse.Namespace, learner: Any, base: Any, sample: Any, in_pieces: bool) -> None:
+def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pieces: bool) -> None:
     if in_pieces:
         from replearn.outofcore import fit_files
 
         fit_files(
-            learner,
+            estimator,
             sample.cells,
             args.target,
             folder=sample.work,
@@ -150,7 +150,7 @@ def _fit(args: argparse.Namespace, learner: Any, base: Any, sample: Any, in_piec
 
     context = None if args.resume is None else resumable(args.resume, trusted_types=args.trust)
     X = sample.features_for(base)
-    fit_in_context(learner, X, sample.y, context, groups=sample.groups)
+    fit_in_context(estimator, X, sample.y, context, groups=sample.groups)
 
 
 def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
@@ -237,7 +237,7 @@ def _size_of_fit(
     n_partitions = plan.n_partitions
     if args.max_fits is None:
         n_cells = sample.n * len(sample.columns)
-        n_partitions = min(n_partitions, max(1, MOST_CELLS // n_cells))
+        n_partitions = min(n_partitions, max(1, MAX_CELLS // n_cells))
     told = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
     if n_partitions < plan.n_partitions:
         args.max_fits = n_partitions * plan.n_blocks
@@ -266,10 +266,10 @@ def _check_folders(*paths: str | None) -> None:
             raise ValueError(f"{path}: the folder does not exist.")
 
 
-def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
+def _write(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
     from replearn.persistence import save
 
-    votes = getattr(learner, "estimator_", learner)  # inside of one that keeps an incumbent
+    votes = getattr(estimator, "estimator_", estimator)  # inside of one that keeps an incumbent
     notes = {
         "columns": sample.columns,
         "target": args.target,
@@ -280,9 +280,9 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         "frame": "pandas" if takes_columns_itself(votes.estimator) else "polars",
     }
     say(*_about_saving(votes), quiet=args.quiet)
-    save(learner, args.out, include_key=args.include_key, notes=notes)
+    save(estimator, args.out, include_key=args.include_key, notes=notes)
     if args.certificate:
-        learner.certificate_.save(args.certificate)
+        estimator.certificate_.save(args.certificate)
     if args.save_columns:
         kinds = {**sample.columns, args.target: sample.target_kind}
         aside = {name: "id" for name in (args.id, args.group_by) if name is not None}
@@ -290,12 +290,12 @@ def _write(args: argparse.Namespace, learner: Any, sample: Any) -> None:
     say(f"model written to {args.out} ({_size(args.out)})", quiet=args.quiet)
 
 
-def _about_saving(learner: Any) -> list[str]:
+def _about_saving(estimator: Any) -> list[str]:
     """Announce a file that takes a while to write."""
     from replearn.persistence import why_not_packed
 
-    n_models = len(learner.estimators_)
-    reason = why_not_packed(learner.estimators_[0])
+    n_models = len(estimator.estimators_)
+    reason = why_not_packed(estimator.estimators_[0])
     if reason is not None:
         return [f"writing {n_models} models one by one, which may take minutes: {reason}"]
     return [f"writing {n_models} models"] if n_models >= MANY_MODELS else []
@@ -306,9 +306,9 @@ def _size(path: str) -> str:
     return f"{n_bytes / 1e6:.1f} MB" if n_bytes >= 1e5 else f"{n_bytes / 1e3:.0f} kB"
 
 
-def _print(args: argparse.Namespace, learner: Any, sample: Any) -> None:
-    certificate = learner.certificate_
-    usefulness = getattr(learner, "usefulness_", None)
+def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
+    certificate = estimator.certificate_
+    usefulness = getattr(estimator, "usefulness_", None)
     if not args.json:
         put(str(certificate))
         if usefulness is not None:
@@ -318,7 +318,7 @@ def _print(args: argparse.Namespace, learner: Any, sample: Any) -> None:
         {
             "model": args.out,
             "rows": sample.n,
-            "classes": learner.classes_.tolist(),
+            "classes": estimator.classes_.tolist(),
             "columns": sample.columns,
             "remarks": list(sample.remarks),
             "certified": certificate.certified,

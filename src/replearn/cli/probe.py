@@ -64,11 +64,9 @@ def read_run(path: str) -> tuple[Certificate, Any]:
         about = describe(path)
         return about.certificate, about.notes.get("columns")
     try:
-        certificate = Certificate.from_json(Path(path).read_text(encoding="utf-8"))
-        certificate.check()
+        return Certificate.load(path), None
     except (CertificateError, UnicodeDecodeError) as error:
         raise CertificateError(f"{path} is refused: {error}") from None
-    return certificate, None
 
 
 def read_probe(path: str, certificate: Certificate, kinds: Any = None) -> Probe:

@@ -18,20 +18,20 @@ from replearn.execution.partition import keyed_seeds, make_blocks, random_state_
 from replearn.execution.plugins import plain_loop, use_fastpaths
 from replearn.execution.runtime import Progress, side_by_side
 from replearn.execution.voting import (
-    FEWEST_ROWS_PER_TASK,
-    Panel,
+    MIN_ROWS_PER_TASK,
+    BlockEnsemble,
     model_predictions,
     one_thread,
 )
 from replearn.execution.workers import in_workers, same_import_path
 
 __all__ = [
-    "FEWEST_ROWS_PER_TASK",
+    "MIN_ROWS_PER_TASK",
     "BlockCache",
+    "BlockEnsemble",
     "BlockStore",
     "ConstantVote",
     "DeadlinePassed",
-    "Panel",
     "Progress",
     "RunContext",
     "accepts_context",

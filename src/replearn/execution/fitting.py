@@ -34,7 +34,7 @@ from replearn.execution.time_limit import TimeLimit
 from replearn.execution.voting import one_thread
 from replearn.execution.workers import in_workers, same_import_path
 from replearn.randomness import SharedKey
-from replearn.tables import own_rows, take_rows
+from replearn.tables import copy_rows, take_rows
 
 START_SECONDS = 3.0
 """Starting worker processes costs about this much: shorter fits stay in this process."""
@@ -195,7 +195,7 @@ def _fit_batch(
     """Fit several blocks in one worker; the parameters were checked with the first block."""
     # Large arrays reach a worker mapped for reading, and a base learner may write into its rows.
     # With another mapping joblib would start processes anew between this library and others.
-    own = (replace(block, X=own_rows(block.X), y=block.y.copy()) for block in batch)
+    own = (replace(block, X=copy_rows(block.X), y=block.y.copy()) for block in batch)
     with one_thread(), config_context(**settings):
         return [_fit_and_save(estimator, block) for block in own]
 

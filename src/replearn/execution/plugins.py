@@ -22,14 +22,14 @@ from numpy.typing import NDArray
 from sklearn.pipeline import Pipeline
 
 from replearn.execution.runtime import naming
-from replearn.tables import is_sparse, n_rows, own_rows
+from replearn.tables import copy_rows, is_sparse, n_rows
 
 _ROUNDING = 1e-6
 """So far outside of [0, 1] a probability may lie: sums of float32."""
 
 
 @dataclass(frozen=True)
-class Member:
+class BlockModel:
     """One model of the panel, and where its votes go."""
 
     model: Any
@@ -38,21 +38,23 @@ class Member:
     name: str = "a block"  # in errors
 
 
-class Voter:
+class Predictor:
     """A group of models that vote together; each row's votes are a function of the row alone."""
 
-    def __init__(self, members: list[Member]) -> None:
-        self.members = members
+    def __init__(self, block_models: list[BlockModel]) -> None:
+        self.block_models = block_models
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> Any:
+    def supports(model: Any, soft: bool) -> Any:
         """Return something true if a model of the plug-in's types can be in such a group."""
         return True
 
     @classmethod
-    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+    def group(
+        cls, block_models: list[BlockModel], supported: list[Any], soft: bool
+    ) -> Predictor | None:
         """Make the group of these members, or return None to leave them to others."""
-        return cls(members)
+        return cls(block_models)
 
     def prepare(self, X: Any) -> Any:
         """Convert the whole table once, into something whose rows can be sliced cheaply."""
@@ -79,7 +81,7 @@ class Plugin:
     name: str  # by which it can be switched off
     models: frozenset[type]  # exact types: a subclass may do anything
     last_steps: frozenset[type] | None = None  # of pipelines; None: any
-    voter: type[Voter] | None = None  # how the models vote
+    predictor: type[Predictor] | None = None  # how the models vote
     # fit(model, X, y) fits the model and returns True, or leaves it alone. A function of a module,
     # because it is sent to worker processes.
     fit: Callable[[Any, Any, NDArray[Any]], bool] | None = None
@@ -170,32 +172,42 @@ def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], boo
     return [plugin.fit for plugin in active() if plugin.fit and plugin.may_take(estimator)]
 
 
-def seat_members(members: list[Member], soft: bool) -> tuple[list[Voter], list[Member]]:
+def group_models(
+    block_models: list[BlockModel], soft: bool
+) -> tuple[list[Predictor], list[BlockModel]]:
     """Put members into the groups of plug-ins; return the groups and who is left."""
-    voters: list[Voter] = []
+    predictors: list[Predictor] = []
     for plugin in active():
-        if plugin.voter is not None:
-            voter, members = _seat(plugin, plugin.voter, members, soft)
-            voters += [voter] if voter else []
-    return voters, members
+        if plugin.predictor is not None:
+            predictor, block_models = _seat(plugin, plugin.predictor, block_models, soft)
+            predictors += [predictor] if predictor else []
+    return predictors, block_models
 
 
 def _seat(
-    plugin: Plugin, kind: type[Voter], members: list[Member], soft: bool
-) -> tuple[Voter | None, list[Member]]:
-    looked_at = [plugin.may_take(m.model) and kind.recognises(m.model, soft) for m in members]
-    taken = [(member, found) for member, found in zip(members, looked_at, strict=True) if found]
-    voter = kind.seat([m for m, _ in taken], [found for _, found in taken], soft) if taken else None
-    if voter is None:
-        return None, members
-    return voter, [member for member, found in zip(members, looked_at, strict=True) if not found]
+    plugin: Plugin, kind: type[Predictor], block_models: list[BlockModel], soft: bool
+) -> tuple[Predictor | None, list[BlockModel]]:
+    looked_at = [plugin.may_take(m.model) and kind.supports(m.model, soft) for m in block_models]
+    taken = [
+        (block_model, found)
+        for block_model, found in zip(block_models, looked_at, strict=True)
+        if found
+    ]
+    predictor = (
+        kind.group([m for m, _ in taken], [found for _, found in taken], soft) if taken else None
+    )
+    if predictor is None:
+        return None, block_models
+    return predictor, [
+        block_model for block_model, found in zip(block_models, looked_at, strict=True) if not found
+    ]
 
 
-def ask_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
+def predict_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
     """Return one label per row.
 
     >>> from replearn.execution import ConstantVote
-    >>> ask_labels(ConstantVote(1), np.zeros((2, 1)))
+    >>> predict_labels(ConstantVote(1), np.zeros((2, 1)))
     array([1, 1])
     """
     labels = _ask(model, "predict", X, name)
@@ -204,14 +216,14 @@ def ask_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
     return _of_shape(labels, (n_rows(X),), model, "predict", name)
 
 
-def ask_codes(
+def predict_codes(
     model: Any, X: Any, codes: NDArray[np.intp], name: str = "a block"
 ) -> NDArray[np.intp]:
     """Return one label per row as its place in the list of all classes.
 
     ``codes`` are the places of ``model.classes_``.
     """
-    labels = ask_labels(model, X, name)
+    labels = predict_labels(model, X, name)
     found = np.full(len(labels), -1, dtype=np.intp)
     for label, code in zip(model.classes_, codes, strict=True):
         found[labels == label] = code
@@ -223,7 +235,7 @@ def ask_codes(
     return found
 
 
-def ask_probabilities(
+def predict_probabilities(
     model: Any, X: Any, n_classes: int, name: str = "a block"
 ) -> NDArray[np.float64]:
     """Return the probability of each of a model's classes, row by row."""
@@ -238,9 +250,9 @@ def ask_probabilities(
     return shares
 
 
-def ask_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.float64]:
+def predict_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.float64]:
     """Return one finite number per row."""
-    numbers = np.asarray(ask_labels(model, X, name), dtype=np.float64)
+    numbers = np.asarray(predict_labels(model, X, name), dtype=np.float64)
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)].tolist()[0]
         raise ValueError(f"{type(model).__name__} of {name} answered {wrong!r}, which is no number")
@@ -249,18 +261,18 @@ def ask_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.float64
 
 def _ask(model: Any, method: str, X: Any, name: str) -> NDArray[Any]:
     with naming(model, name):
-        return np.asarray(getattr(model, method)(own_rows(X)))
+        return np.asarray(getattr(model, method)(copy_rows(X)))
 
 
 def _of_shape(
-    answers: NDArray[Any], shape: tuple[int, ...], model: Any, method: str, name: str
+    predictions: NDArray[Any], shape: tuple[int, ...], model: Any, method: str, name: str
 ) -> NDArray[Any]:
-    if answers.shape != shape:
+    if predictions.shape != shape:
         raise ValueError(
-            f"{type(model).__name__} of {name} answered an array of shape {answers.shape} to "
+            f"{type(model).__name__} of {name} answered an array of shape {predictions.shape} to "
             f"{method} with {shape[0]} rows: it must have shape {shape}"
         )
-    return answers
+    return predictions
 
 
 if os.environ.get("REPLEARN_FASTPATHS", "").strip().lower() in ("off", "0", "false", "no"):

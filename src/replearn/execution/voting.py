@@ -27,11 +27,11 @@ from threadpoolctl import ThreadpoolController
 from replearn import compat
 from replearn.execution import plugins
 from replearn.execution.plugins import (
-    Member,
-    Voter,
-    ask_codes,
-    ask_numbers,
-    ask_probabilities,
+    BlockModel,
+    Predictor,
+    predict_codes,
+    predict_numbers,
+    predict_probabilities,
 )
 from replearn.execution.runtime import naming
 from replearn.execution.workers import in_workers
@@ -40,8 +40,8 @@ from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 CHUNK = 768
 """Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
 
-FEWEST_ROWS_PER_TASK = 4 * CHUNK
-MOST_ROWS_PER_TASK = 256 * CHUNK
+MIN_ROWS_PER_TASK = 4 * CHUNK
+MAX_ROWS_PER_TASK = 256 * CHUNK
 """Rows handed to one worker at a time, if possible an equal share for each."""
 
 
@@ -58,7 +58,7 @@ def _controller(n_modules: int) -> ThreadpoolController:
     return ThreadpoolController()
 
 
-class LoopVoter(Voter):
+class LoopPredictor(Predictor):
     """The plain loop: ask the models one by one, always with the same number of rows."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
@@ -69,37 +69,37 @@ class LoopVoter(Voter):
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
         for rows, chunk in self.chunks(X):
-            for member in self.members:
-                codes = ask_codes(member.model, chunk, member.codes, member.name)
-                add_codes(counts[rows], member, codes)
+            for block_model in self.block_models:
+                codes = predict_codes(block_model.model, chunk, block_model.codes, block_model.name)
+                add_codes(counts[rows], block_model, codes)
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
         for rows, chunk in self.chunks(X):
             part = totals[rows]
-            for member in self.members:
-                asked = member.model, chunk, len(member.codes), member.name
-                shares = ask_probabilities(*asked)[: len(part)]
-                part[:, member.partition, member.codes] += shares
+            for block_model in self.block_models:
+                asked = block_model.model, chunk, len(block_model.codes), block_model.name
+                shares = predict_probabilities(*asked)[: len(part)]
+                part[:, block_model.partition, block_model.codes] += shares
 
 
-def add_codes(counts: NDArray[np.int32], member: Member, codes: NDArray[np.intp]) -> None:
+def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray[np.intp]) -> None:
     """Add one model's votes."""
     codes = codes[: len(counts)]
     if counts.shape[2] == 2:
-        counts[:, member.partition, 1] += codes
-        counts[:, member.partition, 0] += 1 - codes
+        counts[:, block_model.partition, 1] += codes
+        counts[:, block_model.partition, 0] += 1 - codes
     else:
-        counts[np.arange(len(counts)), member.partition, codes] += 1
+        counts[np.arange(len(counts)), block_model.partition, codes] += 1
 
 
-def group_members(members: list[Member], *, soft: bool = False) -> list[Voter]:
+def groups_of_models(block_models: list[BlockModel], *, soft: bool = False) -> list[Predictor]:
     """Put models into groups that vote together; the plain loop takes what no plug-in takes."""
-    voters, others = plugins.seat_members(members, soft)
-    return [*voters, LoopVoter(others)] if others else voters
+    predictors, others = plugins.group_models(block_models, soft)
+    return [*predictors, LoopPredictor(others)] if others else predictors
 
 
-class Panel:
+class BlockEnsemble:
     """The models of all blocks, grouped by how they can vote together.
 
     Parameters
@@ -114,9 +114,10 @@ class Panel:
     Examples
     --------
     >>> import numpy as np
-    >>> from replearn.execution import ConstantVote, Panel
-    >>> panel = Panel([ConstantVote("yes"), ConstantVote("no")], ["no", "yes"], n_partitions=2)
-    >>> panel.vote_counts(np.zeros((1, 3)))
+    >>> from replearn.execution import ConstantVote, BlockEnsemble
+    >>> models = [ConstantVote("yes"), ConstantVote("no")]
+    >>> ensemble = BlockEnsemble(models, ["no", "yes"], n_partitions=2)
+    >>> ensemble.vote_counts(np.zeros((1, 3)))
     array([[1, 0]], dtype=int32)
     """
 
@@ -131,11 +132,11 @@ class Panel:
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
         self._members = _members(estimators, np.asarray(classes), self.n_blocks)
-        self._voters: dict[Any, list[Voter]] = {}
+        self._predictors: dict[Any, list[Predictor]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # How models vote together is found again: copies and files need not carry it.
-        return {**self.__dict__, "_voters": {}}
+        return {**self.__dict__, "_predictors": {}}
 
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
@@ -178,13 +179,13 @@ class Panel:
         if not n_rows(X):
             return np.zeros((0, *shape), dtype=np.float64 if soft else np.int32)
         with one_thread():
-            voters = self._grouped(soft)
-            tables = [voter.prepare(X) for voter in voters]
+            predictors = self._grouped(soft)
+            tables = [predictor.prepare(X) for predictor in predictors]
             size = _rows_per_task(n_rows(X), effective_n_jobs(n_jobs))
             if n_rows(X) <= size:
-                return _count(voters, tables, shape, soft)
+                return _count(predictors, tables, shape, soft)
             tasks = (
-                (voters, [slice_rows(table, start, stop) for table in tables], shape, soft)
+                (predictors, [slice_rows(table, start, stop) for table in tables], shape, soft)
                 for start, stop in row_chunks(n_rows(X), size)
             )
             if effective_n_jobs(n_jobs) == 1:
@@ -193,11 +194,11 @@ class Panel:
                 parts = _in_parallel(_work, tasks, n_jobs)
         return np.concatenate(parts)
 
-    def _grouped(self, soft: bool) -> list[Voter]:
+    def _grouped(self, soft: bool) -> list[Predictor]:
         state = soft, plugins.switched_off
-        if state not in self._voters:
-            self._voters[state] = group_members(self._members, soft=soft)
-        return self._voters[state]
+        if state not in self._predictors:
+            self._predictors[state] = groups_of_models(self._members, soft=soft)
+        return self._predictors[state]
 
 
 def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
@@ -207,22 +208,22 @@ def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.floa
     >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))
     array([2.5, 2.5])
     """
-    chunks = list(LoopVoter([]).chunks(X))
+    chunks = list(LoopPredictor([]).chunks(X))
     with one_thread():
-        for place, model in enumerate(models):
-            answers = np.empty(n_rows(X))
+        for index, model in enumerate(models):
+            predictions = np.empty(n_rows(X))
             for rows, chunk in chunks:
-                numbers = ask_numbers(model, chunk, f"block {place}")
-                answers[rows] = numbers[: rows.stop - rows.start]
-            yield answers
+                numbers = predict_numbers(model, chunk, f"block {index}")
+                predictions[rows] = numbers[: rows.stop - rows.start]
+            yield predictions
 
 
-def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[Member]:
+def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[BlockModel]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
-    members = []
-    for place, model in enumerate(estimators):
-        name = f"block {place % n_blocks} of partition {place // n_blocks}"
+    block_models = []
+    for index, model in enumerate(estimators):
+        name = f"block {index % n_blocks} of partition {index // n_blocks}"
         with naming(model, name):
             known = np.asarray(model.classes_).tolist()
         unknown = [label for label in known if label not in code_of]
@@ -232,14 +233,14 @@ def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) ->
                 "one of the labels"
             )
         codes = np.asarray([code_of[label] for label in known], dtype=np.intp)
-        members.append(Member(model, place // n_blocks, codes, name))
-    return members
+        block_models.append(BlockModel(model, index // n_blocks, codes, name))
+    return block_models
 
 
 def _rows_per_task(length: int, workers: int) -> int:
     """Give each worker an equal share, a whole number of the plain loop's chunks."""
     share = -(-length // (workers * CHUNK)) * CHUNK
-    return min(max(share, FEWEST_ROWS_PER_TASK), MOST_ROWS_PER_TASK)
+    return min(max(share, MIN_ROWS_PER_TASK), MAX_ROWS_PER_TASK)
 
 
 def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[Any]:
@@ -260,16 +261,20 @@ def _in_parallel(work: Any, tasks: Iterable[Any], n_jobs: int | None) -> list[An
         return list(pool.map(run, tasks))
 
 
-def _work(voters: list[Voter], tables: list[Any], shape: tuple[int, int], soft: bool) -> Any:
+def _work(
+    predictors: list[Predictor], tables: list[Any], shape: tuple[int, int], soft: bool
+) -> Any:
     """Count in a worker, which has limits of its own."""
     with one_thread():
-        return _count(voters, tables, shape, soft)
+        return _count(predictors, tables, shape, soft)
 
 
-def _count(voters: list[Voter], tables: list[Any], shape: tuple[int, int], soft: bool) -> Any:
+def _count(
+    predictors: list[Predictor], tables: list[Any], shape: tuple[int, int], soft: bool
+) -> Any:
     """Add up the votes or the probabilities of all groups on some rows."""
     result = np.zeros((n_rows(tables[0]), *shape), dtype=np.float64 if soft else np.int32)
     with config_context(skip_parameter_validation=True):
-        for voter, table in zip(voters, tables, strict=True):
-            (voter.add_probabilities if soft else voter.add_votes)(table, result)
+        for predictor, table in zip(predictors, tables, strict=True):
+            (predictor.add_probabilities if soft else predictor.add_votes)(table, result)
     return result

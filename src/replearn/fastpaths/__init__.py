@@ -11,12 +11,12 @@ from sklearn.pipeline import Pipeline
 
 from replearn.execution.constant import ConstantVote
 from replearn.execution.plugins import Plugin, register
-from replearn.fastpaths.bayes import GaussianVoter
-from replearn.fastpaths.boosting import BoostingVoter
-from replearn.fastpaths.linear import LINEAR, LinearVoter, fit_plain_logistic
-from replearn.fastpaths.pipelines import EncodedVoter, FoldedVoter, PipelineVoter
-from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, ConstantVoter, RowwiseVoter
-from replearn.fastpaths.trees import FORESTS, TREES, TreeVoter
+from replearn.fastpaths.bayes import GaussianPredictor
+from replearn.fastpaths.boosting import BoostingPredictor
+from replearn.fastpaths.linear import LINEAR, LinearPredictor, fit_plain_logistic
+from replearn.fastpaths.pipelines import EncodedPredictor, FoldedPredictor, PipelinePredictor
+from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, ConstantPredictor, RowwisePredictor
+from replearn.fastpaths.trees import FORESTS, TREES, TreesPredictor
 
 __all__ = ["PLUGINS"]
 
@@ -26,15 +26,20 @@ _LOGISTIC = frozenset({LogisticRegression})
 
 PLUGINS = (
     Plugin("logistic fit", _LOGISTIC | _PIPELINE, _LOGISTIC, fit=fit_plain_logistic),
-    Plugin("constants", frozenset({ConstantVote}), voter=ConstantVoter),
-    Plugin("linear", LINEAR, voter=LinearVoter),
-    Plugin("trees", TREES | FORESTS, voter=TreeVoter),
-    Plugin("naive Bayes", frozenset({GaussianNB}), voter=GaussianVoter),
-    Plugin("boosting", _BOOSTING, voter=BoostingVoter),
-    Plugin("row by row", ROWWISE_CLASSIFIERS, voter=RowwiseVoter),
-    Plugin("folded pipelines", _PIPELINE, LINEAR, voter=FoldedVoter),
-    Plugin("encoded trees", _PIPELINE, TREES | FORESTS | ROWWISE_CLASSIFIERS, voter=EncodedVoter),
-    Plugin("pipelines", _PIPELINE, voter=PipelineVoter),
+    Plugin("constants", frozenset({ConstantVote}), predictor=ConstantPredictor),
+    Plugin("linear", LINEAR, predictor=LinearPredictor),
+    Plugin("trees", TREES | FORESTS, predictor=TreesPredictor),
+    Plugin("naive Bayes", frozenset({GaussianNB}), predictor=GaussianPredictor),
+    Plugin("boosting", _BOOSTING, predictor=BoostingPredictor),
+    Plugin("row by row", ROWWISE_CLASSIFIERS, predictor=RowwisePredictor),
+    Plugin("folded pipelines", _PIPELINE, LINEAR, predictor=FoldedPredictor),
+    Plugin(
+        "encoded trees",
+        _PIPELINE,
+        TREES | FORESTS | ROWWISE_CLASSIFIERS,
+        predictor=EncodedPredictor,
+    ),
+    Plugin("pipelines", _PIPELINE, predictor=PipelinePredictor),
 )
 """In this order, which is also the order in which soft votes are added up."""
 

@@ -88,7 +88,7 @@ CELL_READERS = frozenset({"cells", "texts"})
 """Those that return lists."""
 
 
-Places = dict[Any, int]
+Indices = dict[Any, int]
 """Where the terms of one channel stand in the matrix, by what they say (see `What`)."""
 
 
@@ -103,34 +103,34 @@ class Basis:
     """
 
     def __init__(self, terms: Iterable[Term], names: Iterable[str] = ()) -> None:
-        self.places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
+        self.places = {term: index for index, term in enumerate(dict.fromkeys(terms))}
         self._positions = {name: position for position, name in enumerate(names)}
-        channels: dict[Channel, Places] = {}
-        for term, place in self.places.items():
-            channels.setdefault(term.channel, {})[term.what] = place
+        channels: dict[Channel, Indices] = {}
+        for term, index in self.places.items():
+            channels.setdefault(term.channel, {})[term.what] = index
         # A slot is a place in each row for one term of a channel: its number, whether it is
         # missing, its level. Sums go through the slots in this order.
-        self._cells: list[tuple[Channel, Places, int]] = []
+        self._cells: list[tuple[Channel, Indices, int]] = []
         self._levels: list[tuple[int, NDArray[np.float64], NDArray[np.intp], int]] = []
         self._numeric: list[Channel] = []
         number: list[tuple[int, int, int]] = []
         missing: list[tuple[int, int, int]] = []
         self._n_slots = 0
-        for channel, places in channels.items():
+        for channel, indices in channels.items():
             if channel.reader in CELL_READERS:
-                self._cells.append((channel, places, self._n_slots))
+                self._cells.append((channel, indices, self._n_slots))
                 self._n_slots += 2
                 continue
             column = len(self._numeric)
             slot = self._n_slots
             self._numeric.append(channel)
-            if Of.NUMBER in places:
-                number.append((column, slot, places[Of.NUMBER]))
-            if Of.MISSING in places:
-                missing.append((column, slot + 1, places[Of.MISSING]))
-            listed = sorted(what for what in places if not isinstance(what, Of))
+            if Of.NUMBER in indices:
+                number.append((column, slot, indices[Of.NUMBER]))
+            if Of.MISSING in indices:
+                missing.append((column, slot + 1, indices[Of.MISSING]))
+            listed = sorted(what for what in indices if not isinstance(what, Of))
             if listed:
-                at = np.array([places[what] for what in listed])
+                at = np.array([indices[what] for what in listed])
                 self._levels.append((column, np.array(listed, dtype=np.float64), at, slot + 2))
             self._n_slots += 3
         self._number = _triples(number)
@@ -150,25 +150,25 @@ class Basis:
         gone = np.isnan(numbers)
         if gone[:, self._never_missing].any():
             raise ValueError("a missing number in a column where the blocks expect none")
-        of_number, number_slots, number_places = self._number
-        of_missing, missing_slots, missing_places = self._missing
+        of_number, number_slots, number_indices = self._number
+        of_missing, missing_slots, missing_indices = self._missing
         known = _finite(np.where(gone, 0.0, numbers)[:, of_number])
         if not self._has_levels:
             dense = np.zeros((n_rows(X), len(self.places)))
-            dense[:, number_places] = known
-            dense[:, missing_places] = gone[:, of_missing]
+            dense[:, number_indices] = known
+            dense[:, missing_indices] = gone[:, of_missing]
             return dense
-        places = np.full((n_rows(X), self._n_slots), -1, dtype=np.intp)
-        values = np.ones(places.shape)
-        places[:, number_slots] = number_places
+        indices = np.full((n_rows(X), self._n_slots), -1, dtype=np.intp)
+        values = np.ones(indices.shape)
+        indices[:, number_slots] = number_indices
         values[:, number_slots] = known
-        places[:, missing_slots] = np.where(gone[:, of_missing], missing_places, -1)
+        indices[:, missing_slots] = np.where(gone[:, of_missing], missing_indices, -1)
         for column, levels, at, slot in self._levels:
             nearest = np.minimum(np.searchsorted(levels, numbers[:, column]), len(levels) - 1)
-            places[:, slot] = np.where(levels[nearest] == numbers[:, column], at[nearest], -1)
-        for channel, places_of, slot in self._cells:
-            _place_cells(read(channel), places_of, places[:, slot : slot + 2])
-        return _sparse_rows(places, values, len(self.places))
+            indices[:, slot] = np.where(levels[nearest] == numbers[:, column], at[nearest], -1)
+        for channel, indices_of, slot in self._cells:
+            _index_cells(read(channel), indices_of, indices[:, slot : slot + 2])
+        return _sparse_rows(indices, values, len(self.places))
 
     def _reader(self, X: Any) -> Callable[[Channel], Any]:
         """Return what reads a channel; each column of the table is read once in each way."""
@@ -191,8 +191,8 @@ class Basis:
             columns = [self._position(channel.column) for channel in self._numeric]
             return X[:, columns].astype(np.float64)
         numbers = np.empty((n_rows(X), len(self._numeric)))
-        for place, channel in enumerate(self._numeric):
-            numbers[:, place] = read(channel)
+        for index, channel in enumerate(self._numeric):
+            numbers[:, index] = read(channel)
         return numbers
 
     def _position(self, column: Any) -> int:
@@ -221,13 +221,13 @@ def _triples(entries: list[tuple[int, int, int]]) -> NDArray[np.intp]:
     return np.array(entries, dtype=np.intp).reshape(-1, 3).T
 
 
-def _place_cells(cells: list[Any], places_of: Places, places: NDArray[np.intp]) -> None:
+def _index_cells(cells: list[Any], indices_of: Indices, indices: NDArray[np.intp]) -> None:
     """Write the places of a column of cells into its slots: missing, and levels."""
-    if Of.MISSING in places_of:
+    if Of.MISSING in indices_of:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
-        places[missing, 0] = places_of[Of.MISSING]
-    at = map(places_of.get, cells, repeat(-1))
-    places[:, 1] = np.fromiter(at, dtype=np.intp, count=len(cells))
+        indices[missing, 0] = indices_of[Of.MISSING]
+    at = map(indices_of.get, cells, repeat(-1))
+    indices[:, 1] = np.fromiter(at, dtype=np.intp, count=len(cells))
 
 
 def _is_missing(cell: Any) -> bool:
@@ -246,9 +246,9 @@ def _finite(values: Any) -> Any:
 
 
 def _sparse_rows(
-    places: NDArray[np.intp], values: NDArray[np.float64], n_terms: int
+    indices: NDArray[np.intp], values: NDArray[np.float64], n_terms: int
 ) -> sparse.csr_array:
     """Put the terms of each row one after another; zeros add nothing and are left out."""
-    there = (places >= 0) & (values != 0.0)
+    there = (indices >= 0) & (values != 0.0)
     ends = np.concatenate([[0], there.sum(axis=1).cumsum()])
-    return sparse.csr_array((values[there], places[there], ends), shape=(len(places), n_terms))
+    return sparse.csr_array((values[there], indices[there], ends), shape=(len(indices), n_terms))

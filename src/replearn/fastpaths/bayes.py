@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.execution.plugins import Member, Voter
+from replearn.execution.plugins import BlockModel, Predictor
 from replearn.fastpaths.linear import Tally, add_wide_votes, checked_table
 from replearn.tables import n_rows, row_chunks
 
@@ -27,26 +27,26 @@ CELLS_PER_CHUNK = 2**14
 EPSILON = float(np.finfo(float).eps)
 
 
-class GaussianVoter(Voter):
+class GaussianPredictor(Predictor):
     """Gaussian naive Bayes models that vote together."""
 
-    def __init__(self, members: list[Member]) -> None:
+    def __init__(self, block_models: list[BlockModel]) -> None:
         # First classes of all binary models, then their second classes, then everybody else's.
-        self.binary = [member for member in members if len(member.codes) == 2]
-        self.wide = [member for member in members if len(member.codes) > 2]
-        self._first = members[0].model
-        columns = [(member.model, place) for place in (0, 1) for member in self.binary]
-        columns += [(m.model, place) for m in self.wide for place in range(len(m.codes))]
-        self._means = np.stack([model.theta_[place] for model, place in columns], axis=1)
-        variances = np.stack([model.var_[place] for model, place in columns], axis=1)
+        self.binary = [block_model for block_model in block_models if len(block_model.codes) == 2]
+        self.wide = [block_model for block_model in block_models if len(block_model.codes) > 2]
+        self._first = block_models[0].model
+        columns = [(block_model.model, index) for index in (0, 1) for block_model in self.binary]
+        columns += [(m.model, index) for m in self.wide for index in range(len(m.codes))]
+        self._means = np.stack([model.theta_[index] for model, index in columns], axis=1)
+        variances = np.stack([model.var_[index] for model, index in columns], axis=1)
         self._precisions = 1.0 / variances
-        priors = np.array([model.class_prior_[place] for model, place in columns])
+        priors = np.array([model.class_prior_[index] for model, index in columns])
         with np.errstate(divide="ignore"):  # a prior of zero: never that class
             self._offsets = np.log(priors) - 0.5 * np.log(2.0 * np.pi * variances).sum(axis=0)
         self._quadratic = _Quadratic(self._means, self._precisions, self._offsets, len(self.binary))
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
+    def supports(model: Any, soft: bool) -> bool:
         """Tell whether the models vote hard."""
         return not soft
 
@@ -61,10 +61,10 @@ class GaussianVoter(Voter):
         for start, stop in row_chunks(n_rows(X), size):
             rows = X[start:stop]
             part = counts[start:stop]
-            answers, unsure = self._quadratic.answers(rows)
+            predictions, unsure = self._quadratic.answers(rows)
             if unsure.any():
-                answers[unsure] = self._second_is_likelier(self._log_likelihoods(rows[unsure]))
-            tally.add(answers, part)
+                predictions[unsure] = self._second_is_likelier(self._log_likelihoods(rows[unsure]))
+            tally.add(predictions, part)
             if self.wide:
                 wide_scores = self._log_likelihoods(rows)[:, 2 * len(self.binary) :]
                 add_wide_votes(self.wide, wide_scores, part)

@@ -17,7 +17,7 @@ from replearn.tables import row_chunks
 ROWS_PER_CHUNK = 2048
 """Rows whose leaf sets are kept at a time: they stay in the cache, and threads seldom meet."""
 
-MOST_LEAVES = 64
+MAX_LEAVES = 64
 FIELDS = {"value", "feature_idx", "num_threshold", "missing_go_to_left", "left", "right"}
 FLAGS = {"is_leaf", "is_categorical"}
 
@@ -59,7 +59,7 @@ class BitTrees:
             terms = np.empty((1 + n_trees // self._width, self._width, stop - start))
             terms[0] = self._baseline
             leaves = terms[1:].reshape(n_trees, stop - start)
-            self._values.take(self._places(ranks[:, start:stop]), out=leaves, mode="clip")
+            self._values.take(self._indices(ranks[:, start:stop]), out=leaves, mode="clip")
             # Along the first axis numpy adds one layer after the other, as the boosting does; but
             # a single column it would add in pairs, and the sum depend on the size of the batch.
             if terms[0].size == 1:
@@ -68,7 +68,7 @@ class BitTrees:
                 np.add.reduce(terms, axis=0, out=scores[:, start:stop])
         return scores.T
 
-    def _places(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
+    def _indices(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
         """Find the place of each row's leaf in the list of values; shape (trees, rows)."""
         possible = np.repeat(self._all_leaves, ranks.shape[1], axis=0)
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
@@ -78,7 +78,7 @@ class BitTrees:
         # One bit is left: a power of two, whose floating-point exponent is its position.
         bits = possible.T.astype(np.float64, order="C").view(np.int64)
         bits >>= 52
-        bits += (np.arange(len(bits)) * MOST_LEAVES - 1023)[:, np.newaxis]
+        bits += (np.arange(len(bits)) * MAX_LEAVES - 1023)[:, np.newaxis]
         return bits
 
 
@@ -93,13 +93,13 @@ def _allowed_leaves(
 
     The code of a value is the number of points below it; the last code: missing.
     """
-    points, places = np.unique(nodes["num_threshold"], return_inverse=True)
+    points, indices = np.unique(nodes["num_threshold"], return_inverse=True)
     n_codes = len(points) + 1
     sets = np.invert(np.zeros((n_codes + 1, n_trees), dtype=if_left.dtype))
     left = sets[:n_codes].copy()
     # A value with c points below it goes right at points 0 ... c - 1, left at the others.
-    np.bitwise_and.at(sets, (places + 1, trees), if_right)
-    np.bitwise_and.at(left, (places, trees), if_left)
+    np.bitwise_and.at(sets, (indices + 1, trees), if_right)
+    np.bitwise_and.at(left, (indices, trees), if_left)
     np.bitwise_and.accumulate(sets[:n_codes], axis=0, out=sets[:n_codes])
     sets[:n_codes] &= np.bitwise_and.accumulate(left[::-1], axis=0)[::-1]
     if_missing = np.where(nodes["missing_go_to_left"] == 1, if_left, if_right)
@@ -131,19 +131,19 @@ def is_expected(nodes: NDArray[Any]) -> bool:
     if not set(nodes.dtype.names or ()) >= FIELDS | FLAGS:
         return False
     inner = nodes["is_leaf"] == 0
-    places = np.flatnonzero(inner)
+    indices = np.flatnonzero(inner)
     children = np.stack([nodes["left"][inner], nodes["right"][inner]])
     return bool(
         not nodes["is_categorical"].any()
-        and len(nodes) - len(places) <= MOST_LEAVES
-        and (children > places).all()
+        and len(nodes) - len(indices) <= MAX_LEAVES
+        and (children > indices).all()
         and (children < len(nodes)).all()
     )
 
 
 def _leaf_values(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """List the leaf values of all trees, `MOST_LEAVES` places for each."""
-    values = np.zeros((len(tables), MOST_LEAVES))
+    """List the leaf values of all trees, `MAX_LEAVES` places for each."""
+    values = np.zeros((len(tables), MAX_LEAVES))
     for row, nodes in zip(values, tables, strict=True):
         leaves = nodes["value"][nodes["is_leaf"] == 1]
         row[: len(leaves)] = leaves

@@ -23,19 +23,19 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import validate_data
 
 from replearn.compat import boosting_is_readable
-from replearn.execution.plugins import Member, Voter
+from replearn.execution.plugins import BlockModel, Predictor
 from replearn.execution.voting import add_codes
 from replearn.fastpaths.bit_trees import BitTrees, is_expected, join_tables, node_tables
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
-    MOST_NODES,
+    MAX_NODES,
     PackedTrees,
     count_votes,
     nodes_of_predictor,
 )
 from replearn.tables import n_rows
 
-FEWEST_ROWS = 1024
+MIN_ROWS = 1024
 """Fewer rows are not worth the tables."""
 
 
@@ -43,15 +43,15 @@ Tables = list[NDArray[Any]]
 """The node tables of one model, tree by tree."""
 
 
-class BoostingVoter(Voter):
+class BoostingPredictor(Predictor):
     """Histogram boosting models that vote on one table of ranks."""
 
     @cached_property
     def _packed(self) -> PackedBoostingVotes | None:
-        return pack_boostings(self.members, [0] * len(self.members))
+        return pack_boostings(self.block_models, [0] * len(self.block_models))
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
+    def supports(model: Any, soft: bool) -> bool:
         """Tell whether the model is a boosting of small numeric trees, of the expected make."""
         readable = not soft and boosting_is_readable(model)
         return readable and all(map(is_expected, node_tables(model)))
@@ -59,45 +59,49 @@ class BoostingVoter(Voter):
     def prepare(self, X: Any) -> Any:
         """Validate the table once, as any of the models would."""
         options = {"dtype": np.float64, "order": "C", "ensure_all_finite": False}
-        return validate_data(self.members[0].model, X, reset=False, **options)
+        return validate_data(self.block_models[0].model, X, reset=False, **options)
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows: the second class iff the score is above zero."""
         if n_rows(X) <= FEW_ROWS and self._packed is not None:
             self._packed.add_votes(X.T, counts)
             return
-        if n_rows(X) >= FEWEST_ROWS:
-            points = _split_points([member.model for member in self.members], X.shape[1])
+        if n_rows(X) >= MIN_ROWS:
+            points = _split_points(
+                [block_model.model for block_model in self.block_models], X.shape[1]
+            )
             ranks = _ranks(X, points)
-        for member in self.members:
-            if n_rows(X) < FEWEST_ROWS:
-                scores = _walked_scores(member.model, X)
+        for block_model in self.block_models:
+            if n_rows(X) < MIN_ROWS:
+                scores = _walked_scores(block_model.model, X)
             else:
-                scores = BitTrees(member.model, points).raw_scores(ranks)
+                scores = BitTrees(block_model.model, points).raw_scores(ranks)
             second = np.asarray(scores[:, 0] > 0, dtype=np.intp)
             best = second if scores.shape[1] == 1 else scores.argmax(axis=1)
-            add_codes(counts, member, member.codes[best])
+            add_codes(counts, block_model, block_model.codes[best])
 
 
 class PackedBoostingVotes:
     """Boostings that vote together on a few rows; see `pack_boostings`."""
 
-    def __init__(self, members: list[Member], tables: list[Tables], offsets: Sequence[int]) -> None:
-        self._codes = np.array([member.codes for member in members])
-        self._partitions = np.array([member.partition for member in members])
+    def __init__(
+        self, block_models: list[BlockModel], tables: list[Tables], offsets: Sequence[int]
+    ) -> None:
+        self._codes = np.array([block_model.codes for block_model in block_models])
+        self._partitions = np.array([block_model.partition for block_model in block_models])
         nodes = [nodes_of_predictor(table) for own in tables for table in own]
         firsts = np.repeat(offsets, [len(own) for own in tables]).tolist()
         self._trees = PackedTrees(nodes, firsts)
         self._values = np.concatenate([table["value"] for own in tables for table in own])
-        self._width = members[0].model.n_trees_per_iteration_
+        self._width = block_models[0].model.n_trees_per_iteration_
         rounds = np.array([len(own) // self._width for own in tables])
-        self._baselines = np.array([np.ravel(m.model._baseline_prediction) for m in members])
+        self._baselines = np.array([np.ravel(m.model._baseline_prediction) for m in block_models])
         # which tree is the n-th of each member, or minus one where it has fewer
-        self._places = np.full((rounds.max(initial=0), len(members), self._width), -1)
+        self._indices = np.full((rounds.max(initial=0), len(block_models), self._width), -1)
         first = 0
-        for member, n_rounds in enumerate(rounds):
+        for block_model, n_rounds in enumerate(rounds):
             own = np.arange(first, first + n_rounds * self._width)
-            self._places[:n_rounds, member] = own.reshape(n_rounds, self._width)
+            self._indices[:n_rounds, block_model] = own.reshape(n_rounds, self._width)
             first += n_rounds * self._width
 
     def add_votes(self, features: NDArray[Any], counts: NDArray[np.int32]) -> None:
@@ -106,24 +110,26 @@ class PackedBoostingVotes:
         # the last row stands for trees that are not there: to add zero changes no comparison
         values = np.vstack([values, np.zeros(len(counts))])
         scores = np.repeat(self._baselines[:, :, np.newaxis], len(counts), axis=2)
-        for trees in self._places:  # one after the other, as the boosting adds them
+        for trees in self._indices:  # one after the other, as the boosting adds them
             scores += values[trees]
         best = scores[:, 0] > 0 if self._width == 1 else scores.argmax(axis=1)
         codes = np.take_along_axis(self._codes, best.astype(np.intp), axis=1)
         count_votes(codes, self._partitions, counts)
 
 
-def pack_boostings(members: list[Member], offsets: Sequence[int]) -> PackedBoostingVotes | None:
+def pack_boostings(
+    block_models: list[BlockModel], offsets: Sequence[int]
+) -> PackedBoostingVotes | None:
     """Put the trees of boostings into one table; None if it were too large, or of several shapes.
 
     ``offsets`` says for each model where its first feature stands among those of all.
     """
-    tables = [node_tables(member.model) for member in members]
+    tables = [node_tables(block_model.model) for block_model in block_models]
     n_nodes = sum(len(table) for own in tables for table in own)
-    widths = {member.model.n_trees_per_iteration_ for member in members}
-    if n_nodes > MOST_NODES or len(widths) > 1 or not all(tables):
+    widths = {block_model.model.n_trees_per_iteration_ for block_model in block_models}
+    if n_nodes > MAX_NODES or len(widths) > 1 or not all(tables):
         return None
-    return PackedBoostingVotes(members, tables, offsets)
+    return PackedBoostingVotes(block_models, tables, offsets)
 
 
 def _walked_scores(model: Any, X: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -40,7 +40,7 @@ from sklearn.utils.extmath import softmax
 from sklearn.utils.validation import validate_data
 
 from replearn import compat
-from replearn.execution.plugins import Member, Voter
+from replearn.execution.plugins import BlockModel, Predictor
 from replearn.execution.voting import add_codes
 from replearn.tables import is_sparse, n_rows, row_chunks
 
@@ -63,23 +63,27 @@ Form = tuple[NDArray[np.float64], NDArray[np.float64]]
 """Weights, one column per score, and intercepts."""
 
 
-class LinearVoter(Voter):
+class LinearPredictor(Predictor):
     """Linear models that vote together."""
 
-    def __init__(self, members: list[Member], forms: list[Form] | None = None) -> None:
-        forms = forms or [_own_form(member.model) for member in members]
-        self._first = members[0].model
+    def __init__(self, block_models: list[BlockModel], forms: list[Form] | None = None) -> None:
+        forms = forms or [_own_form(block_model.model) for block_model in block_models]
+        self._first = block_models[0].model
         # Models of two classes have one score and come first: their votes are counted at once.
-        order = sorted(range(len(members)), key=lambda place: len(members[place].codes) > 2)
-        self.binary = [members[place] for place in order if len(members[place].codes) == 2]
-        self.wide = [members[place] for place in order if len(members[place].codes) > 2]
-        self._weights = np.ascontiguousarray(np.hstack([forms[place][0] for place in order]))
-        self._intercepts = np.concatenate([forms[place][1] for place in order])
+        order = sorted(
+            range(len(block_models)), key=lambda index: len(block_models[index].codes) > 2
+        )
+        self.binary = [
+            block_models[index] for index in order if len(block_models[index].codes) == 2
+        ]
+        self.wide = [block_models[index] for index in order if len(block_models[index].codes) > 2]
+        self._weights = np.ascontiguousarray(np.hstack([forms[index][0] for index in order]))
+        self._intercepts = np.concatenate([forms[index][1] for index in order])
         self._tallies: dict[tuple[int, int], Tally] = {}
         self._chunk = max(1, SCORES_PER_CHUNK // self._weights.shape[1])
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
+    def supports(model: Any, soft: bool) -> bool:
         """Tell whether the model is linear and, for soft votes, logistic."""
         return type(model) in (LOGISTIC if soft else LINEAR) and isinstance(model.coef_, np.ndarray)
 
@@ -101,8 +105,8 @@ class LinearVoter(Voter):
         # repeated for every row of a chunk, as numpy compares whole arrays twice as fast.
         borders = np.tile(-self._intercepts[:n_binary], (min(self._chunk, n_rows(X)), 1))
         for start, stop, products in self._products(X):
-            answers = products[:, :n_binary] > borders[: stop - start]
-            tally.add(answers, counts[start:stop])
+            predictions = products[:, :n_binary] > borders[: stop - start]
+            tally.add(predictions, counts[start:stop])
             if self.wide:
                 scores = products[:, n_binary:] + self._intercepts[n_binary:]
                 add_wide_votes(self.wide, scores, counts[start:stop])
@@ -115,11 +119,13 @@ class LinearVoter(Voter):
             products += self._intercepts
             second = expit(products[:, :n_binary])
             scores = products[:, n_binary:]
-            for place, member in enumerate(self.binary):
-                part[:, member.partition, member.codes[0]] += 1.0 - second[:, place]
-                part[:, member.partition, member.codes[1]] += second[:, place]
-            for member, columns in _wide_columns(self.wide):
-                part[:, member.partition, member.codes] += softmax(scores[:, columns], copy=True)
+            for index, block_model in enumerate(self.binary):
+                part[:, block_model.partition, block_model.codes[0]] += 1.0 - second[:, index]
+                part[:, block_model.partition, block_model.codes[1]] += second[:, index]
+            for block_model, columns in _wide_columns(self.wide):
+                part[:, block_model.partition, block_model.codes] += softmax(
+                    scores[:, columns], copy=True
+                )
 
     def _products(self, X: Any) -> Any:
         """Yield the scores of all models without their intercepts, some rows at a time."""
@@ -131,18 +137,18 @@ class LinearVoter(Voter):
             yield start, stop, _row_products(X[start:stop], self._weights)
 
 
-def _wide_columns(members: list[Member]) -> Iterator[tuple[Member, slice]]:
+def _wide_columns(block_models: list[BlockModel]) -> Iterator[tuple[BlockModel, slice]]:
     """Yield models with several scores, and where these stand when they follow each other."""
     start = 0
-    for member in members:
-        yield member, slice(start, start + len(member.codes))
-        start += len(member.codes)
+    for block_model in block_models:
+        yield block_model, slice(start, start + len(block_model.codes))
+        start += len(block_model.codes)
 
 
-def add_wide_votes(members: list[Member], scores: Any, counts: NDArray[np.int32]) -> None:
+def add_wide_votes(block_models: list[BlockModel], scores: Any, counts: NDArray[np.int32]) -> None:
     """Add the votes of models with one score for each class: the first of the largest."""
-    for member, columns in _wide_columns(members):
-        add_codes(counts, member, member.codes[scores[:, columns].argmax(axis=1)])
+    for block_model, columns in _wide_columns(block_models):
+        add_codes(counts, block_model, block_model.codes[scores[:, columns].argmax(axis=1)])
 
 
 class Tally:
@@ -151,20 +157,22 @@ class Tally:
     They are exact in float32, and so is their sum in any order.
     """
 
-    def __init__(self, members: list[Member], shape: tuple[int, ...]) -> None:
-        first = np.zeros((len(members), *shape), dtype=np.float32)
+    def __init__(self, block_models: list[BlockModel], shape: tuple[int, ...]) -> None:
+        first = np.zeros((len(block_models), *shape), dtype=np.float32)
         second = np.zeros_like(first)
-        for place, member in enumerate(members):
-            first[place, member.partition, member.codes[0]] = 1
-            second[place, member.partition, member.codes[1]] = 1
+        for index, block_model in enumerate(block_models):
+            first[index, block_model.partition, block_model.codes[0]] = 1
+            second[index, block_model.partition, block_model.codes[1]] = 1
         # Everybody votes for the first class; an answer moves one vote to the second.
         self._if_nobody = first.sum(axis=0).astype(np.int32)
         # What the other classes win, class 0 loses: its own column need not be multiplied.
-        self._moves = (second - first)[..., 1:].reshape(len(members), shape[0] * (shape[1] - 1))
+        self._moves = (second - first)[..., 1:].reshape(
+            len(block_models), shape[0] * (shape[1] - 1)
+        )
 
-    def add(self, answers: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
+    def add(self, predictions: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
         """Add a vote for the second class where the answer is true, else for the first."""
-        moved = (answers.astype(np.float32) @ self._moves).astype(np.int32)
+        moved = (predictions.astype(np.float32) @ self._moves).astype(np.int32)
         others = moved.reshape(counts[..., 1:].shape)
         counts += self._if_nobody
         counts[..., 1:] += others

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 FEW_ROWS = 16
 """From here on the trees are faster one by one: their own loops pass over many rows."""
 
-MOST_NODES = 2**22
+MAX_NODES = 2**22
 """Nodes of all trees together, about 100 MB."""
 
 
@@ -102,8 +102,8 @@ def count_votes(
     """
     n_rows, n_partitions, n_classes = counts.shape
     cells = n_partitions * np.arange(n_rows) + partitions[:, np.newaxis]
-    places = (cells * n_classes + codes).ravel()
-    counts += np.bincount(places, minlength=counts.size).reshape(counts.shape)
+    indices = (cells * n_classes + codes).ravel()
+    counts += np.bincount(indices, minlength=counts.size).reshape(counts.shape)
 
 
 def _joined(trees: Sequence[Nodes], field: str) -> NDArray[Any]:

@@ -22,16 +22,16 @@ from numpy.typing import NDArray
 from scipy import sparse
 from sklearn.pipeline import Pipeline
 
-from replearn.execution.plugins import Member, Voter
-from replearn.execution.voting import group_members
+from replearn.execution.plugins import BlockModel, Predictor
+from replearn.execution.voting import groups_of_models
 from replearn.fastpaths.basis import Basis, Of, Sum, Term
-from replearn.fastpaths.boosting import BoostingVoter, PackedBoostingVotes, pack_boostings
-from replearn.fastpaths.linear import Form, LinearVoter, transformers_of
+from replearn.fastpaths.boosting import BoostingPredictor, PackedBoostingVotes, pack_boostings
+from replearn.fastpaths.linear import Form, LinearPredictor, transformers_of
 from replearn.fastpaths.packed_trees import FEW_ROWS
 from replearn.fastpaths.rowwise import ROWWISE_CLASSIFIERS, is_rowwise_transformer
 from replearn.fastpaths.rules import CannotFold, as_sum, columns_of, through
-from replearn.fastpaths.trees import PackedTreeVotes, TreeVoter, pack_trees
-from replearn.tables import is_sparse, n_rows, own_rows, row_chunks, slice_rows
+from replearn.fastpaths.trees import PackedTreeVotes, TreesPredictor, pack_trees
+from replearn.tables import copy_rows, is_sparse, n_rows, row_chunks, slice_rows
 
 
 @dataclass(frozen=True)
@@ -84,13 +84,13 @@ def fold(pipeline: Pipeline) -> Folded | None:
         for term, weight in feature.terms.items()
     ]
     terms, columns, factors = zip(*entries, strict=True)
-    places = {term: place for place, term in enumerate(dict.fromkeys(terms))}
-    weights = np.zeros((len(places), len(coefficients)))
+    indices = {term: index for index, term in enumerate(dict.fromkeys(terms))}
+    weights = np.zeros((len(indices), len(coefficients)))
     products = np.array(factors)[:, np.newaxis] * coefficients.T[list(columns)]
-    np.add.at(weights, [places[term] for term in terms], products)
+    np.add.at(weights, [indices[term] for term in terms], products)
     constants = np.array([feature.constant for feature in sums])
     intercepts = (coefficients * constants).sum(axis=1) + model.intercept_
-    return Folded(list(places), weights, intercepts, features.names)
+    return Folded(list(indices), weights, intercepts, features.names)
 
 
 def encoded_features(pipeline: Pipeline) -> Features | None:
@@ -111,95 +111,99 @@ def _keeps_missing_codes(feature: Sum) -> bool:
 ROWS_PER_CHUNK = 6144
 """Rows transformed at a time: what the transformers make of them must fit into memory."""
 
-MOST_WEIGHTS = 2**24
+MAX_WEIGHTS = 2**24
 """Weights of all pipelines together, 128 MB: names of people as levels would make billions."""
 
 CELLS_AT_ONCE = 2**18
 """Cells that one product computes: for few rows, the features of many pipelines."""
 
 
-class PipelineVoter(Voter):
+class PipelinePredictor(Predictor):
     """Pipelines whose transformers treat each row on its own; the last step votes by its kind."""
 
-    def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
-        super().__init__(members)
-        self._voters = [_last_step_voter(member, soft) for member in members]
+    def __init__(self, block_models: list[BlockModel], supported: list[Any], soft: bool) -> None:
+        super().__init__(block_models)
+        self._predictors = [_last_step_predictor(block_model, soft) for block_model in block_models]
 
     @classmethod
-    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+    def group(
+        cls, block_models: list[BlockModel], supported: list[Any], soft: bool
+    ) -> Predictor | None:
         """Make the group of these members."""
-        return cls(members, recognised, soft)
+        return cls(block_models, supported, soft)
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> Any:
+    def supports(model: Any, soft: bool) -> Any:
         """Tell whether all transformers of a pipeline treat each row on its own."""
         return all(is_rowwise_transformer(step) for _, step in model.steps[:-1])
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
         """Add the votes on some rows."""
-        for rows, voter, table in self._tables(X):
-            voter.add_votes(table, counts[rows])
+        for rows, predictor, table in self._tables(X):
+            predictor.add_votes(table, counts[rows])
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
-        for rows, voter, table in self._tables(X):
-            voter.add_probabilities(table, totals[rows])
+        for rows, predictor, table in self._tables(X):
+            predictor.add_probabilities(table, totals[rows])
 
-    def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
+    def _tables(self, X: Any) -> Iterator[tuple[slice, Predictor, Any]]:
         """Yield what reaches the voters of the last steps, some rows at a time."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             features = self._features(slice_rows(X, start, stop))
-            for voter, table in zip(self._voters, features, strict=True):
-                yield slice(start, stop), voter, voter.prepare(table)
+            for predictor, table in zip(self._predictors, features, strict=True):
+                yield slice(start, stop), predictor, predictor.prepare(table)
 
     def _features(self, rows: Any) -> Iterable[Any]:
         """Yield the features of each pipeline."""
-        for member in self.members:
-            table = own_rows(rows)  # a scaler with copy=False writes into it
-            for step in transformers_of(member.model):
+        for block_model in self.block_models:
+            table = copy_rows(rows)  # a scaler with copy=False writes into it
+            for step in transformers_of(block_model.model):
                 table = step.transform(table)
             yield table
 
 
-class TermsVoter(PipelineVoter):
+class TermsPredictor(PipelinePredictor):
     """Pipelines that share one table of terms; see `replearn.fastpaths.basis`."""
 
-    def __init__(self, members: list[Member], recognised: list[Any], soft: bool) -> None:
-        Voter.__init__(self, members)
-        terms = (term for one in recognised for term in one.terms)
-        self._basis = Basis(terms, recognised[0].names)
+    def __init__(self, block_models: list[BlockModel], supported: list[Any], soft: bool) -> None:
+        Predictor.__init__(self, block_models)
+        terms = (term for one in supported for term in one.terms)
+        self._basis = Basis(terms, supported[0].names)
 
     @classmethod
-    def seat(cls, members: list[Member], recognised: list[Any], soft: bool) -> Voter | None:
+    def group(
+        cls, block_models: list[BlockModel], supported: list[Any], soft: bool
+    ) -> Predictor | None:
         """Make the group, unless there would be too many weights."""
-        n_terms = len({term for one in recognised for term in one.terms})
-        if n_terms * sum(one.n_columns for one in recognised) > MOST_WEIGHTS:
+        n_terms = len({term for one in supported for term in one.terms})
+        if n_terms * sum(one.n_columns for one in supported) > MAX_WEIGHTS:
             return None
-        return cls(members, recognised, soft)
+        return cls(block_models, supported, soft)
 
     def prepare(self, X: Any) -> Any:
         """Turn the table into terms; what does not fit, a pipeline refuses in its own words."""
         try:
             return self._basis.matrix(X)
         except (KeyError, IndexError, TypeError, ValueError) as error:
-            self.members[0].model.predict(X)
+            self.block_models[0].model.predict(X)
             raise ValueError(
                 f"X has other kinds of columns than the training table ({error}); "
                 "give numbers where it had numbers, and texts where it had texts."
             ) from error
 
 
-class FoldedVoter(TermsVoter):
+class FoldedPredictor(TermsPredictor):
     """Pipelines folded into linear models of terms."""
 
-    def __init__(self, members: list[Member], recognised: list[Folded], soft: bool) -> None:
-        super().__init__(members, recognised, soft)
-        self._linear = LinearVoter(members, [self._spread(folded) for folded in recognised])
+    def __init__(self, block_models: list[BlockModel], supported: list[Folded], soft: bool) -> None:
+        super().__init__(block_models, supported, soft)
+        self._linear = LinearPredictor(block_models, [self._spread(folded) for folded in supported])
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> Folded | None:
+    def supports(model: Any, soft: bool) -> Folded | None:
         """Fold a pipeline if its last step votes as a linear model."""
-        return fold(model) if LinearVoter.recognises(model.steps[-1][1], soft) else None
+        return fold(model) if LinearPredictor.supports(model.steps[-1][1], soft) else None
 
     def _spread(self, folded: Folded) -> Form:
         """Put the weights of one pipeline at the places of its terms among all."""
@@ -207,18 +211,20 @@ class FoldedVoter(TermsVoter):
         weights[[self._basis.places[term] for term in folded.terms]] = folded.weights
         return weights, folded.intercepts
 
-    def _tables(self, X: Any) -> Iterator[tuple[slice, Voter, Any]]:
+    def _tables(self, X: Any) -> Iterator[tuple[slice, Predictor, Any]]:
         yield slice(None), self._linear, X
 
 
-class EncodedVoter(TermsVoter):
+class EncodedPredictor(TermsPredictor):
     """Pipelines of exact encoders and trees."""
 
-    def __init__(self, members: list[Member], recognised: list[Features], soft: bool) -> None:
-        super().__init__(members, recognised, soft)
-        self._voters = [_last_step_voter(member, soft) for member in members]
-        self._ends = np.cumsum([0, *(len(features.sums) for features in recognised)])
-        sums = [one for features in recognised for one in features.sums]
+    def __init__(
+        self, block_models: list[BlockModel], supported: list[Features], soft: bool
+    ) -> None:
+        super().__init__(block_models, supported, soft)
+        self._predictors = [_last_step_predictor(block_model, soft) for block_model in block_models]
+        self._ends = np.cumsum([0, *(len(features.sums) for features in supported)])
+        sums = [one for features in supported for one in features.sums]
         self._weights = self._stacked(sums)
         self._constants = np.array([[one.constant] for one in sums])
         opens = dict.fromkeys(one.open for one in sums if one.open is not None)
@@ -230,11 +236,11 @@ class EncodedVoter(TermsVoter):
     @cached_property
     def _packed(self) -> PackedTreeVotes | PackedBoostingVotes | None:
         """All last steps as one table of trees, each with its own features, for a few rows."""
-        kinds = {type(voter) for voter in self._voters}
-        pack = {TreeVoter: pack_trees, BoostingVoter: pack_boostings}.get(kinds.pop())
+        kinds = {type(predictor) for predictor in self._predictors}
+        pack = {TreesPredictor: pack_trees, BoostingPredictor: pack_boostings}.get(kinds.pop())
         if pack is None or kinds:
             return None
-        last = [voter.members[0] for voter in self._voters]
+        last = [predictor.block_models[0] for predictor in self._predictors]
         return pack(last, self._ends[:-1].tolist())
 
     def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
@@ -276,10 +282,10 @@ class EncodedVoter(TermsVoter):
         return gaps
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> Features | None:
+    def supports(model: Any, soft: bool) -> Features | None:
         """Return what reaches the trees of a pipeline, unless it might be rounded on the way."""
         last = model.steps[-1][1]
-        is_tree = type(last) in ROWWISE_CLASSIFIERS or TreeVoter.recognises(last, soft)
+        is_tree = type(last) in ROWWISE_CLASSIFIERS or TreesPredictor.supports(last, soft)
         if not is_tree or hasattr(last, "feature_names_in_"):  # fitted on a frame, and wants one
             return None
         features = encoded_features(model)
@@ -290,10 +296,10 @@ class EncodedVoter(TermsVoter):
 
     def _stacked(self, sums: list[Sum]) -> Any:
         """Put the weights of all features of all pipelines below one another."""
-        places = [self._basis.places[term] for one in sums for term in one.terms]
+        indices = [self._basis.places[term] for one in sums for term in one.terms]
         values = np.array([weight for one in sums for weight in one.terms.values()], dtype=float)
         ends = np.cumsum([0, *(len(one.terms) for one in sums)])
-        return sparse.csr_array((values, places, ends), shape=(len(sums), len(self._basis.places)))
+        return sparse.csr_array((values, indices, ends), shape=(len(sums), len(self._basis.places)))
 
     def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
         terms = sparse.csr_array(rows)
@@ -301,7 +307,9 @@ class EncodedVoter(TermsVoter):
         widest = int(np.diff(self._ends).max())
         gaps = self._missing(terms[:, self._opens].toarray())
         terms = terms.T.tocsr()
-        for first, last in row_chunks(len(self._voters), 1 + CELLS_AT_ONCE // (length * widest)):
+        for first, last in row_chunks(
+            len(self._predictors), 1 + CELLS_AT_ONCE // (length * widest)
+        ):
             part = slice(self._ends[first], self._ends[last])
             features = (self._weights[part] @ terms).toarray() + self._constants[part]
             features += gaps[self._gaps[part]]
@@ -309,9 +317,9 @@ class EncodedVoter(TermsVoter):
                 yield table.T
 
 
-def _last_step_voter(member: Member, soft: bool) -> Voter:
-    last = Member(member.model.steps[-1][1], member.partition, member.codes)
-    return group_members([last], soft=soft)[0]
+def _last_step_predictor(block_model: BlockModel, soft: bool) -> Predictor:
+    last = BlockModel(block_model.model.steps[-1][1], block_model.partition, block_model.codes)
+    return groups_of_models([last], soft=soft)[0]
 
 
 def _is_exact(feature: Sum) -> bool:

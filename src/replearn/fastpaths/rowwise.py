@@ -37,8 +37,8 @@ from sklearn.preprocessing import (
     StandardScaler,
 )
 
-from replearn.execution.plugins import Voter
-from replearn.execution.voting import LoopVoter
+from replearn.execution.plugins import Predictor
+from replearn.execution.voting import LoopPredictor
 from replearn.tables import n_rows
 from replearn.tables.encoder import TableEncoder
 
@@ -87,7 +87,7 @@ def _parts(step: Any) -> list[Any]:
     return [transformer for _, transformer in getattr(step, named)] if named else []
 
 
-class RowwiseVoter(LoopVoter):
+class RowwisePredictor(LoopPredictor):
     """Models that treat each row on its own: asked one by one, with all rows at once."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
@@ -95,7 +95,7 @@ class RowwiseVoter(LoopVoter):
         yield slice(None), X
 
 
-class ConstantVoter(Voter):
+class ConstantPredictor(Predictor):
     """Models that saw one class only: a table is not looked at, except for its length."""
 
     def prepare(self, X: Any) -> Any:
@@ -104,8 +104,8 @@ class ConstantVoter(Voter):
 
     def add_votes(self, X: Any, counts: NDArray[Any]) -> None:
         """Add one vote per model to every row."""
-        for member in self.members:
-            counts[:, member.partition, member.codes[0]] += 1
+        for block_model in self.block_models:
+            counts[:, block_model.partition, block_model.codes[0]] += 1
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add probability one per model to every row."""

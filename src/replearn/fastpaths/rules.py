@@ -154,7 +154,7 @@ def _one_hot(step: OneHotEncoder, features: list[Feature]) -> list[Feature]:
     encoded: list[Feature] = []
     for feature, categories, drop in zip(features, step.categories_, dropped, strict=True):
         levels = _levels(feature, np.asarray(categories))
-        encoded += [level for place, level in enumerate(levels) if place != drop]
+        encoded += [level for index, level in enumerate(levels) if index != drop]
     return encoded
 
 
@@ -214,7 +214,7 @@ def _is_small(value: Any) -> bool:
 
 
 def _selected(step: Any, features: list[Feature]) -> list[Feature]:
-    return [features[place] for place in np.flatnonzero(step.get_support())]
+    return [features[index] for index in np.flatnonzero(step.get_support())]
 
 
 def _by_columns(step: ColumnTransformer, features: list[Feature]) -> list[Feature]:
@@ -223,7 +223,7 @@ def _by_columns(step: ColumnTransformer, features: list[Feature]) -> list[Featur
     for _, transformer, columns in step.transformers_:
         if isinstance(transformer, str) and transformer == "drop":
             continue
-        chosen = [features[place] for place in _positions(columns, names, len(features))]
+        chosen = [features[index] for index in _positions(columns, names, len(features))]
         if chosen:
             result += through([transformer], chosen)
     return result
@@ -241,7 +241,7 @@ def _positions(columns: Any, names: list[str], n_columns: int) -> list[int]:
         return np.flatnonzero(listed).tolist()
     if all(isinstance(column, str) for column in columns):
         return [names.index(column) for column in columns]
-    return [int(place) % n_columns for place in listed]
+    return [int(index) % n_columns for index in listed]
 
 
 def _table(step: TableEncoder, features: list[Feature]) -> list[Feature]:

@@ -17,11 +17,11 @@ from sklearn.ensemble import ExtraTreesClassifier, RandomForestClassifier
 from sklearn.tree import DecisionTreeClassifier, ExtraTreeClassifier
 from sklearn.utils.validation import validate_data
 
-from replearn.execution.plugins import Member, Voter
+from replearn.execution.plugins import BlockModel, Predictor
 from replearn.execution.voting import add_codes
 from replearn.fastpaths.packed_trees import (
     FEW_ROWS,
-    MOST_NODES,
+    MAX_NODES,
     PackedTrees,
     count_votes,
     nodes_of_tree,
@@ -36,26 +36,26 @@ ROWS_PER_CHUNK = 2048
 """Rows sent through all trees before the next ones: they stay in the cache."""
 
 
-class TreeVoter(Voter):
+class TreesPredictor(Predictor):
     """Trees and forests that vote on one converted table."""
 
-    def __init__(self, members: list[Member]) -> None:
-        self.members = members
-        self._answers = [_leaf_answers(member) for member in members]
+    def __init__(self, block_models: list[BlockModel]) -> None:
+        self.block_models = block_models
+        self._as_predictions = [_leaf_predictions(block_model) for block_model in block_models]
         self._takes_missing = False
 
     @cached_property
     def _packed(self) -> PackedTreeVotes | None:
-        return pack_trees(self.members, [0] * len(self.members))
+        return pack_trees(self.block_models, [0] * len(self.block_models))
 
     @staticmethod
-    def recognises(model: Any, soft: bool) -> bool:
+    def supports(model: Any, soft: bool) -> bool:
         """Tell whether the model is a tree or a forest with one output."""
         return type(model) in TREES | FORESTS and model.n_outputs_ == 1
 
     def prepare(self, X: Any) -> Any:
         """Convert the table to float32 once, as any of the models would."""
-        model = self.members[0].model
+        model = self.block_models[0].model
         finite = True if is_sparse(X) else "allow-nan"
         options = {"accept_sparse": "csr", "dtype": np.float32, "order": "C"}
         table = validate_data(model, X, reset=False, ensure_all_finite=finite, **options)
@@ -74,33 +74,39 @@ class TreeVoter(Voter):
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             rows = X[start:stop]
             part = counts[start:stop]
-            for member, answers in zip(self.members, self._answers, strict=True):
-                if answers is None:
-                    best = _forest_shares(member.model, rows).argmax(axis=1)
-                    add_codes(part, member, member.codes[best])
+            for block_model, predictions in zip(
+                self.block_models, self._as_predictions, strict=True
+            ):
+                if predictions is None:
+                    best = _forest_shares(block_model.model, rows).argmax(axis=1)
+                    add_codes(part, block_model, block_model.codes[best])
                 else:
-                    add_codes(part, member, answers.take(member.model.tree_.apply(rows)))
+                    add_codes(
+                        part, block_model, predictions.take(block_model.model.tree_.apply(rows))
+                    )
 
     def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
         """Add the class probabilities of some rows, model by model in a fixed order."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             rows = X[start:stop]
             part = totals[start:stop]
-            for member in self.members:
-                if type(member.model) in FORESTS:
-                    shares = _forest_shares(member.model, rows)
+            for block_model in self.block_models:
+                if type(block_model.model) in FORESTS:
+                    shares = _forest_shares(block_model.model, rows)
                 else:
-                    shares = member.model.tree_.predict(rows)
-                part[:, member.partition, member.codes] += shares
+                    shares = block_model.model.tree_.predict(rows)
+                part[:, block_model.partition, block_model.codes] += shares
 
 
 class PackedTreeVotes:
     """Trees that vote together on a few rows; see `pack_trees`."""
 
-    def __init__(self, trees: PackedTrees, members: list[Member]) -> None:
+    def __init__(self, trees: PackedTrees, block_models: list[BlockModel]) -> None:
         self._trees = trees
-        self._codes = np.concatenate([_leaf_answers(member) for member in members])
-        self._partitions = np.array([member.partition for member in members])
+        self._codes = np.concatenate(
+            [_leaf_predictions(block_model) for block_model in block_models]
+        )
+        self._partitions = np.array([block_model.partition for block_model in block_models])
 
     def add_votes(self, features: NDArray[Any], counts: NDArray[np.int32]) -> None:
         """Add the votes on the columns of ``features``, which hold those of all trees."""
@@ -108,25 +114,27 @@ class PackedTreeVotes:
         count_votes(codes, self._partitions, counts)
 
 
-def pack_trees(members: list[Member], offsets: Sequence[int]) -> PackedTreeVotes | None:
+def pack_trees(block_models: list[BlockModel], offsets: Sequence[int]) -> PackedTreeVotes | None:
     """Put trees into one table; None if some are no trees, or the table were too large.
 
     ``offsets`` says for each tree where its first feature stands among those of all.
     """
-    if any(type(member.model) not in TREES for member in members):
+    if any(type(block_model.model) not in TREES for block_model in block_models):
         return None
-    if sum(member.model.tree_.node_count for member in members) > MOST_NODES:
+    if sum(block_model.model.tree_.node_count for block_model in block_models) > MAX_NODES:
         return None
-    nodes = [nodes_of_tree(member.model.tree_) for member in members]
-    return PackedTreeVotes(PackedTrees(nodes, offsets), members)
+    nodes = [nodes_of_tree(block_model.model.tree_) for block_model in block_models]
+    return PackedTreeVotes(PackedTrees(nodes, offsets), block_models)
 
 
-def _leaf_answers(member: Member) -> NDArray[np.intp] | None:
+def _leaf_predictions(block_model: BlockModel) -> NDArray[np.intp] | None:
     """Look up the class of every node of a tree once; a forest's answer is no single leaf's."""
-    if type(member.model) in FORESTS:
+    if type(block_model.model) in FORESTS:
         return None
-    answers: NDArray[np.intp] = member.codes[member.model.tree_.value[:, 0, :].argmax(axis=1)]
-    return answers
+    predictions: NDArray[np.intp] = block_model.codes[
+        block_model.model.tree_.value[:, 0, :].argmax(axis=1)
+    ]
+    return predictions
 
 
 def _forest_shares(forest: Any, rows: Any) -> NDArray[np.float64]:

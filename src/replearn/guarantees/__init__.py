@@ -2,13 +2,15 @@
 
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.certificate import Certificate, certify
+from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.comparison import Comparison, differing
-from replearn.guarantees.design import Design, HeavyStage, Request
+from replearn.guarantees.design import Design
 from replearn.guarantees.guarantee import Guarantee
 from replearn.guarantees.paper import Columns
 from replearn.guarantees.plan import Plan
-from replearn.guarantees.planner import plan
+from replearn.guarantees.planner import plan, plan_votes
 from replearn.guarantees.probe import Probe
+from replearn.guarantees.request import HeavyStage, PlanRequest
 from replearn.guarantees.stage_plan import HeavyGoal, heavy_rows_needed, heavy_stage
 from replearn.guarantees.steps import Conclusion, Identity, Ledger, Step
 from replearn.guarantees.tasks import GUARANTEES, derive
@@ -21,6 +23,7 @@ __all__ = [
     "THEOREMS",
     "Assumption",
     "Certificate",
+    "ChoiceDesign",
     "Columns",
     "Comparison",
     "Conclusion",
@@ -31,8 +34,8 @@ __all__ = [
     "Identity",
     "Ledger",
     "Plan",
+    "PlanRequest",
     "Probe",
-    "Request",
     "Step",
     "Theorem",
     "block_size_needed",
@@ -42,4 +45,5 @@ __all__ = [
     "heavy_rows_needed",
     "heavy_stage",
     "plan",
+    "plan_votes",
 ]

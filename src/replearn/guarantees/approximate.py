@@ -18,7 +18,7 @@ from replearn.guarantees.steps import Ledger
 def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[float, float]:
     """Return (rho, gamma): the better of the direct and the Markov route.
 
-    Of the two the one that was not asked for is solved.
+    Of the two the one that was not requested is solved.
     """
     request = design.request
     if request.rho is not None:
@@ -32,7 +32,7 @@ def approximate_promise(ledger: Ledger, design: Design, flip: float) -> tuple[fl
     return min(chance, _direct(ledger, design, gamma=gamma)), gamma
 
 
-def _direct(ledger: Ledger, design: Design, **given: float) -> float:
+def _direct(ledger: Ledger, design: Design, **target: float) -> float:
     """Return the number of the direct route: for votes alone, or beside a heavy stage."""
     bounds: Any
     if design.law is None:
@@ -43,11 +43,12 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
         votes = {"law": design.law, "vote": design.vote}
         bounds = vote_mean_and_spread, disagreement_bound, disagreement_tail
     mean_and_spread, mass_bound, tail_bound = bounds
-    stage, solve_mass = design.heavy, "rho" in given
+    stage = design.heavy
+    solve_mass = "rho" in target
     if stage is None:
         bound = mass_bound if solve_mass else tail_bound
         mass = design.max_point_mass
-        return float(ledger.add(bound, max_point_mass=mass, **given, **votes))
+        return float(ledger.add(bound, max_point_mass=mass, **target, **votes))
     label = "label_flip_bound" if design.n_classes == 2 else "class_label_flip"
     value = ledger.add(
         heavy_disagreement_bound if solve_mass else heavy_disagreement_tail,
@@ -56,6 +57,6 @@ def _direct(ledger: Ledger, design: Design, **given: float) -> float:
         law=stage.law,
         membership_flip=ledger.value("membership_flip_bound"),
         label_flip=ledger.value(label),
-        **given,
+        **target,
     )
     return min(1.0, value)

@@ -1,16 +1,16 @@
 """The certificate: a promise with everything needed to compute it again."""
 
-import os
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from replearn.exceptions import CertificateError
 from replearn.guarantees.assumptions import ASSUMPTIONS, Assumption
 from replearn.guarantees.comparison import Comparison, compare
 from replearn.guarantees.describe import certificate_rows, explain
-from replearn.guarantees.design import Label
+from replearn.guarantees.design import Design
 from replearn.guarantees.probe import Probe
+from replearn.guarantees.request import NOTIONS, Label
 from replearn.guarantees.steps import LETTERS, Derived, Identity, Record, Step, value_of
 from replearn.guarantees.tasks import derive, guarantee
 from replearn.records.json import (
@@ -47,7 +47,7 @@ class Certificate(Record):
     rho, gamma, alpha, beta : float or None
         The promised numbers, in the letters of the glossary.
     certified : bool
-        Whether that is what was asked for.
+        Whether that is what was requested.
     reason : str
         Why not; empty when certified.
     identity : Identity
@@ -118,6 +118,11 @@ class Certificate(Record):
         )
 
     # -- reading ---------------------------------------------------------------------------------
+    @cached_property
+    def design(self) -> Design | None:
+        """Blocks, law and partitions of a vote; None for other tasks."""
+        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
+
     @property
     def verdict(self) -> str:
         """Return "certified", "estimated" or "not certified"."""
@@ -198,9 +203,12 @@ class Certificate(Record):
         return compare(self, other, probes)
 
     def _check_identity(self) -> None:
-        design, classes = self.design, self.classes
+        design = self.design
+        classes = self.classes
         if design is None:
             return
+        if design.task != self.task:
+            raise CertificateError(f"task: {self.task!r}, but the request is {design.task!r}")
         if classes is not None and len(classes) > design.n_classes:
             raise CertificateError(f"classes: {classes} are more than {design.n_classes}")
         if design.classes is not None and classes != design.classes:
@@ -217,7 +225,7 @@ class Certificate(Record):
 
     @classmethod
     def from_json(cls, text: str) -> "Certificate":
-        """Read a certificate from JSON text; call :meth:`check` before you rely on it.
+        """Read a certificate from JSON text and compute it again; see :meth:`check`.
 
         Parameters
         ----------
@@ -227,7 +235,12 @@ class Certificate(Record):
         Returns
         -------
         Certificate
-            As it stands in the text; nothing is computed again yet.
+            Every number was computed again.
+
+        Raises
+        ------
+        CertificateError
+            If anything does not follow; the message names the item.
         """
         reader = Reader(read_object(text, "certificate"), "certificate")
         check_format(reader, "certificate", FORMAT, FORMAT_VERSION)
@@ -238,12 +251,6 @@ class Certificate(Record):
             identity=Identity.from_dict,
         )
         reader.finish()
-        return certificate
-
-    @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> "Certificate":
-        """Read a certificate from a JSON file and check it."""
-        certificate = super().load(path)
         certificate.check()
         return certificate
 

@@ -11,8 +11,8 @@ from replearn.guarantees.tasks import guarantee
 if TYPE_CHECKING:
     from replearn.guarantees.certificate import Certificate
 
-# Items of a vote's request that say what was hoped for: the promise is about what was done.
-_HOPES = ("rho", "gamma", "alpha", "beta", "d", "realizable")
+# Targets of a vote's request: the promise is about what was reached.
+_TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
 
 
 @dataclass(frozen=True)
@@ -76,16 +76,18 @@ def compare(
     """List the items of two certificates that differ, and what could not be compared."""
     if here.task != there.task:
         return Comparison((f"task: {here.task} here, {there.task} there",))
-    mine, yours = here.identity, there.identity
+    mine = here.identity
+    yours = there.identity
     differences = differing(_promise_items(here), _promise_items(there))
     points, unknowns, asked = compare_points(mine.schema, yours.schema)
     if not points and mine.points_digest != yours.points_digest and not unknowns:
         points = ("points: synthetic rows are encoded differently here and there",)
     if probes is not None:
         # What both labs have encoded alike needs no sketch to be compared.
-        found, unknowns = compare_probes(*probes)
-        points, asked = points + found, ()
-    learner, versions, remarks = _compare_learners(mine, yours)
+        probe_differences, unknowns = compare_probes(*probes)
+        points = points + probe_differences
+        asked = ()
+    learner, versions, remarks = _compare_estimators(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
     return Comparison(
@@ -99,7 +101,7 @@ def compare(
 Texts = tuple[str, ...]
 
 
-def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
+def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about learners and versions."""
     digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
         {"learner digest": mine.learner_digest}, {"learner digest": yours.learner_digest}
@@ -109,10 +111,12 @@ def _compare_learners(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Te
         {f"version of {name}": mine.versions[name] for name in sorted(known)},
         {f"version of {name}": yours.versions[name] for name in sorted(known)},
     )
-    ours, theirs = mine.library_version, yours.library_version
+    ours = mine.library_version
+    theirs = yours.library_version
     library = differing({"version of replearn": ours}, {"version of replearn": theirs})
     if ours.split(".")[:2] != theirs.split(".")[:2]:  # releases of one series have the same bits
-        versions, library = versions + library, ()
+        versions = versions + library
+        library = ()
     if versions and mine.learner == yours.learner:
         # Bytecode and fitted state may differ because the versions do.
         return (), versions + digests, library
@@ -135,13 +139,15 @@ def differing(mine: dict[str, Any], yours: dict[str, Any]) -> tuple[str, ...]:
 
 
 def _promise_items(certificate: "Certificate") -> dict[str, Any]:
-    identity, design, items = certificate.identity, certificate.design, dict(certificate.inputs)
+    identity = certificate.identity
+    design = certificate.design
+    items = dict(certificate.inputs)
     if design is None:
         for name in guarantee(certificate.task).estimates:
             items.pop(name, None)
     else:
-        hoped = items.pop("request")
-        items |= {name: value for name, value in hoped.items() if name not in _HOPES}
+        request = items.pop("request")
+        items |= {name: value for name, value in request.items() if name not in _TARGETS}
         law = design.law
         items["law"] = "none" if law is None else f"{law.name} {law.digest[:16]}"
     return {
@@ -167,4 +173,4 @@ def _side_items(certificate: "Certificate") -> dict[str, Any]:
         estimated = guarantee(certificate.task).estimates
         return {name: certificate.inputs.get(name) for name in estimated}
     request = certificate.design.request
-    return {f"{name} asked for": getattr(request, name) for name in _HOPES}
+    return {f"requested {name}": getattr(request, name) for name in _TARGETS}

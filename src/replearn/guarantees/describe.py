@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
 def certificate_rows(certificate: "Certificate") -> list[tuple[str, str]]:
     """Return a certificate as rows of a table."""
-    identity, design = certificate.identity, certificate.design
+    identity = certificate.identity
+    design = certificate.design
     rows = [("verdict", _verdict(certificate)), ("task", certificate.task)]
     rows += number_rows(certificate)
     rows += input_rows(certificate.inputs) if design is None else design_rows(design)
@@ -58,34 +59,36 @@ def _points(schema: dict[str, Any]) -> str:
     return f"{schema['n_columns']} columns {order}, sketched from {schema['rows']} rows"
 
 
-def plan_rows(made: "Plan") -> list[tuple[str, str]]:
+def plan_rows(plan: "Plan") -> list[tuple[str, str]]:
     """Return a plan as rows of a table."""
+    design = plan.design
     rows = [
-        ("verdict", _verdict(made)),
-        ("task", f"{made.task} ({', '.join(made.learners)})"),
-        ("promise", " ".join(made.promises)),
-        *number_rows(made),
+        ("verdict", _verdict(plan)),
+        ("task", f"{plan.task} ({', '.join(plan.learners)})"),
+        ("promise", " ".join(plan.promises)),
+        *number_rows(plan),
     ]
-    if made.design is None:
-        rows += [("rows needed", str(made.needed_n)), *input_rows(made.inputs)]
-        rows += input_rows(made.details)
+    if isinstance(design, Design):
+        classes = "not fixed" if design.classes is None else ", ".join(map(str, design.classes))
+        rows += design_rows(design)
+        rows.append(("classes", f"{design.n_classes} ({classes})"))
     else:
-        classes = "not fixed" if made.classes is None else ", ".join(map(str, made.classes))
-        rows += design_rows(made.design)
-        rows.append(("classes", f"{made.n_classes} ({classes})"))
-    rows.append(("solved", ", ".join(made.solved) or "nothing"))
-    return [*rows, ("digest", made.digest[:16])]
+        rows += [("rows needed", str(plan.needed_n)), *input_rows(plan.inputs)]
+        rows += input_rows(plan.details)
+    rows.append(("solved", ", ".join(plan.solved) or "nothing"))
+    return [*rows, ("digest", plan.digest[:16])]
 
 
 def number_rows(promise: Any) -> list[tuple[str, str]]:
-    """Return the promised numbers of a certificate or a plan, beside what was asked for."""
+    """Return the promised numbers of a certificate or a plan, beside what was requested."""
     request = promise.inputs.get("request", promise.inputs)
     rows = []
     for name in LETTERS:
-        value, asked = getattr(promise, name), request.get(name)
+        value = getattr(promise, name)
+        target = request.get(name)
         if value is not None:
-            hoped = "" if asked is None else f" (asked for {asked:g})"
-            rows.append((name, f"{rounded_up(value)}{hoped}"))
+            requested = "" if target is None else f" (requested {target:g})"
+            rows.append((name, f"{rounded_up(value)}{requested}"))
     return rows
 
 
@@ -135,7 +138,7 @@ def explain(certificate: "Certificate") -> str:
     if certificate.verdict == "estimated":
         parts.append(f"This is an estimate, not a certificate: {certificate.reason}.")
     elif not certificate.certified:
-        parts.append(f"This is not what was asked for: {certificate.reason}.")
+        parts.append(f"This is not what was requested: {certificate.reason}.")
     if certificate.design is not None:
         parts.append(_mechanism(certificate.design))
     parts += others
@@ -152,7 +155,7 @@ def explain(certificate: "Certificate") -> str:
 
 
 _WORST_CASE = (
-    "This is a statement about the worst case. How often answers change on your own data is "
+    "This is a statement about the worst case. How often predictions change on your own data is "
     "a measurement, and usually a smaller number."
 )
 
@@ -165,7 +168,7 @@ def _mechanism(design: Design) -> str:
     )
     if design.heavy is not None:
         cut += (
-            " Points that occur often are answered from labels of their own: which points these "
+            " Points that occur often are predicted by labels of their own: which points these "
             f"are is decided by a shared threshold on their frequency, and {design.heavy.n_labels} "
             "of their labels decide against another one."
         )
@@ -173,7 +176,7 @@ def _mechanism(design: Design) -> str:
         return (
             f"{cut} Each point has a random number for every label that all runs share through "
             "the key. They decide between the labels whose vote shares are close; a label that is "
-            "far enough ahead is always the answer."
+            "far enough ahead is always the prediction."
         )
     return (
         f"{cut} Each point has a random threshold that all runs share through the key; the vote "

@@ -15,8 +15,8 @@ from replearn.guarantees.guarantee import (
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
 
-_MOST_BLOCKS = 10_000_000
-_MOST_ROWS = 10**15
+_MAX_BLOCKS = 10_000_000
+_MAX_ROWS = 10**15
 
 
 def blocks_needed(n_candidates: int, sharpness: float, rho: float, gamma: float | None) -> int:
@@ -72,16 +72,15 @@ def _needed(
     def flip(n_blocks: int, m: int) -> float:
         return finite_randomness_flip_bound(n_blocks, n_candidates, sharpness, m, gamma)
 
-    blocks = smallest_integer(
-        lambda count: flip(count, _MOST_ROWS) <= 0.9 * rho, limit=_MOST_BLOCKS
-    )
-    tests = blocks and smallest_integer(lambda m: flip(blocks, m) <= rho, limit=_MOST_ROWS)
+    blocks = smallest_integer(lambda count: flip(count, _MAX_ROWS) <= 0.9 * rho, limit=_MAX_BLOCKS)
+    tests = blocks and smallest_integer(lambda m: flip(blocks, m) <= rho, limit=_MAX_ROWS)
     log = math.log(1 / beta)
     mass = 1.0 if gamma is None else gamma
     calls = log**3 / (rho**2 * mass**2 * alpha**3) + log**4 / (rho**4 * alpha**5)
-    rate, words = block_size * calls, SAME_POINT if gamma is None else SMALL_MASS
+    rate = block_size * calls
+    words = SAME_POINT if gamma is None else SMALL_MASS
     if not blocks or not tests:
-        few = {"blocks": f"more than {_MOST_BLOCKS}"}
+        few = {"blocks": f"more than {_MAX_BLOCKS}"}
         return Needed(None, few, {"n_candidates": n_candidates}, rate, promise=words)
     n = blocks * block_size + tests
     settings = {"n_blocks": blocks, "n_candidates": n_candidates, "test_share": tests / n}

@@ -63,15 +63,15 @@ class Guarantee:
     estimates: tuple[str, ...] = ()
 
 
-def above_budget(name: str, reached: float, asked: float | None) -> tuple[str, ...]:
-    """Say that a number exceeds what was asked for, or nothing.
+def above_budget(name: str, reached: float, requested: float | None) -> tuple[str, ...]:
+    """Say that a number exceeds what was requested, or nothing.
 
     >>> above_budget("rho", 0.2, 0.1), above_budget("rho", 0.05, 0.1)
-    (('asked for rho = 0.1, reached 0.2',), ())
+    (('requested rho=0.1; reached rho=0.2',), ())
     """
-    if asked is None or reached <= asked:
+    if requested is None or reached <= requested:
         return ()
-    return (f"asked for {name} = {asked:g}, reached {reached:.4g}",)
+    return (f"requested {name}={requested:g}; reached {name}={reached:.4g}",)
 
 
 def reached(
@@ -81,10 +81,10 @@ def reached(
     alpha: float | None = None,
     **numbers: Reached,
 ) -> Conclusion:
-    """Conclude what is promised from pairs of a number that is reached and what was asked for.
+    """Conclude what is promised from pairs of a number that is reached and what was requested.
 
     >>> reached(("Two runs agree.",), rho=(0.2, 0.1), beta=(0.01, None)).reason
-    'asked for rho = 0.1, reached 0.2'
+    'requested rho=0.1; reached rho=0.2'
     """
     reasons = tuple(text for name, pair in numbers.items() for text in above_budget(name, *pair))
     values: dict[str, Any] = {name: value for name, (value, _) in numbers.items()}

@@ -26,7 +26,9 @@ from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
-POINTWISE, WHOLE_SET, SMALL_MASS = "heavy", "heavy, whole set", "heavy, small mass"
+POINTWISE = "heavy"
+WHOLE_SET = "heavy, whole set"
+SMALL_MASS = "heavy, small mass"
 TASKS = (POINTWISE, WHOLE_SET, SMALL_MASS)
 """Tasks of a search for heavy points, in the order of its notions."""
 
@@ -109,7 +111,8 @@ def _small_mass(
     core_high: float,
     gamma: float,
 ) -> Conclusion:
-    law, core = MembershipLaw(kind, low, high), SetLaw("power", core_low, core_high)
+    law = MembershipLaw(kind, low, high)
+    core = SetLaw("power", core_low, core_high)
     core_flip = ledger.add(set_flip_bound, n=n, law=core)
     flip = ledger.add(membership_flip_bound, n=n, law=law)
     rest = min(

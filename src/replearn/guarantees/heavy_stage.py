@@ -8,8 +8,9 @@ from replearn.bounds.approximate_heavy import membership_spread, reuse_flip_boun
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.signs import label_flip_bound
 from replearn.bounds.theorem import theorem
-from replearn.guarantees.design import Design, HeavyStage
+from replearn.guarantees.design import Design
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
+from replearn.guarantees.request import HeavyStage
 from replearn.guarantees.steps import Ledger, rounded_up
 
 
@@ -98,8 +99,8 @@ def stage_accuracy(
     )
     if total > stage.beta:
         return False, (
-            f"asked for beta = {stage.beta:g} that {statement}, but {design.n} rows give heavy "
-            f"points too few labels: beta = {rounded_up(total)}"
+            f"requested beta={stage.beta:g} that {statement}; {design.n} rows give heavy points "
+            f"too few labels and certify beta={rounded_up(total)}"
         )
     return True, f"Except with probability {rounded_up(total)} {statement}."
 

@@ -1,4 +1,4 @@
-"""For one wish: the number that must meet its target, as a function of blocks and law.
+"""For one request: the number that must meet its target, as a function of blocks and law.
 
 A planner is a monotone predicate plus a search that returns the passing side. The predicate is
 the certificate's own derivation, so that planner and certificate cannot disagree.
@@ -21,10 +21,11 @@ from replearn.bounds import (
 from replearn.bounds.approximate_heavy import heavy_disagreement_bound
 from replearn.bounds.multiclass import least_sharpness, smallest_blocks_multiclass
 from replearn.bounds.optimal import tightest_law
+from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import label_flip
+from replearn.guarantees.request import PlanRequest
 from replearn.guarantees.steps import Ledger
 from replearn.guarantees.votes import promised
-from replearn.guarantees.wish import Wish
 from replearn.records.search import bisect, smallest_integer
 
 GOLDEN = (math.sqrt(5) - 1) / 2
@@ -33,9 +34,9 @@ STEPS_TO_NARROWEST = 24
 STEPS_TO_SHARPEST = 40
 SHARPEST = 8
 SOFT_WIDTHS = range(50, 100)
-LARGEST_OPTIMAL = 2_000
-MOST_BLOCKS = 1_000_000
-MOST_BLOCKS_SEARCHED = 20_000
+MAX_BLOCKS_OPTIMAL = 2_000
+MAX_BLOCKS = 1_000_000
+MAX_BLOCKS_SEARCHED = 20_000
 
 MARGIN = 1.0 - 2e-6
 """Another machine may compute a supremum a relative 1e-6 larger: leave room where there is some."""
@@ -43,16 +44,19 @@ MARGIN = 1.0 - 2e-6
 
 @dataclass(frozen=True)
 class Promise:
-    """The bound a wish is measured by, and its target, for a sample of n rows."""
+    """The bound a request is measured by, and its target, for a sample of n rows.
 
-    wish: Wish
+    The request has a law, and its heavy stage, if any, is planned.
+    """
+
+    request: PlanRequest
     n: int | None = None
 
     @cached_property
     def target(self) -> float | None:
         """The number the bound must not exceed; None when it is what is to be solved."""
-        request = self.wish.request
-        if request.notion == "pointwise":
+        request = self.request
+        if request.task == "pointwise":
             return request.rho
         return request.gamma if request.rho is not None else None
 
@@ -60,13 +64,13 @@ class Promise:
         self, n_blocks: int, law: ThresholdLaw | None, sharpness: float | None = None
     ) -> float:
         """Return the number that is compared with the target."""
-        wish = self.wish
-        if sharpness is None and not wish.binary:
-            sharpness = least_sharpness(wish.n_classes)
+        request = self.request
+        if sharpness is None and not request.binary:
+            sharpness = least_sharpness(request.n_classes)
         n = n_blocks if self.n is None else max(self.n, n_blocks)
-        design = wish.design(n=n, n_blocks=n_blocks, law=law, sharpness=sharpness)
+        design = Design(request, n, n_blocks, law=law, heavy=request.stage, sharpness=sharpness)
         rho, gamma = promised(Ledger(), design)
-        return rho if gamma is None or wish.request.rho is None else gamma
+        return rho if gamma is None or request.rho is None else gamma
 
     def meets(self, n_blocks: int, law: ThresholdLaw | None) -> bool:
         """Whether the target is met."""
@@ -78,72 +82,75 @@ class Promise:
 
         The least when none does, or when there is no target. None for two classes.
         """
-        if self.wish.binary:
+        if self.request.binary:
             return None
-        target, least = self.target, least_sharpness(self.wish.n_classes)
+        target = self.target
+        least = least_sharpness(self.request.n_classes)
         if target is None or not self.meets(n_blocks, None):
             return least
-        # one vote more is then enough for the most voted class to be the answer
+        # one vote more is then enough for the most voted class to be the prediction
         largest = max(SHARPEST * n_blocks, least)
         if self.bound(n_blocks, None, largest) <= target:
             return largest
-        found = bisect(
+        sharpest = bisect(
             lambda sharpness: self.bound(n_blocks, None, sharpness) <= target * MARGIN,
             least,
             largest,
             halvings=STEPS_TO_SHARPEST,
         )
-        return max(least, math.floor(found * 1e4) / 1e4)
+        return max(least, math.floor(sharpest * 1e4) / 1e4)
 
     @property
     def _simple(self) -> bool:
         """Whether the searches in bounds apply: pointwise, no heavy stage."""
-        wish, request = self.wish, self.wish.request
-        if request.notion != "pointwise" or wish.heavy is not None:
+        request = self.request
+        if request.task != "pointwise" or request.stage is not None:
             return False
-        if not wish.binary:
+        if not request.binary:
             return request.runs == 2
         # the soft bound of the arcsine law jumps as the law widens: scanned here instead
-        return wish.vote == "hard" or wish.law != "arcsine" or wish.width is not None
+        return request.vote == "hard" or request.law != "arcsine" or request.width is not None
 
     def law_for(self, n_blocks: int) -> ThresholdLaw | None:
         """Return the law to use with so many blocks: the narrowest that meets the target.
 
         When none does, or when there is no target, the one with the smallest bound.
         """
-        wish = self.wish
-        if not wish.binary:
+        request = self.request
+        if not request.binary:
             return None
-        if isinstance(wish.law, ThresholdLaw):
-            return wish.law
-        if wish.law == "optimal":
+        if isinstance(request.law, ThresholdLaw):
+            return request.law
+        if request.law == "optimal":
             return self._optimal(n_blocks)
-        if wish.width is not None:
-            return self._make(n_blocks, wish.width)
+        if request.width is not None:
+            return self._make(n_blocks, request.width)
         if self.target is None:
             return self._best(n_blocks)
-        found = self._narrowest_simple(n_blocks) if self._simple else None
-        return self._narrowest(n_blocks) if found is None else found
+        law = self._narrowest_simple(n_blocks) if self._simple else None
+        return self._narrowest(n_blocks) if law is None else law
 
     def _make(self, n_blocks: int, width: float) -> ThresholdLaw:
-        assert isinstance(self.wish.law, str)
-        return make_law(self.wish.law, n_blocks, width=width)
+        assert isinstance(self.request.law, str)
+        return make_law(self.request.law, n_blocks, width=width)
 
     def _optimal(self, n_blocks: int) -> ThresholdLaw:
         if self.target is not None:
             try:
                 return optimal_law(n_blocks, self.target)
             except ValueError:
-                if n_blocks > LARGEST_OPTIMAL:
+                if n_blocks > MAX_BLOCKS_OPTIMAL:
                     raise
         return tightest_law(n_blocks)
 
     def _narrowest_simple(self, n_blocks: int) -> ThresholdLaw | None:
         """Use the exact search of the bounds."""
         assert self.target is not None
-        law, vote, runs = str(self.wish.law), self.wish.vote, self.wish.request.runs
+        request = self.request
         for budget in (self.target * MARGIN, self.target):
-            width = smallest_width(budget, n_blocks, law=law, vote=vote, runs=runs)
+            width = smallest_width(
+                budget, n_blocks, law=str(request.law), vote=request.vote, runs=request.runs
+            )
             if width is not None:
                 return self._make(n_blocks, width)
         return None
@@ -164,11 +171,12 @@ class Promise:
 
     def _best(self, n_blocks: int) -> ThresholdLaw:
         """Return the law with the smallest bound (golden section in the arcsine scale)."""
-        if self.wish.law == "uniform":
+        if self.request.law == "uniform":
             return self._make(n_blocks, 1.0)
-        if self.wish.vote == "soft":
+        if self.request.vote == "soft":
             return best_soft_law(n_blocks)
-        low, high = math.pi / 4, math.pi / 2
+        low = math.pi / 4
+        high = math.pi / 2
         tried: dict[float, float] = {}
 
         def height(angle: float) -> float:
@@ -176,13 +184,16 @@ class Promise:
                 tried[angle] = self.bound(n_blocks, self._make(n_blocks, math.sin(angle)))
             return tried[angle]
 
-        left, right = high - GOLDEN * (high - low), low + GOLDEN * (high - low)
+        left = high - GOLDEN * (high - low)
+        right = low + GOLDEN * (high - low)
         for _ in range(STEPS_TO_BEST_WIDTH):
             if height(left) <= height(right):
-                high, right = right, left
+                high = right
+                right = left
                 left = high - GOLDEN * (high - low)
             else:
-                low, left = left, right
+                low = left
+                left = right
                 right = low + GOLDEN * (high - low)
         best = math.sin(min(tried, key=lambda angle: tried[angle]))
         return self._make(n_blocks, round(best, 4))
@@ -190,9 +201,10 @@ class Promise:
     # -- blocks ----------------------------------------------------------------------------------
     def smallest_blocks(self) -> int | None:
         """Return the smallest number of blocks that meets the target; None if there is none."""
-        wish, target = self.wish, self.target
-        if isinstance(wish.law, ThresholdLaw):
-            return wish.law.n_blocks if self.meets(wish.law.n_blocks, wish.law) else None
+        law = self.request.law
+        target = self.target
+        if isinstance(law, ThresholdLaw):
+            return law.n_blocks if self.meets(law.n_blocks, law) else None
         if target is None:
             return 1
         if self._hopeless(target):
@@ -204,12 +216,14 @@ class Promise:
 
     def _hopeless(self, target: float) -> bool:
         """Whether the heavy stage alone exceeds the target, so that no blocks help."""
-        stage, n, request = self.wish.heavy, self.n, self.wish.request
+        request = self.request
+        stage = request.stage
+        n = self.n
         if stage is None or n is None:
             return False
         member = membership_flip_bound(n, stage.law)
-        labels = label_flip(Ledger(), stage, self.wish.n_classes)
-        if request.notion == "pointwise":
+        labels = label_flip(Ledger(), stage, request.n_classes)
+        if request.task == "pointwise":
             return member + labels > target
         if request.rho is None:
             return False
@@ -218,22 +232,22 @@ class Promise:
         return min(alone, (member + labels) / request.rho) > target
 
     def _search_blocks(self, target: float) -> int | None:
-        wish, runs = self.wish, self.wish.request.runs
+        request = self.request
         if not self._simple:
-            return smallest_integer(self.some_law_meets, limit=MOST_BLOCKS)
-        if not wish.binary:
-            return smallest_blocks_multiclass(target, wish.n_classes)
-        law, vote = str(wish.law), wish.vote
-        if law == "arcsine" and wish.width is None:
-            enough = smallest_blocks(target, law="uniform", runs=runs)
-            if enough > MOST_BLOCKS_SEARCHED:
+            return smallest_integer(self.some_law_meets, limit=MAX_BLOCKS)
+        if not request.binary:
+            return smallest_blocks_multiclass(target, request.n_classes)
+        law = str(request.law)
+        if law == "arcsine" and request.width is None:
+            enough = smallest_blocks(target, law="uniform", runs=request.runs)
+            if enough > MAX_BLOCKS_SEARCHED:
                 return enough  # not the smallest number, but found in an instant
-        width = None if law == "optimal" else wish.width
-        return smallest_blocks(target, law=law, width=width, vote=vote, runs=runs)
+        width = None if law == "optimal" else request.width
+        return smallest_blocks(target, law=law, width=width, vote=request.vote, runs=request.runs)
 
     def some_law_meets(self, n_blocks: int) -> bool:
         """Whether so many blocks can meet the target."""
-        if self.wish.binary and self.wish.width is None and not self._simple:
+        if self.request.binary and self.request.width is None and not self._simple:
             return self.meets(n_blocks, self._best(n_blocks))
         return self.meets(n_blocks, self.law_for(n_blocks))
 

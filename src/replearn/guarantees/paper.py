@@ -70,10 +70,11 @@ def literal_blocks(design: Design) -> int | None:
     of the direct theorem is not stated.
     """
     request = design.request
-    rho, gamma = request.rho, request.gamma
+    rho = request.rho
+    gamma = request.gamma
     if rho is None or design.n_classes != 2 or request.runs != 2:
         return None
-    if request.notion == "approximate":
+    if request.task == "approximate":
         return None if gamma is None else _inverse_square(rho * gamma)
     return _inverse_square(rho)
 
@@ -86,7 +87,9 @@ def _inverse_square(rho: float) -> int:
 def literal_block_size(design: Design, n_blocks: int | None) -> int | None:
     """Return m(alpha/3, beta/(4 T)): the proof ends with a (3 alpha, 4 beta)-learner."""
     request = design.request
-    alpha, beta, d = request.alpha, request.beta, request.d
+    alpha = request.alpha
+    beta = request.beta
+    d = request.d
     if n_blocks is None or alpha is None or beta is None or d is None:
         return None
     return block_size_needed(d, alpha / 3, beta / 4, n_blocks, 1, request.realizable, 0.0)
@@ -97,7 +100,7 @@ def lower_bound(design: Design) -> str:
     request = design.request
     if request.alpha is None or request.d is None or request.rho is None:
         return "needs rho, alpha, d"
-    approximate = request.notion == "approximate"
+    approximate = request.task == "approximate"
     if approximate and (request.gamma is None or request.realizable):
         return NOT_STATED
     closeness = request.rho + (request.gamma or 0.0) if approximate else request.rho

@@ -4,16 +4,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
+from replearn.bounds import ThresholdLaw
 from replearn.exceptions import CertificateError
 from replearn.guarantees.certificate import Certificate
-from replearn.guarantees.choices import choice_inputs, conclude_choice, needed_for, paper_rows
+from replearn.guarantees.choices import ChoiceDesign
 from replearn.guarantees.describe import plan_rows
 from replearn.guarantees.design import Design
 from replearn.guarantees.paper import Columns, columns_of
+from replearn.guarantees.request import NOTIONS, HeavyStage, Label
 from replearn.guarantees.steps import (
     LETTERS,
     Conclusion,
-    Derived,
     Identity,
     Ledger,
     Record,
@@ -34,11 +35,6 @@ FORMAT = "replearn-plan"
 FORMAT_VERSION = 3
 
 
-def _read(part: str, name: str, text: str) -> Any:
-    """Return a property that reads an item of a part of the plan."""
-    return property(lambda plan: getattr(getattr(plan, part), name), doc=text)
-
-
 @dataclass(frozen=True, repr=False)
 class Plan(Record):
     """The protocol that all runs of one promise share; made by :func:`plan`.
@@ -47,10 +43,12 @@ class Plan(Record):
 
     Parameters
     ----------
-    task : str
-        What is planned: "pointwise", "approximate", "selection", "thresholds", ...
-    inputs : dict
-        What all runs share, as JSON values: the design of a vote, or the targets of another task.
+    design : Design or ChoiceDesign
+        What all runs share: the design of blocks that vote, or the targets of another task.
+    steps : tuple of Step
+        Every number the promise uses, with theorem and inputs.
+    conclusion : Conclusion
+        What follows from the design.
     solved : tuple of str
         Which arguments the planner solved.
     needed_n : int or None
@@ -72,42 +70,89 @@ class Plan(Record):
     1517
     """
 
-    task: str
-    inputs: dict[str, Any]
+    design: Design | ChoiceDesign
+    steps: tuple[Step, ...] = field(compare=False)  # they follow from the design
+    conclusion: Conclusion = field(compare=False)
     solved: tuple[str, ...] = ()
     needed_n: int | None = None
     needed_blocks: int | None = None
     reachable: dict[str, float | None] = field(default_factory=dict)
 
-    # -- the promise -----------------------------------------------------------------------------
-    @cached_property
-    def _derived(self) -> Derived:
-        if self.design is None:
-            return (), conclude_choice(self.task, self.inputs)
+    @classmethod
+    def of(
+        cls,
+        design: Design | ChoiceDesign,
+        *,
+        solved: tuple[str, ...] = (),
+        needed_n: int | None = None,
+    ) -> "Plan":
+        """Derive what a design promises.
+
+        Parameters
+        ----------
+        design : Design or ChoiceDesign
+            What all runs share.
+        solved : tuple of str, default=()
+            Which arguments the planner solved.
+        needed_n : int or None, default=None
+            Rows that the targets need.
+
+        Returns
+        -------
+        Plan
+            The design with its promise.
+        """
+        if not isinstance(design, Design):
+            return cls(design, (), design.conclude(), solved, needed_n)
         ledger = Ledger()
-        conclusion = conclude(ledger, self.design)
-        return tuple(ledger.steps), conclusion
+        conclusion = conclude(ledger, design)
+        return cls(design, tuple(ledger.steps), conclusion, solved, needed_n)
 
     @property
-    def _conclusion(self) -> Conclusion:
-        return self._derived[1]
+    def task(self) -> str:
+        """What is planned: "pointwise", "approximate", "selection", "thresholds", ..."""
+        return self.design.task
+
+    @property
+    def inputs(self) -> dict[str, Any]:
+        """The design as JSON values."""
+        return self.design.to_dict()
 
     @property
     def n(self) -> int:
         """Rows (or groups) of each sample."""
-        return int(self.inputs["n"])
+        return self.design.n
 
-    rho = _read("_conclusion", "rho", "Probability that two runs differ.")
-    gamma = _read("_conclusion", "gamma", "Mass of points on which two models may differ.")
-    alpha = _read("_conclusion", "alpha", "Excess error, where it is promised.")
-    beta = _read("_conclusion", "beta", "Probability of a larger error than promised.")
-    promises = _read("_conclusion", "promises", "What holds, in sentences.")
-    certified = _read("_conclusion", "certified", "Whether the promise is what was asked for.")
+    # -- the promise -----------------------------------------------------------------------------
+    @property
+    def rho(self) -> float | None:
+        """Probability that two runs differ."""
+        return self.conclusion.rho
 
     @property
-    def steps(self) -> tuple[Step, ...]:
-        """Every number the promise uses, with theorem and inputs."""
-        return self._derived[0]
+    def gamma(self) -> float | None:
+        """Mass of points on which two models may differ."""
+        return self.conclusion.gamma
+
+    @property
+    def alpha(self) -> float | None:
+        """Excess error, where it is promised."""
+        return self.conclusion.alpha
+
+    @property
+    def beta(self) -> float | None:
+        """Probability of a larger error than promised."""
+        return self.conclusion.beta
+
+    @property
+    def promises(self) -> tuple[str, ...]:
+        """What holds, in sentences."""
+        return self.conclusion.promises
+
+    @property
+    def certified(self) -> bool:
+        """Whether the promise is what was requested."""
+        return self.conclusion.certified
 
     @property
     def verdict(self) -> str:
@@ -121,20 +166,21 @@ class Plan(Record):
         """Why not, what this n can promise, and which n the request needs."""
         if self.certified:
             return ""
-        return "; ".join([self._conclusion.reason, *self._way_out()])
+        return "; ".join([self.conclusion.reason, *self._suggestions()])
 
-    def _way_out(self) -> list[str]:
-        if self.design is None:
+    def _suggestions(self) -> list[str]:
+        design = self.design
+        if not isinstance(design, Design):
             return []
         parts = []
         name = next((n for n in ("gamma", "rho") if self.reachable.get(n) is not None), None)
         if name is not None:
             best = rounded_up(self.reachable[name] or 0.0)
-            parts.append(f"n = {self.n} can promise {name} = {best}")
+            parts.append(f"n={self.n} can certify {name}={best}")
         if self.needed_n is not None:
             blocks = "" if self.needed_blocks is None else f"{self.needed_blocks} blocks and "
-            parts.append(f"the request needs {blocks}n = {self.needed_n} {self.unit}")
-            if self.needed_n <= self.n and (self.needed_blocks or 0) > self.n_blocks:
+            parts.append(f"the request needs {blocks}n={self.needed_n} {design.unit}")
+            if self.needed_n <= self.n and (self.needed_blocks or 0) > design.n_blocks:
                 parts.append(f"raise n_blocks or max_fits to at least {self.needed_blocks}")
         return parts
 
@@ -142,20 +188,59 @@ class Plan(Record):
     @property
     def vote_design(self) -> Design:
         """The design of a vote; a plan of another task has none and raises AttributeError."""
-        if self.design is None:
+        if not isinstance(self.design, Design):
             raise AttributeError(f"a plan of task {self.task!r} has no blocks that vote")
         return self.design
 
-    n_blocks = _read("vote_design", "n_blocks", "Number of blocks, T.")
-    block_size = _read("vote_design", "block_size", "Rows (or groups) per block, m.")
-    n_partitions = _read("vote_design", "n_partitions", "Keyed ways to cut the rows into blocks.")
-    law = _read("vote_design", "law", "Law of the shared threshold; None for more classes.")
-    vote = _read("vote_design", "vote", "Whether block models vote with labels or with scores.")
-    n_classes = _read("vote_design", "n_classes", "Number of classes.")
-    classes = _read("vote_design", "classes", "The classes in order, when the plan fixes them.")
-    unit = _read("vote_design", "unit", "What n counts.")
-    decimals = _read("vote_design", "decimals", "Rounding of numbers in the points.")
-    heavy = _read("vote_design", "heavy", "Separate treatment of points that occur often.")
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks, T."""
+        return self.vote_design.n_blocks
+
+    @property
+    def block_size(self) -> int:
+        """Rows (or groups) per block, m."""
+        return self.vote_design.block_size
+
+    @property
+    def n_partitions(self) -> int:
+        """In how many keyed ways the rows are cut into blocks."""
+        return self.vote_design.n_partitions
+
+    @property
+    def law(self) -> ThresholdLaw | None:
+        """Law of the shared threshold; None for more than two classes."""
+        return self.vote_design.law
+
+    @property
+    def vote(self) -> str:
+        """Whether block models vote by label ("hard") or by predicted probability ("soft")."""
+        return self.vote_design.vote
+
+    @property
+    def n_classes(self) -> int:
+        """Number of classes."""
+        return self.vote_design.n_classes
+
+    @property
+    def classes(self) -> tuple[Label, ...] | None:
+        """The classes in order, when the plan fixes them."""
+        return self.vote_design.classes
+
+    @property
+    def unit(self) -> str:
+        """What n counts: "rows" or "groups"."""
+        return self.vote_design.unit
+
+    @property
+    def decimals(self) -> int | None:
+        """Rounding of numbers in the points."""
+        return self.vote_design.decimals
+
+    @property
+    def heavy(self) -> HeavyStage | None:
+        """Separate treatment of points that occur often."""
+        return self.vote_design.heavy
 
     def certificate(self, identity: Identity, **changed: Any) -> Certificate:
         """Issue the certificate of one run of blocks that vote.
@@ -184,9 +269,10 @@ class Plan(Record):
             classes=self.classes if identity.classes is None else identity.classes,
             n_available=self.n if identity.n_available is None else identity.n_available,
         )
-        inputs = self.inputs | changed
-        derived = self._derived if inputs == self.inputs else None
-        return Certificate.issue(self.task, inputs, identity, derived)
+        planned = self.vote_design
+        design = replace(planned, request=replace(planned.request, **changed))
+        derived = (self.steps, self.conclusion) if design == planned else None
+        return Certificate.issue(self.task, design.to_dict(), identity, derived)
 
     # -- other tasks -----------------------------------------------------------------------------
     @property
@@ -197,21 +283,19 @@ class Plan(Record):
     @property
     def theorem(self) -> str:
         """Key of the theorem that the promise mainly rests on."""
-        own = None if self.design else needed_for(self.task, self.inputs).theorem
-        return own or guarantee(self.task).theorem
+        if isinstance(self.design, Design):
+            return guarantee(self.task).theorem
+        return self.design.theorem
 
     @property
     def settings(self) -> dict[str, Any]:
-        """Parameters of the learner that follows a plan of another task than a vote."""
-        if self.design is not None:
-            return {}
-        asked = {name: self.inputs[name] for name in LETTERS if name in self.inputs}
-        return {**asked, **needed_for(self.task, self.inputs).settings}
+        """Parameters of the estimator that follows a plan of another task than a vote."""
+        return {} if isinstance(self.design, Design) else self.design.settings
 
     @property
     def details(self) -> dict[str, Any]:
         """What else follows for another task than a vote: sharpness, pool, trainings, ..."""
-        return {} if self.design else dict(needed_for(self.task, self.inputs).details)
+        return {} if isinstance(self.design, Design) else dict(self.design.needed.details)
 
     def paper_constants(self) -> Columns:
         """Return three columns: this plan, the paper's proofs read literally, its rate.
@@ -222,9 +306,9 @@ class Plan(Record):
         >>> plan(n=20_000, rho=0.1).paper_constants().rows[0]
         ('blocks T', '88', '20000', 'not stated')
         """
-        if self.design is not None:
+        if isinstance(self.design, Design):
             return columns_of(self.design)
-        return Columns(paper_rows(self.task, self.inputs))
+        return self.design.paper_columns()
 
     # -- JSON ------------------------------------------------------------------------------------
     @cached_property
@@ -233,10 +317,10 @@ class Plan(Record):
         return digest_of(self._content())
 
     def _content(self) -> dict[str, Any]:
-        assumptions = list(self._conclusion.assumptions)
+        assumptions = list(self.conclusion.assumptions)
         return {
             **self._promise(FORMAT, FORMAT_VERSION, assumptions),
-            "reason": self._conclusion.reason,
+            "reason": self.conclusion.reason,
             "details": self.details,
             "solved": list(self.solved),
             "needed_n": self.needed_n,
@@ -246,7 +330,7 @@ class Plan(Record):
 
     @classmethod
     def from_json(cls, text: str) -> "Plan":
-        """Read a plan from JSON text and compute it again; a changed plan is refused.
+        """Read a plan from JSON text and compute it again; a changed plan raises an error.
 
         Parameters
         ----------
@@ -266,30 +350,32 @@ class Plan(Record):
         content = read_object(text, "plan")
         reader = Reader(content, "plan")
         check_format(reader, "plan", FORMAT, FORMAT_VERSION)
-        made = reader.read(cls)
         digest = content.pop("digest", None)
         if digest != digest_of(content):
             raise CertificateError("digest: the plan was changed after it was made")
-        guarantee(made.task)
         try:
-            made._check_inputs()
-            fresh = made._content()
+            recomputed = replace(
+                cls.of(_read_design(reader.take("task", str), reader.take("inputs", dict))),
+                solved=tuple(reader.take("solved", list)),
+                needed_n=reader.take_or_none("needed_n", int),
+                needed_blocks=reader.take_or_none("needed_blocks", int),
+                reachable=reader.take("reachable", dict),
+            )
+            recomputed._check_needed()
+            refuse_differences("plan", content, recomputed._content())
         except (TypeError, KeyError, ValueError) as error:
+            if isinstance(error, CertificateError):
+                raise
             raise CertificateError(f"plan: {error}") from error
-        refuse_differences("plan", content, fresh)
-        return made._quoting(content)
+        return recomputed._quote(content)
 
-    def _check_inputs(self) -> None:
-        """Refuse targets that `plan` would refuse, and rows needed that do not follow from them."""
-        if self.design is not None:
-            return
-        inputs = choice_inputs(self.task, **{"n": None, **self.inputs})
-        refuse_differences("plan inputs", self.inputs, inputs)
-        needed = needed_for(self.task, self.inputs).n
-        refuse_differences("plan needed_n", self.needed_n, needed)
+    def _check_needed(self) -> None:
+        """Raise an error if the rows needed do not follow from the targets."""
+        if isinstance(self.design, ChoiceDesign):
+            refuse_differences("plan needed_n", self.needed_n, self.design.needed.n)
 
-    def _quoting(self, content: dict[str, Any]) -> "Plan":
-        """Keep the numbers as the other lab wrote them: both labs quote the same digits."""
+    def _quote(self, content: dict[str, Any]) -> "Plan":
+        """Return the plan with the numbers that are written: all labs quote the same digits."""
         conclusion = Conclusion(
             promises=tuple(content["promises"]),
             **{name: content[name] for name in LETTERS},
@@ -297,9 +383,13 @@ class Plan(Record):
             assumptions=tuple(content["assumptions"]),
         )
         steps = tuple(Step.from_dict(item) for item in content["steps"])
-        self.__dict__["_derived"] = (steps, conclusion)
-        return self
+        return replace(self, steps=steps, conclusion=conclusion)
 
     # -- words -----------------------------------------------------------------------------------
     def _rows(self) -> list[tuple[str, str]]:
         return plan_rows(self)
+
+
+def _read_design(task: str, inputs: dict[str, Any]) -> Design | ChoiceDesign:
+    guarantee(task)  # an unknown task raises a CertificateError
+    return Design.from_dict(inputs) if task in NOTIONS else ChoiceDesign.from_dict(task, inputs)

@@ -14,11 +14,11 @@ from replearn.bounds.numeric import equal_share_tail
 FALSE_ALARM = 1e-9
 """Probability that two runs on one population are told apart by their sketches."""
 
-FEWEST_ROWS = 200
+MIN_ROWS = 200
 """Fewer rows are not sketched: quantiles would be the cells of persons, and prove nothing."""
 
 RARE = 0.01
-MOST_LEVELS = 15
+MAX_LEVELS = 15
 """Values that are rarer are not listed, nor are more than so many."""
 
 ROUNDED_ROWS = 1024
@@ -62,7 +62,7 @@ def compare_points(here: dict[str, Any] | None, there: dict[str, Any] | None) ->
         return PointsCompared(tuple(differences))
     few = [side for side, schema in (("here", here), ("there", there)) if not schema["rows"]]
     if few:
-        small = f"columns could not be compared: fewer than {FEWEST_ROWS} rows {' and '.join(few)}"
+        small = f"columns could not be compared: fewer than {MIN_ROWS} rows {' and '.join(few)}"
         return PointsCompared(unknowns=(f"{small}; {_A_PROBE}",))
     return _compare_sketches(here, there)
 
@@ -103,7 +103,8 @@ class _Width:
     """How far sketches of one population may be apart."""
 
     def __init__(self, here: dict[str, Any], there: dict[str, Any]) -> None:
-        self._columns, self._rows = here["n_columns"], (here["rows"], there["rows"])
+        self._columns = here["n_columns"]
+        self._rows = (here["rows"], there["rows"])
         self._second = (here["second"], there["second"])
 
     def sizes(self, group: str) -> tuple[int, int]:
@@ -163,25 +164,26 @@ def _order(schema: dict[str, Any]) -> str:
 
 def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str]:
     """Name what differs between two sketches of one column; the first finding is enough."""
-    place = f"column {one['name']!r}"
+    index = f"column {one['name']!r}"
     for name in {**one["kinds"], **two["kinds"]}:
         shares = width.differ(one["kinds"].get(name, 0), two["kinds"].get(name, 0))
         if shares:
-            return [f"{place}: {name} cells: {shares}"]
+            return [f"{index}: {name} cells: {shares}"]
     for group, where in (("all", ""), ("second", " among rows of the second class")):
         if group not in one or group not in two:
             continue
-        mine, yours = one[group]["quantiles"], two[group]["quantiles"]
+        mine = one[group]["quantiles"]
+        yours = two[group]["quantiles"]
         if quantiles_differ(mine, yours, width.of_quantiles(group)):
             medians = f"median {_middle(mine)} here, {_middle(yours)} there"
-            return [f"{place}: other values{where} ({medians})"]
+            return [f"{index}: other values{where} ({medians})"]
         shares = _levels_differ(one[group]["levels"], two[group]["levels"], width, group)
         if shares:
-            return [f"{place}: other values{where}: one has {shares}"]
+            return [f"{index}: other values{where}: one has {shares}"]
     for name in {**one["steps"], **two["steps"]}:
         shares = width.differ(one["steps"].get(name, 0), two["steps"].get(name, 0), "first")
         if shares:
-            return [f"{place}: {name}: {shares}"]
+            return [f"{index}: {name}: {shares}"]
     return []
 
 
@@ -189,7 +191,7 @@ def _levels_differ(here: dict[str, int], there: dict[str, int], width: _Width, g
     """Return the shares of the first value that differs; a value that is not listed is rare."""
     n, m = width.sizes(group)
     for mine, yours, size, other, turned in ((here, there, n, m, False), (there, here, m, n, True)):
-        most = max(int(RARE * other), min(yours.values()) if len(yours) >= MOST_LEVELS else 0)
+        most = max(int(RARE * other), min(yours.values()) if len(yours) >= MAX_LEVELS else 0)
         for name, count in mine.items():
             # theorem: equal-shares (the count of an unlisted value that speaks least against it)
             fitting = min(most, round(count * other / size))
@@ -214,7 +216,8 @@ def _without_zone(one: dict[str, Any], two: dict[str, Any], width: _Width) -> st
 
 def _texts(here: dict[str, Any], there: dict[str, Any], width: _Width) -> list[str]:
     """Name what texts look like in one run only: texts that differ in form are other points."""
-    mine, yours = here["texts"], there["texts"]
+    mine = here["texts"]
+    yours = there["texts"]
     found = {
         name: width.differ(mine.get(name, 0), yours.get(name, 0), "first")
         for name in {**mine, **yours}

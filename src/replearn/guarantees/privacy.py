@@ -52,7 +52,8 @@ def private_design(
     >>> private_design(1.0, 1e-6, 0.2, 0.025, 20).n_keys
     6
     """
-    level, designs = release_threshold(epsilon, delta), []
+    level = release_threshold(epsilon, delta)
+    designs = []
     for n_keys in _KEYS:
         for rho in _RHOS:
             try:
@@ -88,7 +89,8 @@ def _derive(
     if not cover:
         unknown = ("nothing is known about the accuracy of this learner",)
         return Conclusion((private,), reasons=leaks + unknown, assumptions=ASSUMPTIONS)
-    n_shared, d = cover.pop("n_shared"), cover.pop("d")
+    n_shared = cover.pop("n_shared")
+    d = cover.pop("d")
     items = {**cover, "m": max(n // (n_keys * n_parts), 1)}
     shared = {"threshold": level, "epsilon": epsilon}
     distance = ledger.add(cover_distance, n_shared=n_shared, d=d, beta=beta / 2)

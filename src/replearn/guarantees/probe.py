@@ -11,7 +11,8 @@ import numpy as np
 from replearn.randomness import Points, as_points
 from replearn.records.json import Reader, check_format, pretty_json, read_object, write_atomically
 
-FORMAT, FORMAT_VERSION = "replearn-probe", 2
+FORMAT = "replearn-probe"
+FORMAT_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -77,7 +78,7 @@ class Probe:
             rows=len(points),
             decimals=decimals,
             columns=tuple(str(name) for name in points.names),
-            cells=tuple(_digest(cells[:, [place]]) for place in range(cells.shape[1])),
+            cells=tuple(_digest(cells[:, [index]]) for index in range(cells.shape[1])),
             digest=_digest(cells),
             mark=mark,
             ids="" if ids is None else _digest(_cells(as_points(ids))),
@@ -114,7 +115,8 @@ def compare_probes(here: Probe, there: Probe) -> tuple[tuple[str, ...], tuple[st
         if probe.mark
     )
     for name in ("rows", "columns", "decimals"):
-        mine, yours = getattr(here, name), getattr(there, name)
+        mine = getattr(here, name)
+        yours = getattr(there, name)
         if mine != yours:
             return (f"probe: {name} {_shown(mine)} here, {_shown(yours)} there",), unknowns
     if here.ids != there.ids:

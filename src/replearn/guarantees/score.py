@@ -12,16 +12,19 @@ from replearn.guarantees.guarantee import Guarantee, Needed, above_budget
 from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rounded_up
 from replearn.records.checks import check_count
 
-MOST_FITS = 24
+MAX_FITS = 24
 """Base learners that are trained unless more are asked for."""
 
-FEWEST_BLOCKS = 3
+MIN_BLOCKS = 3
 """A row has at least two blocks that do not know it: their spread is known."""
 
-DEFAULT_BLOCKS, DEFAULT_ROWS = (24, 12, 8, 6, 4), 80
+DEFAULT_BLOCKS = (24, 12, 8, 6, 4)
+DEFAULT_ROWS = 80
 """Blocks by default, the first number with so many rows in each; all divide 24."""
 
-LOOSE_RHO, LOOSE_BLOCKS, LOOSE_ROWS = 0.2, 8, 1250
+LOOSE_RHO = 0.2
+LOOSE_BLOCKS = 8
+LOOSE_ROWS = 1250
 """From this rho on thresholds are cheap, and blocks are larger: 8, if each has so many rows."""
 
 _ESTIMATED = (
@@ -101,7 +104,7 @@ def blocks_and_partitions(
     ((24, 1), (4, 6))
     """
     blocks = default_blocks(n, rho, rows_of_block) if n_blocks is None else int(n_blocks)
-    ways = max(1, MOST_FITS // blocks) if n_partitions is None else int(n_partitions)
+    ways = max(1, MAX_FITS // blocks) if n_partitions is None else int(n_partitions)
     return blocks, ways
 
 
@@ -118,7 +121,7 @@ def _needed(
     Without a standard error the worst case is that of thresholds over all scores, the widest.
     """
     blocks, ways = blocks_and_partitions(n, rho, n_blocks, n_partitions)
-    check_count("n_blocks", blocks, least=FEWEST_BLOCKS)
+    check_count("n_blocks", blocks, least=MIN_BLOCKS)
     width = score_half_width(rho)
     error = 0.5 / width if standard_error is None else standard_error
     reach = "estimated by fit" if standard_error is None else width * error

@@ -22,7 +22,7 @@ from replearn.guarantees.selection import selection_rate
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
 
-_MOST_ROWS = 10**15
+_MAX_ROWS = 10**15
 
 
 @theorem("search-trainings")
@@ -101,7 +101,7 @@ def _by_folds(
     if drift is None:
         unknown = (
             "nothing is known about how much a configuration's error moves between trainings on "
-            'two samples: assume a number, cv={"folds": 5, "drift": 0.001}, or measure how often '
+            "two samples: assume a number, drift=0.001, or measure how often "
             "fresh samples agree"
         )
         return Conclusion((near_best,), alpha=alpha, beta=tail, reasons=(*missed, unknown))
@@ -139,7 +139,7 @@ def _needed(
     assumed = f"no true error moves by more than {drift:g} between trainings"
     details = {"rows per fold": str(fold or "none is enough"), "assumed": assumed}
     rows = None if fold is None else cv * fold
-    return Needed(rows, details, {"cv": {"folds": cv, "drift": drift}}, rate, "search-blocks")
+    return Needed(rows, details, {"cv": cv, "drift": drift}, rate, "search-blocks")
 
 
 def _fold_needed(
@@ -149,7 +149,7 @@ def _fold_needed(
         sharpness = selection_scale(_pairs(n_hypotheses), alpha, beta, m)
         return sharpness is not None and folds_flip(sharpness, n_hypotheses, m, drift) <= rho
 
-    return smallest_integer(passes, limit=_MOST_ROWS)
+    return smallest_integer(passes, limit=_MAX_ROWS)
 
 
 GUARANTEES = (

@@ -30,7 +30,7 @@ def same_and_good(
     """Conclude that two choices are the same, and near the best.
 
     >>> same_and_good(900, 0.2, 0.01, rho=0.1, alpha=0.3, beta=0.05).reason
-    'asked for rho = 0.1, reached 0.2'
+    'requested rho=0.1; reached rho=0.2'
     """
     promises = (
         f"Two runs on fresh samples of {n} rows choose different candidates with probability at "

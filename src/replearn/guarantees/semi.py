@@ -10,7 +10,7 @@ from replearn.guarantees.guarantee import THREE_TARGETS, Guarantee, Needed, Numb
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 from replearn.records.search import smallest_integer
 
-_MOST_ROWS = 10**15
+_MAX_ROWS = 10**15
 _LARGEST_LOG = 700.0
 
 
@@ -50,10 +50,14 @@ def _derive(
         f"Two runs on fresh samples of {n} rows, with one shared pool, return different rules with "
         f"probability at most {rounded_up(flip)}."
     )
-    rest, share, best = alpha, beta, "the best candidate's"
+    rest = alpha
+    share = beta
+    best = "the best candidate's"
     if d is not None:
         distance = ledger.add(cover_distance, n_shared=n_shared, d=d, beta=beta / 2)
-        rest, share, best = alpha - distance, beta / 2, "the best of the class's"
+        rest = alpha - distance
+        share = beta / 2
+        best = "the best of the class's"
     if rest <= 0:
         small = (
             f"a pool of {n_shared} rows is too small for alpha = {alpha:g} (d = {d}, beta = "
@@ -117,9 +121,9 @@ def _refuse_too_many(d: int, alpha: float, logarithm: float) -> None:
 
 
 def _pool(distance: float, d: int, beta: float) -> int:
-    rows = smallest_integer(lambda u: cover_distance(u, d, beta) <= distance, limit=_MOST_ROWS)
+    rows = smallest_integer(lambda u: cover_distance(u, d, beta) <= distance, limit=_MAX_ROWS)
     if rows is None:
-        raise ValueError(f"a distance of {distance:g} needs a pool of more than {_MOST_ROWS} rows.")
+        raise ValueError(f"a distance of {distance:g} needs a pool of more than {_MAX_ROWS} rows.")
     return rows
 
 

@@ -5,7 +5,7 @@ meets all targets is taken.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -14,8 +14,8 @@ from replearn.bounds.accuracy import light_mass
 from replearn.bounds.completeness import some_missed_point_bound
 from replearn.bounds.membership import quick_membership_bound
 from replearn.bounds.signs import sign_width
-from replearn.guarantees.design import HeavyStage
 from replearn.guarantees.heavy_stage import label_flip, labels_guaranteed, wrong_labels
+from replearn.guarantees.request import HeavyStage, PlanRequest
 from replearn.guarantees.steps import Ledger
 from replearn.records.checks import check_fraction, if_given
 from replearn.records.search import bisect, smallest_integer
@@ -24,7 +24,9 @@ from replearn.records.search import bisect, smallest_integer
 _MEMBERSHIP_SHARE = 0.6
 # Of the disagreeing mass gamma of whole models: what membership may take on average, what labels
 # may take, and the share of rho at which they may exceed it. Votes need the rest.
-_GAMMA_MEMBERSHIP, _GAMMA_LABELS, _RHO_LABELS = 0.07, 0.4, 0.7
+_GAMMA_MEMBERSHIP = 0.07
+_GAMMA_LABELS = 0.4
+_RHO_LABELS = 0.7
 # Points heavier than this part of gamma / ln(1/rho) do not average out.
 _GAMMA_MASS = 0.1
 # Half of beta is for light points, a quarter each for missed points and wrong labels.
@@ -32,7 +34,7 @@ _HIGHS = (0.99, 0.97, 0.93, 0.85, 0.7, 0.5)
 _LOWS = (16.0, 8.0, 4.0, 2.5, 1.8, 1.4, 1.2)
 # Of alpha, what heavy labels may cost: makes labels times light mass cheapest.
 _CLEAR_SHARE = 0.75
-_MOST_LABELS = 4_000_000
+_MAX_LABELS = 4_000_000
 _PAPER_RATIO = 4.0
 
 
@@ -147,9 +149,9 @@ def _fallback(n: int, goal: HeavyGoal) -> HeavyStage:
         high = min(1.0, high * 1.5)
         laws = _laws_up_to(high, goal.paper)
         stages = (_stage_within(n, law, goal) for law in laws)
-        found = next((stage for stage in stages if stage is not None), None)
-        if found is not None or high == 1.0:
-            return found or _stage(n, laws[0], goal.rho / 2.0, goal)
+        stage = next((stage for stage in stages if stage is not None), None)
+        if stage is not None or high == 1.0:
+            return stage or _stage(n, laws[0], goal.rho / 2.0, goal)
 
 
 def _laws(n: int, goal: HeavyGoal) -> list[MembershipLaw]:
@@ -164,13 +166,14 @@ def _laws(n: int, goal: HeavyGoal) -> list[MembershipLaw]:
 
 
 def _laws_up_to(high: float, paper: bool) -> list[MembershipLaw]:
-    kind, ratios = ("uniform", (_PAPER_RATIO,)) if paper else ("sqrt", _LOWS)
-    return [MembershipLaw(kind, high / ratio, high) for ratio in ratios]
+    if paper:
+        return [MembershipLaw("uniform", high / _PAPER_RATIO, high)]
+    return [MembershipLaw("sqrt", high / ratio, high) for ratio in _LOWS]
 
 
 def _stage(n: int, law: MembershipLaw, budget: float, goal: HeavyGoal) -> HeavyStage:
     """Use all labels that members surely have, and the least noise that the budget allows."""
-    k = min(_MOST_LABELS, max(1, labels_guaranteed(n, law.low)))
+    k = min(_MAX_LABELS, max(1, labels_guaranteed(n, law.low)))
     if goal.n_classes == 2:
         band = sign_width(k, 1, budget, joint=False) or 1.0
     else:
@@ -214,9 +217,51 @@ def heavy_rows_needed(**items: Any) -> int | None:
         return _heavy_stage(n, goal)[1]
 
     # To two per cent is enough: the search visits few sample sizes.
-    found = smallest_integer(lambda step: enough(_size(step)), limit=1024)
-    return None if found is None else _size(found)
+    step = smallest_integer(lambda step: enough(_size(step)), limit=1024)
+    return None if step is None else _size(step)
 
 
 def _size(step: int) -> int:
     return math.ceil(100 * 1.02**step)
+
+
+def plan_stage(request: PlanRequest) -> tuple[PlanRequest, int]:
+    """Plan the heavy stage of a request for its alpha and beta, relative to the block models.
+
+    Returns
+    -------
+    PlanRequest
+        With the stage itself, which then states alpha, beta and the noise of labels.
+    int
+        The rows that the stage was planned for; 0: nothing was planned.
+    """
+    if not isinstance(request.heavy, str):
+        return (request if request.stage is None else replace(request, label_noise=True)), 0
+    goal: dict[str, Any] = {
+        "rho": request.rho,
+        "alpha": request.alpha,
+        "beta": 0.05 if request.beta is None else request.beta,
+        "realizable": request.realizable,
+        "paper": request.heavy == "paper",
+        "gamma": request.gamma,
+        "n_classes": request.n_classes,
+    }
+    n_rows = heavy_rows_needed(**goal) if request.n is None else request.n
+    if n_rows is None:
+        targets = ", ".join(f"{name}={goal[name]}" for name in ("rho", "alpha", "beta"))
+        raise ValueError(f'no number of rows is enough for {targets} with heavy="{request.heavy}"')
+    stage = heavy_stage(n=n_rows, **goal)
+    return replace(request, heavy=stage, alpha=None, beta=None, label_noise=True), n_rows
+
+
+def stage_rows_needed(request: PlanRequest, stage: HeavyStage) -> int | None:
+    """Return the rows at which a stage planned for them would keep the accuracy of this one."""
+    return heavy_rows_needed(
+        rho=request.rho,
+        alpha=stage.alpha,
+        beta=stage.beta,
+        realizable=stage.clear == 1.0,
+        paper=stage.kind == "uniform",
+        gamma=request.gamma,
+        n_classes=request.n_classes,
+    )

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
@@ -11,7 +10,7 @@ from replearn._version import __version__
 from replearn.bounds import ThresholdLaw
 from replearn.bounds.membership import MembershipLaw
 from replearn.exceptions import CertificateError
-from replearn.guarantees.design import NOTIONS, Design, Label, plain_labels
+from replearn.guarantees.request import Label, plain_labels
 from replearn.records.json import Reader, pretty_json, read_flat, write_atomically
 from replearn.records.text import html_table, two_columns
 
@@ -64,7 +63,7 @@ class Step:
 
     @classmethod
     def from_dict(cls, items: Any) -> "Step":
-        """Read a step from JSON values; anything unexpected is refused."""
+        """Read a step from JSON values; anything unexpected raises a CertificateError."""
         reader = Reader(items, "step")
         name = reader.take("name", str)
         key = reader.take("theorem", str)
@@ -131,7 +130,7 @@ class Conclusion:
     alpha, beta : float or None
         Excess error, and the probability that it is larger, where they are promised.
     reasons : tuple of str
-        Why this is not what was asked for; empty: certified.
+        Why this is not what was requested; empty: certified.
     assumptions : tuple of str
         Codes of the conditions the promise rests on.
     """
@@ -146,7 +145,7 @@ class Conclusion:
 
     @property
     def certified(self) -> bool:
-        """Whether what was asked for is promised."""
+        """Whether what was requested is promised."""
         return not self.reasons
 
     @property
@@ -225,26 +224,21 @@ class Identity:
 
     @classmethod
     def from_dict(cls, items: Any) -> "Identity":
-        """Read an identity from JSON values; anything unexpected is refused."""
+        """Read an identity from JSON values; anything unexpected raises a CertificateError."""
         return read_flat(cls, items, "identity")
 
 
 class Record:
     """What certificates and plans have in common: JSON text and file, table, one line."""
 
-    task: str
-    inputs: dict[str, Any]
+    task: Any
+    inputs: Any
     steps: Any
     promises: Any
     n: Any
     certified: Any
     reason: Any
     digest: Any
-
-    @cached_property
-    def design(self) -> Design | None:
-        """Blocks, law and partitions of a vote; None for other tasks."""
-        return Design.from_dict(self.inputs) if self.task in NOTIONS else None
 
     def _content(self) -> dict[str, Any]:
         """Return everything but the digest as JSON values."""
@@ -287,7 +281,7 @@ class Record:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read a JSON file and compute every number again; what was changed is refused."""
+        """Read a JSON file and compute every number again; a changed file raises an error."""
         return cls.from_json(Path(path).read_text(encoding="utf-8"))
 
     def __repr__(self) -> str:

@@ -40,7 +40,7 @@ GUARANTEES: dict[str, Guarantee] = {entry.task: entry for entry in (*VOTING, *CH
 
 
 def guarantee(task: str) -> Guarantee:
-    """Look a guarantee up by its task; an unknown task is refused.
+    """Look a guarantee up by its task; an unknown task raises a CertificateError.
 
     >>> guarantee("thresholds").learners
     ('ReplicableThresholdClassifier',)

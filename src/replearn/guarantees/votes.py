@@ -107,8 +107,8 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     """Conclude what a design promises.
 
     >>> from replearn.bounds import uniform_law
-    >>> from replearn.guarantees import Design, Request
-    >>> design = Design(Request(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
+    >>> from replearn.guarantees import Design, PlanRequest
+    >>> design = Design(PlanRequest(rho=0.1), n=3200, n_blocks=32, law=uniform_law(32))
     >>> conclusion = conclude(Ledger(), design)
     >>> conclusion.certified, round(conclusion.rho, 4)
     (True, 0.0993)
@@ -121,15 +121,15 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     if design.heavy is not None:
         reasons = too_few_labels(ledger, design) + reasons
     reasons += [] if enough else [accuracy]
-    asked: Any = design.request if design.request.asks_accuracy else design.heavy
-    kept = asked is not None and enough
-    promise = sentence(design.request.notion, rho, gamma, design.request.runs)
+    accurate: Any = design.request if design.request.asks_accuracy else design.heavy
+    kept = accurate is not None and enough
+    promise = sentence(design.request.task, rho, gamma, design.request.runs)
     return Conclusion(
         promises=(promise, accuracy) if enough else (promise,),
         rho=rho,
         gamma=gamma,
-        alpha=asked.alpha if kept else None,
-        beta=asked.beta if kept else None,
+        alpha=accurate.alpha if kept else None,
+        beta=accurate.beta if kept else None,
         reasons=tuple(reasons),
         assumptions=tuple(_assumptions(design)),
     )
@@ -166,7 +166,7 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
     """Return only rho and gamma of what a design promises: the predicate of the planner."""
     flip = pair_flip(ledger, design)
     request = design.request
-    if request.notion == "approximate":
+    if request.task == "approximate":
         return approximate_promise(ledger, design, flip)
     if design.law is None or design.heavy is not None:
         items = {"flip_bound": flip, "runs": request.runs}
@@ -214,25 +214,23 @@ def _row_step(ledger: Ledger, design: Design) -> float:
 def _shortfalls(design: Design, rho: float, gamma: float | None) -> list[str]:
     """Say which target is missed."""
     request = design.request
-    noun = "block" if design.n_blocks == 1 else "blocks"
-    blocks = f"{design.n_blocks} {noun} of {design.block_size} {design.unit}"
+    size = f"of {design.block_size} {design.unit}"
+    certify = f"1 block {size} certifies"
+    if design.n_blocks > 1:
+        certify = f"{design.n_blocks} blocks {size} certify"
     masses = " if single points may have any mass" if design.max_point_mass == 1 else ""
     reasons = []
     if request.rho is not None and rho > request.rho:
-        reasons.append(
-            f"asked for rho = {request.rho:g}, but with {blocks} it is rho = {rounded_up(rho)}"
-        )
+        reasons.append(f"requested rho={request.rho:g}; {certify} rho={rounded_up(rho)}")
     if request.gamma is not None and gamma is not None and gamma > request.gamma:
-        reasons.append(
-            f"asked for gamma = {request.gamma:g} at rho = {rho:g}, "
-            f"but with {blocks} it is gamma = {rounded_up(gamma)}{masses}"
-        )
+        requested = f"requested gamma={request.gamma:g} at rho={rho:g}"
+        reasons.append(f"{requested}; {certify} gamma={rounded_up(gamma)}{masses}")
     return reasons
 
 
 # -- accuracy: which statement about the error holds; the certificate never says more --------------
 def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
-    """Return whether the accuracy asked for is reached, and the statement that holds."""
+    """Return whether the requested accuracy is reached, and the statement that holds."""
     request = design.request
     factor = _error_factor(ledger, design)
     if not request.asks_accuracy:
@@ -252,11 +250,11 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
         realizable=request.realizable,
         slack=slack,
     )
-    asked = f"alpha = {request.alpha:g}, beta = {request.beta:g}, d = {request.d}"
+    requested = f"alpha={request.alpha:g}, beta={request.beta:g}, d={request.d}"
     if needed is None:
-        return False, f"no block size reaches {asked} when points carry this much mass"
+        return False, f"no block size reaches {requested} when points carry this much mass"
     if needed > size:
-        return False, f"{asked} needs {needed} {design.unit} per block, there are {size}"
+        return False, f"{requested} needs {needed} {design.unit} per block, there are {size}"
     return True, _excess_statement(design, factor)
 
 
@@ -285,7 +283,8 @@ def _mean_error_statement(design: Design, factor: float) -> str:
 def _excess_statement(design: Design, factor: float) -> str:
     request = design.request
     sure = f"Except with probability {rounded_up(request.beta or 0.0)}"
-    alpha, excess = f"{request.alpha:g}", rounded_up(factor - 1)
+    alpha = f"{request.alpha:g}"
+    excess = rounded_up(factor - 1)
     if request.realizable:
         return f"{sure} the error is at most {rounded_up(factor)} x {alpha} (realizable case)."
     if factor <= 1.0:
@@ -306,7 +305,7 @@ def _assumptions(design: Design) -> list[str]:
     codes += ["number-of-runs", "no-drift", "independent-samples", "independent-rows"]
     codes.append("random-function")
     request = design.request
-    if request.notion == "pointwise" and request.runs == 2 and design.heavy is None:
+    if request.task == "pointwise" and request.runs == 2 and design.heavy is None:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
     if request.asks_accuracy:
         codes.append("base-learner")

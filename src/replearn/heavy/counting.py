@@ -166,10 +166,10 @@ class PointIndex:
             return numbers
         hashes = INDEX_KEY.hashes(points)
         known = self._hashes[self._order]
-        place = np.searchsorted(known, hashes)
+        index = np.searchsorted(known, hashes)
         # As many listed points may share one hash: 1 unless hashes collide.
         for step in range(np.unique(self._hashes, return_counts=True)[1].max()):
-            at = np.minimum(place + step, len(known) - 1)
+            at = np.minimum(index + step, len(known) - 1)
             candidates = np.flatnonzero((known[at] == hashes) & (numbers < 0))
             if not len(candidates):
                 continue

@@ -20,7 +20,7 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     uniform_law,
 )
-from replearn.bounds.class_flips import label_answer_chances
+from replearn.bounds.class_flips import label_prediction_chances
 from replearn.bounds.foreseen import average_flip_estimate
 from replearn.bounds.signs import label_flip_bound
 from replearn.primitives.coins import below_levels
@@ -104,7 +104,7 @@ class ManyLabels(_Labelled):
 
     def chances(self) -> Floats:
         """Estimate how likely fresh labels name each class, under this key."""
-        return label_answer_chances(self.tallies, self.n_labels, self.band, self.noise)
+        return label_prediction_chances(self.tallies, self.n_labels, self.band, self.noise)
 
     def limits(self, delta: float) -> Floats:
         """Upper limits: union over the other labels, Hoeffding's inequality for each duel."""
@@ -176,8 +176,8 @@ def first_labels(
         ranks = np.concatenate([ranks, more])
         keyed = np.lexsort((ranks, cells // n_classes))
         member = cells[keyed] // n_classes
-        place = np.arange(len(member)) - np.searchsorted(member, member)
-        kept = keyed[place < n_labels[member]]
+        index = np.arange(len(member)) - np.searchsorted(member, member)
+        kept = keyed[index < n_labels[member]]
         cells = cells[kept]
         ranks = ranks[kept]
     tallies = np.bincount(cells, minlength=n_members * n_classes)
@@ -213,7 +213,7 @@ def label_points(
     return ManyLabels(tallies, n_labels, band, gumbels, np.argmax(scores, axis=1))
 
 
-def with_flips(answers: NDArray[np.intp], flips: Floats) -> Floats:
+def with_flips(predictions: NDArray[np.intp], flips: Floats) -> Floats:
     """Return the probabilities of two classes from the label and its flip probability.
 
     Examples
@@ -222,8 +222,8 @@ def with_flips(answers: NDArray[np.intp], flips: Floats) -> Floats:
     array([[0.9, 0.1],
            [0.2, 0.8]])
     """
-    every = np.arange(len(answers))
-    chances = np.empty((len(answers), 2))
-    chances[every, answers] = 1.0 - flips
-    chances[every, 1 - answers] = flips
+    every = np.arange(len(predictions))
+    chances = np.empty((len(predictions), 2))
+    chances[every, predictions] = 1.0 - flips
+    chances[every, 1 - predictions] = flips
     return chances

@@ -146,14 +146,14 @@ def label_heavy_hitters(  # noqa: PLR0913
     used = np.array([design.k for design in designs], dtype=np.int64)[which]
     label_counts = count_labels(codes, heavy.locate(sample), len(heavy), len(names))
     tallies = first_labels(heavy.points, label_counts, used, key)
-    answers = np.empty(len(heavy), dtype=np.intp)
+    predictions = np.empty(len(heavy), dtype=np.intp)
     uniforms = np.empty((len(heavy), len(names)) if len(names) > 2 else len(heavy))
     for number, design in enumerate(designs):
         at = which == number
         members = heavy.points.take(at)
         rule = label_points(members, tallies[at], design.k, design.band, names, key)
         uniforms[at] = rule.noise
-        answers[at] = rule.answers
+        predictions[at] = rule.answers
     task = heavy.certificate.task.replace("heavy", "heavy labels")
     asked = {"alpha": clear, "rho": float(rho), "beta": beta}
     inputs = _design_inputs(heavy, designs, asked, gamma)
@@ -161,7 +161,7 @@ def label_heavy_hitters(  # noqa: PLR0913
         task = f"{task}, several classes"
         inputs = {**inputs, "n_classes": len(names)}
     certificate = certify(task, key.fingerprint, **inputs)
-    return HeavyLabels(names[answers], tallies[:, 1], used, uniforms, names, certificate)
+    return HeavyLabels(names[predictions], tallies[:, 1], used, uniforms, names, certificate)
 
 
 def _designs(heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None) -> list[_Design]:

@@ -119,8 +119,8 @@ def fit_heavy(
     """
     sample = as_points(X, decimals=decimals)
     counted = count_points(X, at_least=fewest_remembered(len(sample), stage), decimals=decimals)
-    place = PointIndex(counted.points).locate(sample)
-    labels = count_labels(codes, place, len(counted.counts), max(2, len(classes)))
+    index = PointIndex(counted.points).locate(sample)
+    labels = count_labels(codes, index, len(counted.counts), max(2, len(classes)))
     return heavy_from_counts(counted.values, labels, counted.n, classes, stage, key, decimals)
 
 

@@ -75,7 +75,7 @@ class HeavyView:
         return result
 
     # -- a fresh sample, under this key ----------------------------------------------------------
-    def flips(self, vote_chances: Floats, vote_answers: NDArray[np.intp]) -> Floats:
+    def flips(self, vote_chances: Floats, vote_predictions: NDArray[np.intp]) -> Floats:
         """Estimate the flip probability under this key: a fresh sample predicts another class.
 
         Membership and label of the fresh sample both count, each by its predictive probability;
@@ -86,9 +86,9 @@ class HeavyView:
         at = self.numbers[rows]
         joins = self._joins()[at][:, np.newaxis]
         chances[rows] = joins * self.rule.chances()[at] + (1.0 - joins) * chances[rows]
-        answers = self.replace(vote_answers, self.rule.answers)
+        predictions = self.replace(vote_predictions, self.rule.answers)
         # The other classes are summed, so that tiny probabilities stay right.
-        chances[np.arange(len(answers)), answers] = 0.0
+        chances[np.arange(len(predictions)), predictions] = 0.0
         return np.asarray(chances.sum(axis=1))
 
     def _joins(self) -> Floats:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from replearn.hypotheses._inputs import Integers, Places, sums_by_place
+from replearn.hypotheses._inputs import Indices, Integers, sums_by_index
 from replearn.hypotheses._tight import Side, rank_ranges
 
 # Trees of all lower sides together: at most this many cells in each of four int64 arrays.
@@ -30,7 +30,7 @@ class BestBox(NamedTuple):
 
 
 def best_box(
-    ranks: Places, gains: Integers, sides: tuple[Side, ...], at_least: int = 1
+    ranks: Indices, gains: Integers, sides: tuple[Side, ...], at_least: int = 1
 ) -> BestBox | None:
     """Return the first box with the largest sum of gains, or None if it is below `at_least`.
 
@@ -40,7 +40,7 @@ def best_box(
     if gains[gains > 0].sum() < at_least:
         return None
     if len(sides) == 1:
-        box = _best_range(sums_by_place(ranks[:, 0], gains), sides[0])
+        box = _best_range(sums_by_index(ranks[:, 0], gains), sides[0])
     elif len(sides) == 2:
         box = _best_rectangle(ranks, gains, sides)
     else:
@@ -49,7 +49,7 @@ def best_box(
 
 
 def _best_by_first_feature(
-    ranks: Places, gains: Integers, sides: tuple[Side, ...], at_least: int
+    ranks: Indices, gains: Integers, sides: tuple[Side, ...], at_least: int
 ) -> BestBox | None:
     best = None
     column = ranks[:, 0]
@@ -76,7 +76,7 @@ def _best_range(sums: Integers, side: Side) -> BestBox:
     return BestBox(int(value[low]), ((low, high),))
 
 
-def _best_rectangle(ranks: Places, gains: Integers, sides: tuple[Side, ...]) -> BestBox:
+def _best_rectangle(ranks: Indices, gains: Integers, sides: tuple[Side, ...]) -> BestBox:
     first = ranks[:, 0]
     top = int(first.max())
     # A lower side that moves alone is an upper side in the mirror.
@@ -89,16 +89,16 @@ def _best_rectangle(ranks: Places, gains: Integers, sides: tuple[Side, ...]) -> 
         low = top - high
         high = top
     inside = (first >= low) & (first <= high)
-    across = _best_range(sums_by_place(ranks[inside, 1], gains[inside]), sides[1])
+    across = _best_range(sums_by_index(ranks[inside, 1], gains[inside]), sides[1])
     return BestBox(across.gain, ((low, high), *across.corner))
 
 
 def _best_strip(
-    first: Places, second: Places, gains: Integers, sides: tuple[Side, ...]
+    first: Indices, second: Indices, gains: Integers, sides: tuple[Side, ...]
 ) -> tuple[int, int] | None:
     """Return the first range of `first` whose best range of `second` is largest and positive."""
-    cells, place = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
-    sums = sums_by_place(place.reshape(-1), gains)
+    cells, index = np.unique(np.column_stack([first, second]), axis=0, return_inverse=True)
+    sums = sums_by_index(index.reshape(-1), gains)
     lows = np.unique(first) if sides[0] == "both" else np.zeros(1, dtype=np.intp)
     leaves = 1 << int(second.max()).bit_length()
     step = max(1, _TREE_CELLS // (2 * leaves))
@@ -115,7 +115,9 @@ def _best_strip(
     return best[1:] if best[0] > 0 else None
 
 
-def _grid_sweep(cells: Places, sums: Integers, leaves: int, side: Side) -> tuple[Integers, Places]:
+def _grid_sweep(
+    cells: Indices, sums: Integers, leaves: int, side: Side
+) -> tuple[Integers, Indices]:
     """Return what `_tree_sweep` returns, for one lower side below all cells."""
     table = np.zeros((int(cells[-1, 0]) + 1, leaves + 1), dtype=np.int64)
     table[cells[:, 0], cells[:, 1] + 1] = sums
@@ -131,8 +133,8 @@ def _grid_sweep(cells: Places, sums: Integers, leaves: int, side: Side) -> tuple
 
 
 def _tree_sweep(
-    cells: Places, sums: Integers, lows: Places, leaves: int, side: Side
-) -> tuple[Integers, Places]:
+    cells: Indices, sums: Integers, lows: Indices, leaves: int, side: Side
+) -> tuple[Integers, Indices]:
     """Return, for each lower side, the best value and the first upper side that reaches it.
 
     Cells come in the order of the first feature. tree[0..3] hold for each node the sum, the

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.hypotheses._inputs import Floats, Labels, Places
+from replearn.hypotheses._inputs import Floats, Indices, Labels
 
 _LARGEST_EXPONENT = 300
 # Powers of ten as the nearest doubles: a table, because log10 and pow may differ in the last
@@ -24,14 +24,14 @@ def cut_between(below: ArrayLike, above: ArrayLike) -> Floats:
     low, high = np.broadcast_arrays(np.asarray(below, float), np.asarray(above, float))
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         middle = low / 2 + high / 2
-        place = np.searchsorted(_POWERS, (high - low) / 2, side="right") - 1
-        place = np.clip(place, 0, len(_POWERS) - 1)
-        step = _POWERS[place]
-        inverse = _POWERS[len(_POWERS) - 1 - place]
+        index = np.searchsorted(_POWERS, (high - low) / 2, side="right") - 1
+        index = np.clip(index, 0, len(_POWERS) - 1)
+        step = _POWERS[index]
+        inverse = _POWERS[len(_POWERS) - 1 - index]
         # Dividing by a whole power of ten gives the double nearest to the short decimal;
         # multiplying by 0.1 would not.
         readable = np.where(
-            place >= _LARGEST_EXPONENT,
+            index >= _LARGEST_EXPONENT,
             np.rint(middle / step) * step,
             np.rint(middle * inverse) / inverse,
         )
@@ -49,7 +49,7 @@ def cuts_of(values: Floats) -> Floats:
     return np.concatenate([[-np.inf], cut_between(values[:-1], values[1:]), [np.inf]])
 
 
-def ranks_and_cuts(rows: Floats) -> tuple[Places, list[Floats]]:
+def ranks_and_cuts(rows: Floats) -> tuple[Indices, list[Floats]]:
     """Return each value's rank among the distinct values of its column, and the cuts around them.
 
     >>> ranks, cuts = ranks_and_cuts(np.array([[2.0, 7.0], [1.0, 7.0]]))

@@ -9,7 +9,7 @@ dichotomies of one pool share a name with probability about 2**-128.
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.hypotheses._inputs import Places, sorted_rows
+from replearn.hypotheses._inputs import Indices, sorted_rows
 
 
 def point_codes(n_points: int) -> NDArray[np.uint64]:
@@ -28,7 +28,7 @@ def as_identity(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
     return halves.astype(np.uint32)
 
 
-def first_of_each(words: NDArray[np.uint64]) -> Places:
+def first_of_each(words: NDArray[np.uint64]) -> Indices:
     """Return, in increasing order, the places at which a name occurs for the first time."""
     order, new = sorted_rows(words)  # stable: the first place comes first
     return np.sort(order[new])

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
-Places = NDArray[np.intp]
+Indices = NDArray[np.intp]
 Labels = NDArray[np.bool_]
 
 # Weights become integers whose total stays below 2**62: sums are then exact in int64.
@@ -110,7 +110,7 @@ def as_sample(
     )
 
 
-def distinct_rows(rows: Floats) -> tuple[Floats, Places]:
+def distinct_rows(rows: Floats) -> tuple[Floats, Indices]:
     """Return the distinct rows in lexicographic order and, for each row, its place there.
 
     >>> points, place = distinct_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
@@ -118,12 +118,12 @@ def distinct_rows(rows: Floats) -> tuple[Floats, Places]:
     ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])
     """
     order, new = sorted_rows(rows)
-    place = np.empty(len(rows), dtype=np.intp)
-    place[order] = np.cumsum(new) - 1
-    return rows[order[new]], place
+    index = np.empty(len(rows), dtype=np.intp)
+    index[order] = np.cumsum(new) - 1
+    return rows[order[new]], index
 
 
-def sorted_rows(rows: NDArray[Any]) -> tuple[Places, Labels]:
+def sorted_rows(rows: NDArray[Any]) -> tuple[Indices, Labels]:
     """Return the stable lexicographic order of rows, and where in it a new row comes."""
     order = np.lexsort(rows.T[::-1])
     ordered = rows[order]
@@ -132,9 +132,9 @@ def sorted_rows(rows: NDArray[Any]) -> tuple[Places, Labels]:
     return order, new
 
 
-def sums_by_place(place: Places, values: NDArray[Any], size: int | None = None) -> NDArray[Any]:
+def sums_by_index(index: Indices, values: NDArray[Any], size: int | None = None) -> NDArray[Any]:
     """Return for each place the exact sum of the 64-bit integers that belong there."""
-    size = int(place.max()) + 1 if size is None else size
+    size = int(index.max()) + 1 if size is None else size
     sums = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
-    np.add.at(sums, place, values)
+    np.add.at(sums, index, values)
     return sums

@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.hypotheses._cuts import cut_between
-from replearn.hypotheses._inputs import Floats, Integers, Labels, Places, sums_by_place
+from replearn.hypotheses._inputs import Floats, Indices, Integers, Labels, sums_by_index
 from replearn.hypotheses.rules import HalfspaceRules
 
 _INTEGER_LIMIT = 2.0**29  # differences below 2**30, products below 2**60
-_MOST_DECIMALS = 8
+_MAX_DECIMALS = 8
 # Shewchuk (1997): the computed determinant has the right sign if it exceeds this share of the
 # sum of the absolute products.
 _ERROR_SHARE = (3 + 16 * 2.0**-53) * 2.0**-53
@@ -39,7 +39,7 @@ class Plane:
     @cached_property
     def _whole(self) -> Integers | None:
         """The points times a power of ten as integers, if they are such decimals."""
-        for decimals in range(_MOST_DECIMALS + 1):
+        for decimals in range(_MAX_DECIMALS + 1):
             scale = 10.0**decimals
             whole = np.rint(self.points * scale)
             if np.abs(whole).max(initial=0.0) >= _INTEGER_LIMIT:
@@ -53,7 +53,7 @@ class Plane:
         largest = np.frexp(np.abs(self.points).max(initial=0.0))[1]
         return np.ldexp(self.points, -int(largest))
 
-    def orientation(self, first: int, second: int | Places, third: Places) -> NDArray[np.int8]:
+    def orientation(self, first: int, second: int | Indices, third: Indices) -> NDArray[np.int8]:
         """Return 1 where third lies left of the line first -> second, -1 right, 0 on it."""
         points = self._scaled if self._whole is None else self._whole
         a = points[first]
@@ -75,13 +75,13 @@ class Plane:
         if len({first, second, third}) < 3:
             return 0
         (ax, ay), (bx, by), (cx, cy) = (
-            map(Fraction, self.points[place].tolist()) for place in (first, second, third)
+            map(Fraction, self.points[index].tolist()) for index in (first, second, third)
         )
         determinant = (bx - ax) * (cy - ay) - (by - ay) * (cx - ax)
         return (determinant > 0) - (determinant < 0)
 
 
-def named_lines(plane: Plane, first: int, second: Places) -> HalfspaceRules:
+def named_lines(plane: Plane, first: int, second: Indices) -> HalfspaceRules:
     """Return halfspaces for those lines first -> second that have no point in between.
 
     The halfspace holds what lies left of the line, and on it up to `first`.
@@ -106,7 +106,7 @@ def named_lines(plane: Plane, first: int, second: Places) -> HalfspaceRules:
     return HalfspaceRules(weights, _offsets(plane.points, weights, labels))
 
 
-def _turned(points: Floats, first: int, second: Places, side: NDArray[np.int8]) -> Floats:
+def _turned(points: Floats, first: int, second: Indices, side: NDArray[np.int8]) -> Floats:
     """Return the normals of lines turned around their middle, half-way to the next point.
 
     Square roots and divisions only: the same points give the same line on every machine.
@@ -171,8 +171,8 @@ def best_line(plane: Plane, gains: Integers, first: int) -> tuple[int, int]:
     others, group = _by_slope(plane, first)
     n_groups = int(group[-1]) + 1
     after = others > first
-    ahead = sums_by_place(group[after], gains[others[after]], n_groups)
-    behind = sums_by_place(group[~after], gains[others[~after]], n_groups)
+    ahead = sums_by_index(group[after], gains[others[after]], n_groups)
+    behind = sums_by_index(group[~after], gains[others[~after]], n_groups)
     passed_ahead = np.cumsum(ahead)
     passed_behind = np.cumsum(behind)
     left = (passed_ahead[-1] - passed_ahead) + (passed_behind - behind)
@@ -189,7 +189,7 @@ def best_line(plane: Plane, gains: Integers, first: int) -> tuple[int, int]:
     return int(best), int(nearest[possible & (gain == best)].min())
 
 
-def _by_slope(plane: Plane, first: int) -> tuple[Places, Places]:
+def _by_slope(plane: Plane, first: int) -> tuple[Indices, Indices]:
     """Return the other points by the slope of their line through `first`, and line numbers."""
     others = np.delete(np.arange(len(plane.points)), first)
     step = plane.points[others] - plane.points[first]
@@ -207,7 +207,7 @@ def _by_slope(plane: Plane, first: int) -> tuple[Places, Places]:
     return others, np.concatenate([[0], np.cumsum(turns != 0)])
 
 
-def _turns(plane: Plane, first: int, a: Places, b: Places) -> NDArray[np.int8]:
+def _turns(plane: Plane, first: int, a: Indices, b: Indices) -> NDArray[np.int8]:
     """Return the sign of slope(b) - slope(a), for lines through `first`."""
     mirrored = (a > first) != (b > first)
     sign = plane.orientation(first, a, b)

@@ -13,14 +13,14 @@ from typing import Literal
 
 import numpy as np
 
-from replearn.hypotheses._inputs import Floats, Labels, Places
+from replearn.hypotheses._inputs import Floats, Indices, Labels
 
 Side = Literal[">", "<=", "both"]  # which sides of a feature are free
-Corners = Places  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
+Corners = Indices  # ranks of the lower and of the upper sides of k boxes, (k, 2, d)
 _PAIRS_AT_ONCE = 2**16
 
 
-def tight_boxes(ranks: Places, sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
+def tight_boxes(ranks: Indices, sides: tuple[Side, ...], size: int) -> Iterator[Corners]:
     """Yield the corners of all tight boxes in canonical order, `size` at a time.
 
     >>> (corners,) = tight_boxes(np.array([[0], [1]]), ("both",), size=10)
@@ -46,9 +46,9 @@ def corner_bounds(
 
 
 def _extend(
-    ranks: Places,
+    ranks: Indices,
     sides: tuple[Side, ...],
-    inside: Places,
+    inside: Indices,
     touching: list[Labels],
     corner: list[tuple[int, int]],
 ) -> Iterator[Corners]:
@@ -69,7 +69,7 @@ def _extend(
             yield from _extend(ranks, sides, kept, touching + lower + upper, longer)
 
 
-def rank_ranges(values: Places, side: Side) -> Iterator[tuple[int, int]]:
+def rank_ranges(values: Indices, side: Side) -> Iterator[tuple[int, int]]:
     """Yield all ranges between sorted values, in canonical order.
 
     A side that is not free stays at the outermost value.
@@ -79,7 +79,11 @@ def rank_ranges(values: Places, side: Side) -> Iterator[tuple[int, int]]:
 
 
 def _last_feature(
-    ranks: Places, side: Side, inside: Places, touching: list[Labels], corner: list[tuple[int, int]]
+    ranks: Indices,
+    side: Side,
+    inside: Indices,
+    touching: list[Labels],
+    corner: list[tuple[int, int]],
 ) -> Iterator[Corners]:
     """Yield the ranges of the last feature that keep a point on each earlier side."""
     values, inverse = np.unique(ranks[inside, -1], return_inverse=True)
@@ -98,7 +102,7 @@ def _last_feature(
         yield corners
 
 
-def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[Places, Places]]:
+def _index_ranges(n_values: int, side: Side) -> Iterator[tuple[Indices, Indices]]:
     """Yield index ranges (first, last) in canonical order, not too many at once."""
     index = np.arange(n_values)
     if side == ">":

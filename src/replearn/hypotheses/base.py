@@ -122,11 +122,11 @@ class HypothesisClass(ABC):
         """
         if max_cells < 1:
             raise ValueError(f"max_cells is {max_cells}: give a positive number of labels")
-        points, place = distinct_rows(as_rows(pool, self.n_features, "pool"))
+        points, index = distinct_rows(as_rows(pool, self.n_features, "pool"))
         codes = point_codes(len(points))
-        for rules in self._rules(points, max(1, max_cells // max(len(place), 1))):
+        for rules in self._rules(points, max(1, max_cells // max(len(index), 1))):
             identity = as_identity(rules.sums(points, codes))
-            yield Dichotomies(rules, identity, rules.predict(points)[:, place])
+            yield Dichotomies(rules, identity, rules.predict(points)[:, index])
 
     def cover(self, pool: ArrayLike, *, max_candidates: int = 10**7) -> Cover:
         """Return one candidate for each dichotomy of the pool, with its identity.
@@ -201,11 +201,11 @@ class HypothesisClass(ABC):
         >>> Intervals().shatters([1, 2]), Intervals().shatters([1, 2, 3])
         (True, False)
         """
-        distinct, place = distinct_rows(as_rows(points, self.n_features, "points"))
-        if len(distinct) < len(place) or len(place) > self.vc_dimension:
+        distinct, index = distinct_rows(as_rows(points, self.n_features, "points"))
+        if len(distinct) < len(index) or len(index) > self.vc_dimension:
             return False
         count = sum(len(rules) for rules in self._rules(distinct, BLOCK_CELLS))
-        return count == int(2 ** len(place))
+        return count == int(2 ** len(index))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the class as plain JSON data: its name and its parameters."""

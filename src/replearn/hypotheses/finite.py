@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.hypotheses._inputs import Floats, Integers, Labels, Places, as_rows, distinct_rows
+from replearn.hypotheses._inputs import Floats, Indices, Integers, Labels, as_rows, distinct_rows
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Predictor, canonical_text
 from replearn.hypotheses.rules import BLOCK_CELLS, ListedRules
@@ -44,9 +44,9 @@ class FiniteClass(HypothesisClass):
         check_feature_count(self.n_features)
         if len(self.hypotheses) == 0:
             raise ValueError("hypotheses is empty: give at least one")
-        for place, hypothesis in enumerate(self.hypotheses):
+        for index, hypothesis in enumerate(self.hypotheses):
             if not callable(getattr(hypothesis, "predict", None)):
-                raise TypeError(f"hypotheses[{place}] is {hypothesis!r}, which has no predict(X)")
+                raise TypeError(f"hypotheses[{index}] is {hypothesis!r}, which has no predict(X)")
         object.__setattr__(self, "hypotheses", tuple(self.hypotheses))
 
     @property
@@ -87,7 +87,7 @@ class FiniteClass(HypothesisClass):
         return ListedRules(tuple(self.hypotheses), self.n_features)
 
     def _rules(self, points: Floats, size: int) -> Iterator[ListedRules]:
-        order = [place for _, _, place in sorted(self._descriptions(points).values())]
+        order = [index for _, _, index in sorted(self._descriptions(points).values())]
         for start in range(0, len(order), size):
             yield self._listed.take(np.array(order[start : start + size]))
 
@@ -95,22 +95,22 @@ class FiniteClass(HypothesisClass):
         sums = self._listed.sums(rows, gains)
         best = np.flatnonzero(sums == sums.max())
         points, _ = distinct_rows(rows)
-        _, _, place = min(self._descriptions(points, best).values())
-        return self.hypotheses[place]
+        _, _, index = min(self._descriptions(points, best).values())
+        return self.hypotheses[index]
 
     def _descriptions(
-        self, points: Floats, places: Places | None = None
+        self, points: Floats, indices: Indices | None = None
     ) -> dict[bytes, tuple[bytes, str, int]]:
         """Return, for each dichotomy, its labels and the text and place of its representative."""
-        places = np.arange(len(self.hypotheses)) if places is None else places
+        indices = np.arange(len(self.hypotheses)) if indices is None else indices
         by_labels: dict[bytes, tuple[bytes, str, int]] = {}
         step = max(1, BLOCK_CELLS // max(len(points), 1))
-        for start in range(0, len(places), step):
-            block = places[start : start + step]
+        for start in range(0, len(indices), step):
+            block = indices[start : start + step]
             packed = np.packbits(self._listed.take(block).predict(points), axis=1)
-            for place, line in zip(block.tolist(), packed, strict=True):
+            for index, line in zip(block.tolist(), packed, strict=True):
                 labels = line.tobytes()
-                mine = (labels, canonical_text(self.hypotheses[place]), place)
+                mine = (labels, canonical_text(self.hypotheses[index]), index)
                 by_labels[labels] = min(mine, by_labels.get(labels, mine))
         return by_labels
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from replearn.hypotheses._inputs import Floats, Integers, Places, distinct_rows, sums_by_place
+from replearn.hypotheses._inputs import Floats, Indices, Integers, distinct_rows, sums_by_index
 from replearn.hypotheses._plane import Plane, best_line, named_lines
 from replearn.hypotheses.base import HypothesisClass
 from replearn.hypotheses.hypothesis import Constant, Halfspace, Hypothesis
@@ -72,8 +72,8 @@ class Halfspaces(HypothesisClass):
                     yield rules
 
     def _best(self, rows: Floats, gains: Integers) -> Hypothesis:
-        points, place = distinct_rows(rows)
-        sums = sums_by_place(place, gains, len(points))
+        points, index = distinct_rows(rows)
+        sums = sums_by_index(index, gains, len(points))
         total = int(sums.sum())
         plane = Plane(points)
         best_gain = max(total, 0)
@@ -89,9 +89,9 @@ class Halfspaces(HypothesisClass):
 
     def _fitting(self, rows: Floats, gains: Integers) -> Hypothesis:
         """Separate some points, add points that are still wrong, until none is."""
-        points, place = distinct_rows(rows)
+        points, index = distinct_rows(rows)
         wanted = np.zeros(len(points), dtype=bool)
-        wanted[place] = gains > 0  # a point with both labels is found out by the caller
+        wanted[index] = gains > 0  # a point with both labels is found out by the caller
         signs = np.where(wanted, 1, -1)
         active = _spread(np.arange(len(points)), _FIRST_POINTS)
         while True:
@@ -103,10 +103,10 @@ class Halfspaces(HypothesisClass):
             active = np.union1d(active, _spread(worst_last, _MORE_POINTS))
 
 
-def _spread(places: Places, count: int) -> Places:
+def _spread(indices: Indices, count: int) -> Indices:
     """Return about `count` of the places, evenly spread, the last one included."""
-    chosen = np.linspace(len(places) - 1, 0, min(count, len(places))).astype(np.intp)
-    return places[np.unique(chosen)]
+    chosen = np.linspace(len(indices) - 1, 0, min(count, len(indices))).astype(np.intp)
+    return indices[np.unique(chosen)]
 
 
 def _distance(hypothesis: Hypothesis, points: Floats) -> Floats:

@@ -169,8 +169,8 @@ class ListedRules(Rules):
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
         """Return the rules at these places."""
-        places = np.arange(len(self))[rows]
-        return type(self)(tuple(self.predictors[place] for place in places), self.n_features)
+        indices = np.arange(len(self))[rows]
+        return type(self)(tuple(self.predictors[index] for index in indices), self.n_features)
 
     @classmethod
     def join(cls, parts: Sequence[Self]) -> Self:

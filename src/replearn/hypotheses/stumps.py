@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from replearn.hypotheses._chains import largest_shattered, shattered_by_stumps
 from replearn.hypotheses._cuts import cut_between, ranks_and_cuts
 from replearn.hypotheses._identity import first_of_each, point_codes
-from replearn.hypotheses._inputs import Floats, Integers, Places, sums_by_place
+from replearn.hypotheses._inputs import Floats, Indices, Integers, sums_by_index
 from replearn.hypotheses.base import HypothesisClass, check_feature_count
 from replearn.hypotheses.hypothesis import Constant, Hypothesis, make_box
 from replearn.hypotheses.rules import BoxRules
@@ -87,7 +87,7 @@ class Stumps(HypothesisClass):
             above[line, feature[chosen]] = upper[chosen]
             yield BoxRules(below, above)
 
-    def _candidates(self, points: Floats) -> tuple[Places, Floats, Floats, NDArray[np.uint64]]:
+    def _candidates(self, points: Floats) -> tuple[Indices, Floats, Floats, NDArray[np.uint64]]:
         """Return feature, bounds and name of every stump, in canonical order, with repetitions."""
         codes = point_codes(len(points))
         total = codes.sum(axis=0)
@@ -98,7 +98,7 @@ class Stumps(HypothesisClass):
         ranks, cuts = ranks_and_cuts(points)
         for feature, around in enumerate(cuts):
             inner = around[1:-1]
-            below = np.cumsum(sums_by_place(ranks[:, feature], codes, len(around) - 1), axis=0)[:-1]
+            below = np.cumsum(sums_by_index(ranks[:, feature], codes, len(around) - 1), axis=0)[:-1]
             open_end = np.full(len(inner), np.inf)
             mine = np.full(len(inner), feature)
             if self.direction != "<=":
@@ -119,10 +119,10 @@ class Stumps(HypothesisClass):
             ends = np.flatnonzero(column[:-1] < column[1:])
             for direction in self._directions if len(ends) else ():
                 scores = total - below[ends] if direction == ">" else below[ends]
-                place = int(np.argmax(scores))  # the first of the largest
-                if scores[place] > best_gain:
-                    best_gain = int(scores[place])
-                    end = ends[place]
+                index = int(np.argmax(scores))  # the first of the largest
+                if scores[index] > best_gain:
+                    best_gain = int(scores[index])
+                    end = ends[index]
                     cut = float(cut_between(column[end], column[end + 1]))
                     bounds = (cut, np.inf) if direction == ">" else (-np.inf, cut)
                     best = make_box([(feature, *bounds)])

@@ -8,16 +8,15 @@ heavy stage). The way through the pointwise promise (theorem: approximate-markov
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
 
-from replearn.compat import Interval
-from replearn.guarantees import Plan
-from replearn.guarantees import plan as make_plan
+from replearn.compat import Interval, StrOptions
+from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.learners.pointwise import PointwiseReplicableClassifier
-from replearn.records.checks import check_choice
 
 
 class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
@@ -29,23 +28,28 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     Parameters
     ----------
     estimator : classifier, default=None
-        The base learner with all its preprocessing, trained once per block.
+        The base estimator with all its preprocessing, trained once per block.
     rho : float, default=0.1
         Probability that two models differ on more than gamma.
     gamma : float, default=0.1
         Share of the population on which two models may differ.
-    n_blocks : int, default=None
-        Number of blocks T. None: from the targets, the number of rows and ``max_fits``.
-    vote : {"hard", "soft"}, default="hard"
-        Whether blocks vote by label or by predicted probability.
-    classes : array-like, default=None
-        The labels. None: those in ``y``.
-    max_fits : int, default=None
-        Compute budget: at most this many base learners; None: the planner's default.
+    n_blocks, vote, classes, max_fits, law, width, n_partitions, block_size, min_block, decimals, \
+    runs, alpha, beta, d, label_noise, heavy
+        As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
+    max_point_mass : float, default=0.0
+        Bound on the sum of squared probabilities of single points, 0 for continuous data, which the
+        direct route pays for. ``fit`` tests it: where equal rows of the sample refute it, the
+        certificate states what holds without it. It is not needed with ``alpha``: the heavy stage
+        takes care of points that carry mass, and the promise holds on every population.
+    route : {"auto", "direct", "pointwise"}, default="auto"
+        What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
+        promise of rho times gamma ("pointwise"), or the second where the first is not enough. The
+        certificate states the better of both numbers in any case.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness; the same in both runs, fixed before the data.
-    plan : Plan or dict, default=None
-        A plan shared between labs, or further arguments of `replearn.plan` (see Notes).
+    plan : Plan, default=None
+        A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
+        then keep their defaults here.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -62,15 +66,6 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
 
     Notes
     -----
-    In ``plan``, beside what `PointwiseReplicableClassifier` takes: ``route`` is what the plan aims
-    at, concentration over blocks and thresholds ("direct"), a pointwise promise of rho times gamma
-    ("pointwise"), or the second where the first is not enough ("auto", the default); the
-    certificate states the better of both numbers in any case. ``max_point_mass`` is a bound on the
-    sum of squared probabilities of single points, 0 for continuous data, which the direct route
-    pays for. ``fit`` tests it: where equal rows of the sample refute it, the certificate states
-    what holds without it. It is not needed with ``alpha``: the heavy stage takes care of points
-    that carry mass, and the promise holds on every population.
-
     Blocks and seeds are keyed by ``shared_key`` and the whole sample, so that those of two runs are
     independent: two samples that share most of their rows give models no more alike than others.
 
@@ -79,7 +74,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     >>> from sklearn.datasets import make_classification
     >>> from replearn.learners import ApproximatelyReplicableClassifier
     >>> X, y = make_classification(20_000, random_state=0)
-    >>> shared = {"gamma": 0.2, "plan": {"n_partitions": 1}, "shared_key": "t"}
+    >>> shared = {"gamma": 0.2, "n_partitions": 1, "shared_key": "t"}
     >>> lab_a = ApproximatelyReplicableClassifier(**shared).fit(X[::2], y[::2])
     >>> lab_b = ApproximatelyReplicableClassifier(**shared).fit(X[1::2], y[1::2])
     >>> lab_a.certificate_.certified, lab_a.disagreement(lab_b, X[:1000]) < 0.2
@@ -90,6 +85,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **PointwiseReplicableClassifier._parameter_constraints,
         "gamma": [Interval(Real, 0, 1, closed="right")],
+        "route": [StrOptions({"auto", "direct", "pointwise"})],
     }
 
     def __init__(  # noqa: PLR0913
@@ -102,15 +98,52 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         vote="hard",
         classes=None,
         max_fits=None,
+        law=None,
+        width=None,
+        n_partitions=None,
+        block_size=None,
+        min_block=None,
+        decimals=None,
+        runs=2,
+        alpha=None,
+        beta=None,
+        d=None,
+        label_noise=True,
+        heavy="auto",
+        max_point_mass=0.0,
+        route="auto",
         shared_key=0,
         plan=None,
         n_jobs=None,
         verbose=0,
     ):
-        blocks = {"n_blocks": n_blocks, "vote": vote, "classes": classes, "max_fits": max_fits}
-        work = {"shared_key": shared_key, "plan": plan, "n_jobs": n_jobs, "verbose": verbose}
-        super().__init__(estimator, rho=rho, **blocks, **work)
+        super().__init__(
+            estimator,
+            rho=rho,
+            n_blocks=n_blocks,
+            vote=vote,
+            classes=classes,
+            max_fits=max_fits,
+            law=law,
+            width=width,
+            n_partitions=n_partitions,
+            block_size=block_size,
+            min_block=min_block,
+            decimals=decimals,
+            runs=runs,
+            alpha=alpha,
+            beta=beta,
+            d=d,
+            label_noise=label_noise,
+            heavy=heavy,
+            max_point_mass=max_point_mass,
+            shared_key=shared_key,
+            plan=plan,
+            n_jobs=n_jobs,
+            verbose=verbose,
+        )
         self.gamma = gamma
+        self.route = route
 
     def disagreement(self, other: Any, X: Any) -> float:
         """Share of the points on which two fitted models predict differently.
@@ -129,39 +162,46 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         """
         return float(np.mean(self.predict(X) != other.predict(X)))
 
-    def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
-        asked = {**asked, **sizes}
-        routes = _ROUTES[check_choice("route", asked.pop("route", "auto"), tuple(_ROUTES))]
-        if asked["n_classes"] > 2 and asked["heavy"] == "off":
+    def _plan_for(self, request: PlanRequest) -> Plan:
+        routes = _ROUTES[self.route]
+        if not request.binary and request.heavy is None:
             routes = routes[:1]  # one law only: the certificate compares both routes anyway
-        best = routes[0](asked)
+        best = routes[0](request)
         for by_route in routes[1:]:
             if not best.certified:
-                plan = by_route(asked)
+                plan = by_route(request)
                 best = plan if plan.certified or _closer(plan, best) else best
         return best
 
 
-def _plan_directly(asked: dict[str, Any]) -> Plan:
-    return make_plan("approximate", **asked)  # theorem: approximate-direct, approximate-heavy
+def _plan_directly(request: PlanRequest) -> Plan:
+    return plan_votes(request)  # theorem: approximate-direct, approximate-heavy
 
 
-def _plan_by_points(asked: dict[str, Any]) -> Plan:
-    """Take heavy stage, blocks and law, where free, of the pointwise plan that implies this one."""
-    free = asked["n_blocks"] is None and asked.get("law") is None and asked["n_classes"] == 2
-    if not free and asked["heavy"] == "off":
-        return _plan_directly(asked)
-    others = {name: asked[name] for name in asked if name not in ("gamma", "max_point_mass")}
-    if free:
-        others["law"] = "arcsine"
-    # theorem: approximate-markov
-    first = make_plan("pointwise", **{**others, "rho": asked["rho"] * asked["gamma"]})
-    if asked["heavy"] != "off":  # the stage knows alpha, beta and label_noise
-        asked = asked | {"alpha": None, "beta": None, "label_noise": True}
-        asked["heavy"] = first.vote_design.heavy
-    if free:
-        asked = asked | {"n_blocks": first.n_blocks, "width": None, "law": first.law}
-    return make_plan("approximate", **asked)
+def _plan_by_points(request: PlanRequest) -> Plan:
+    """Take heavy stage, blocks and law, where open, of the pointwise plan that implies this one."""
+    is_open = request.n_blocks is None and request.law is None and request.binary
+    if not is_open and request.heavy is None:
+        return _plan_directly(request)
+    assert request.rho is not None
+    assert request.gamma is not None
+    pointwise = plan_votes(
+        replace(
+            request,
+            task="pointwise",
+            rho=request.rho * request.gamma,  # theorem: approximate-markov
+            gamma=None,
+            law="arcsine" if is_open else request.law,
+            max_point_mass=0.0,
+        )
+    )
+    if request.heavy is not None:  # the stage states alpha, beta and the noise of labels
+        stage = pointwise.heavy
+        request = replace(request, heavy=stage, alpha=None, beta=None, label_noise=True)
+    if is_open:
+        n_blocks = pointwise.n_blocks
+        request = replace(request, n_blocks=n_blocks, law=pointwise.law, width=None)
+    return plan_votes(request)
 
 
 _ROUTES = {

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +24,7 @@ from replearn.execution import (
     random_state_names,
     set_seeds,
 )
-from replearn.execution.plugins import ask_labels
+from replearn.execution.plugins import predict_labels
 from replearn.guarantees.search import folds_error
 from replearn.primitives import sample_order
 from replearn.randomness import SharedKey, as_points
@@ -75,30 +74,6 @@ class Folds(NamedTuple):
     drift: float | None = None
 
 
-def read_folds(cv: Any) -> Folds:
-    """Read ``cv``: a number of folds, (folds, repeats), or both and the drift by name.
-
-    >>> read_folds(5), read_folds({"folds": 2, "drift": 0.0})
-    (Folds(folds=5, repeats=1, drift=None), Folds(folds=2, repeats=1, drift=0.0))
-    """
-    expected = f"cv={cv!r} must be a number of folds, (folds, repeats), or "
-    expected += '{"folds": ..., "repeats": ..., "drift": ...}.'
-    try:
-        if isinstance(cv, Mapping):
-            found = Folds(**cv)
-        else:
-            found = Folds(int(cv)) if isinstance(cv, Integral) else Folds(*cv)
-    except TypeError:
-        raise ValueError(expected) from None
-    counts = (found.folds, found.repeats)
-    if not all(isinstance(count, Integral) for count in counts) or counts[0] < 2 or counts[1] < 1:
-        raise ValueError(expected)
-    if found.drift is not None and (not isinstance(cv, Mapping) or not 0 <= found.drift <= 1):
-        raise ValueError(expected)
-    drift = None if found.drift is None else float(found.drift)
-    return Folds(int(found.folds), int(found.repeats), drift)
-
-
 def keyed_folds(
     key: SharedKey, X: Any, codes: NDArray[np.intp], cv: int, n_repeats: int
 ) -> tuple[NDArray[np.intp], list[tuple[NDArray[np.intp], NDArray[np.intp]]]]:
@@ -115,11 +90,11 @@ def keyed_folds(
         raise ValueError(f"cv={cv} folds need at least {cv} rows, got n_samples={len(codes)}.")
     points = as_points(X)
     order = key.child("rows").order(points, codes)
-    place = np.argsort(order)
+    index = np.argsort(order)
     folds = []
     for repeat in range(n_repeats):
         # theorem: content-keyed-partition
-        blocks = [place[b] for b in make_blocks(key, points, codes, cv, size, partition=repeat)]
+        blocks = [index[b] for b in make_blocks(key, points, codes, cv, size, partition=repeat)]
         for fold, test in enumerate(blocks):
             folds.append((np.concatenate(blocks[:fold] + blocks[fold + 1 :]), test))
     return order, folds
@@ -218,14 +193,14 @@ def training_errors(
         keys = [key.child("seed")] * len(held)
         rows = take_rows(X, held)
         labels = codes[held]
-        for place, model in enumerate(models):
+        for index, model in enumerate(models):
             fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
             # All rows are asked, to cut the table once.
-            answers = [
-                ask_labels(one, rows, f"training {start + own}")[own]
+            predictions = [
+                predict_labels(one, rows, f"training {start + own}")[own]
                 for own, one in enumerate(fitted)
             ]
-            wrong[place] += np.count_nonzero(answers != labels)
+            wrong[index] += np.count_nonzero(predictions != labels)
             if look is not None and start == 0:
                 look(model, fitted)
     return wrong / len(tests)

@@ -13,13 +13,13 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.compat import HasMethods, Interval
-from replearn.execution import ConstantVote, Panel, RunContext, random_state_names
+from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_features,
     checked_fit,
     with_base_tags,
@@ -113,8 +113,8 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     {'thresholds': 120, 'choice': 208, 'partition': 128, 'seeds': 512}
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_panel", "_units")
-    _derived_state: ClassVar[tuple[str, ...]] = ("_panel",)
+    _private_state: ClassVar[tuple[str, ...]] = ("_ensemble", "_units")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         **FollowsPlan._parameter_constraints,
@@ -174,10 +174,10 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             The fitted learner.
         """
         with all_or_nothing(self):
-            base = base_learner(self.estimator)
+            base = base_estimator(self.estimator)
             key = SharedKey(self.shared_key)
             X = check_features(self, X, reset=True)
-            bound = bind_learner(base)
+            bound = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, self.test_share)
@@ -192,13 +192,13 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             blocks.warn_if_constant(base)
             self.estimators_ = blocks.estimators
             check_unseen_rows(sample.X, blocks.rows, self.estimators_)
-            self._panel = self._make_panel()
+            self._ensemble = self._make_ensemble()
 
             # theorem: finite-randomness (a few thresholds, one of them chosen replicably)
             self.thresholds_ = shared_thresholds(key, self.n_candidates)
-            votes = self._panel.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
-            answers = above(votes, self.thresholds_[:, np.newaxis], self.n_blocks)
-            self.errors_ = (answers != (codes[test] == 1)).mean(axis=1)
+            votes = self._ensemble.vote_counts(take_rows(X, test), n_jobs=self.n_jobs)[:, 0]
+            predictions = above(votes, self.thresholds_[:, np.newaxis], self.n_blocks)
+            self.errors_ = (predictions != (codes[test] == 1)).mean(axis=1)
             t = math.log(self.n_candidates / self.beta) / self.alpha
             chosen, _ = choose_by_errors(
                 self.errors_, np.arange(self.n_candidates), sharpness=t, key=key
@@ -238,7 +238,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             Labels.
         """
         votes = self._votes(X)
-        codes = above(votes, np.int64(self._units), self._panel.n_blocks).astype(np.intp)
+        codes = above(votes, np.int64(self._units), self._ensemble.n_blocks).astype(np.intp)
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
     def vote_share(self, X: Any) -> NDArray[np.float64]:
@@ -254,19 +254,19 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         ndarray of shape (n,)
             Shares in [0, 1].
         """
-        return self._votes(X) / self._panel.n_blocks
+        return self._votes(X) / self._ensemble.n_blocks
 
-    def _make_panel(self) -> Panel:
-        return Panel(self.estimators_, np.arange(2))
+    def _make_ensemble(self) -> BlockEnsemble:
+        return BlockEnsemble(self.estimators_, np.arange(2))
 
     def _derive(self, key: SharedKey) -> None:
         check_n_models(self.estimators_, self.certificate_.inputs["n_blocks"], 1)
-        self._panel = self._make_panel()
+        self._ensemble = self._make_ensemble()
 
     def _votes(self, X: Any) -> NDArray[np.int32]:
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        return self._panel.vote_counts(X, n_jobs=self.n_jobs)[:, 0]
+        return self._ensemble.vote_counts(X, n_jobs=self.n_jobs)[:, 0]
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")

@@ -10,7 +10,7 @@ from sklearn import get_config
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.validation import has_fit_parameter
 
-from replearn.learners.inputs import base_learner
+from replearn.learners.inputs import base_estimator
 
 
 class PassesFitParams:
@@ -30,7 +30,7 @@ class PassesFitParams:
             MetadataRouter(owner=self)
             .add_self_request(self)
             .add(
-                estimator=base_learner(self.estimator),
+                estimator=base_estimator(self.estimator),
                 method_mapping=MethodMapping().add(caller="fit", callee="fit"),
             )
         )
@@ -52,7 +52,7 @@ class PassesFitParams:
         return rows
 
     def _refuse_unknown(self, given: dict[str, Any]) -> None:
-        base = base_learner(self.estimator)
+        base = base_estimator(self.estimator)
         for name in given:
             if name != "sample_weight":
                 raise TypeError(f"fit got an unexpected keyword argument {name!r}")

@@ -20,14 +20,14 @@ from replearn.guarantees import Certificate
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_features,
     check_labels,
     checked_fit,
     with_base_tags,
 )
 from replearn.learners.results import InWords
-from replearn.tables import n_rows, own_rows, take_rows
+from replearn.tables import copy_rows, n_rows, take_rows
 
 Floats = NDArray[np.float64]
 
@@ -71,7 +71,7 @@ class KeptExplanation(InWords):
 
 def _fitted_has(method: str) -> Any:
     def check(self: Any) -> bool:
-        return hasattr(getattr(self, "estimator_", base_learner(self.estimator)), method)
+        return hasattr(getattr(self, "estimator_", base_estimator(self.estimator)), method)
 
     return check
 
@@ -181,7 +181,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         with all_or_nothing(self):
             _, known = check_labels(X, y, None)
             X = check_features(self, X, reset=True)
-            base = base_learner(self.estimator)
+            base = base_estimator(self.estimator)
             if hasattr(base, "margin") and len(known) > 2:
                 raise ValueError(
                     f"y has {len(known)} classes: with {type(base).__name__} an incumbent is kept "
@@ -274,7 +274,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         """
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
-        evidence = self._evidence(own_rows(X), ids)  # the incumbent is asked about the same
+        evidence = self._evidence(copy_rows(X), ids)  # the incumbent is asked about the same
         every = np.arange(len(evidence))
         new = evidence.argmax(axis=1)
         if self.incumbent is None:
@@ -354,11 +354,11 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         return hasattr(self, "estimator_")
 
     def __sklearn_tags__(self) -> Any:
-        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
+        return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
 def _ask(model: Any, X: Any, ids: Any) -> Any:
     """Ask a model; ids go to models of this library only."""
     if ids is None or not (hasattr(model, "certificate_") or hasattr(model, "n_retrainings_")):
-        return model.predict(own_rows(X))
+        return model.predict(copy_rows(X))
     return model.predict(X, ids=ids)

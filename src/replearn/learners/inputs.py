@@ -26,19 +26,19 @@ from replearn.tables import is_frame, n_rows, take_rows
 from replearn.tables.rows import is_nan
 
 _FLOATS = ("float16", "float32", "float64")
-_FEWEST_UNROUNDED = 2
-_MOST_UNROUNDED = 8
-_FEWEST_SCORED = 16
+_MIN_UNROUNDED = 2
+_MAX_UNROUNDED = 8
+_MIN_SCORED = 16
 
 
 @contextmanager
-def all_or_nothing(learner: FittedState) -> Iterator[None]:
+def all_or_nothing(estimator: FittedState) -> Iterator[None]:
     """Forget an earlier fit, and leave no half-fitted learner behind, not even on Ctrl-C."""
-    learner._forget_fit()
+    estimator._forget_fit()
     try:
         yield
     except BaseException:
-        learner._forget_fit()
+        estimator._forget_fit()
         raise
 
 
@@ -65,7 +65,7 @@ def checked_fit(fit: Any) -> Any:
     return checked
 
 
-def base_learner(estimator: Any) -> Any:
+def base_estimator(estimator: Any) -> Any:
     """Return the base learner; logistic regression if none is given."""
     return LogisticRegression(max_iter=1000) if estimator is None else estimator
 
@@ -78,44 +78,44 @@ def with_base_tags(tags: Any, base: Any) -> Any:
     return tags
 
 
-def check_features(learner: Any, X: Any, *, reset: bool) -> Any:
+def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
     """Check shape and names; values are left to the base learner and the encoding."""
     if not reset:
-        _warn_if_order_changed(learner, X)
-    if not reset and _fits(learner, X):
+        _warn_if_order_changed(estimator, X)
+    if not reset and _fits(estimator, X):
         return X
     if hasattr(X, "columns"):
-        validate_data(learner, X, reset=reset, skip_check_array=True)
+        validate_data(estimator, X, reset=reset, skip_check_array=True)
         return X
     if _is_text_column(X):
         documents = X if isinstance(X, list | tuple | np.ndarray) else np.asarray(X, dtype=object)
-        validate_data(learner, documents, reset=reset, skip_check_array=True)
+        validate_data(estimator, documents, reset=reset, skip_check_array=True)
         return documents
     checks = {"accept_sparse": True, "dtype": None, "ensure_all_finite": False, "order": "C"}
-    return validate_data(learner, X, reset=reset, **checks)
+    return validate_data(estimator, X, reset=reset, **checks)
 
 
-def _fits(learner: Any, X: Any) -> bool:
+def _fits(estimator: Any, X: Any) -> bool:
     """Tell whether there is nothing to check: scikit-learn's questions cost more than a row."""
-    names = getattr(learner, "feature_names_in_", None)
+    names = getattr(estimator, "feature_names_in_", None)
     if type(X) is np.ndarray:
         plain = X.ndim == 2 and X.dtype.kind == "f" and X.flags.c_contiguous and len(X) > 0
-        return plain and names is None and X.shape[1] == learner.n_features_in_
+        return plain and names is None and X.shape[1] == estimator.n_features_in_
     if names is None or not is_frame(X) or not len(X):
         return False
     return bool(pandas_names(X) == names.tolist())
 
 
-def _warn_if_order_changed(learner: Any, X: Any) -> None:
+def _warn_if_order_changed(estimator: Any, X: Any) -> None:
     """Warn about arrays where rows were a frame, or the reverse, if their points differ.
 
     Points of frames are ordered by name, those of arrays by position: where the names are not in
     order, every point has another threshold.
     """
-    fitted = hasattr(learner, "feature_names_in_")
+    fitted = hasattr(estimator, "feature_names_in_")
     now = hasattr(X, "columns")
     names = [
-        str(name) for name in (learner.feature_names_in_ if fitted else X.columns if now else ())
+        str(name) for name in (estimator.feature_names_in_ if fitted else X.columns if now else ())
     ]
     if fitted == now or names == sorted(names):
         return
@@ -189,10 +189,10 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
     return _of_one_type(groups, "groups", "give a row without a group an id of its own")
 
 
-def fitted_key(learner: Any) -> SharedKey:
+def fitted_key(estimator: Any) -> SharedKey:
     """Return the key of the last fit; one that was changed since is refused."""
-    key = SharedKey(learner.shared_key)
-    if key.fingerprint != learner.certificate_.identity.key_fingerprint:
+    key = SharedKey(estimator.shared_key)
+    if key.fingerprint != estimator.certificate_.identity.key_fingerprint:
         raise ValueError(
             "shared_key was changed after fit: the blocks were cut and trained by another key. "
             "Fit again."
@@ -207,17 +207,17 @@ class Precision(NamedTuple):
     unrounded: tuple[Any, ...] = ()  # names of columns in which no number was rounded
 
 
-def fitted_precision(learner: Any) -> Precision:
+def fitted_precision(estimator: Any) -> Precision:
     """Return how the training rows of a fitted learner were written, by its certificate."""
-    schema = learner.certificate_.identity.schema
+    schema = estimator.certificate_.identity.schema
     if schema is None or schema["decimals"] is not None:
-        return Precision(learner._dtype)
+        return Precision(estimator._dtype)
     columns = (
         column["name"]
         for column in schema["sketch"]
         if column["steps"].get(SHORT) == 0 and column["kinds"] == {"number": schema["rows"]}
     )
-    return Precision(learner._dtype, tuple(columns))
+    return Precision(estimator._dtype, tuple(columns))
 
 
 def keyed_points(X: Any, ids: Any, decimals: int | None, precision: Precision) -> Points:
@@ -265,7 +265,7 @@ def _of_one_type(values: NDArray[Any], name: str, remedy: str) -> NDArray[Any]:
     if values.dtype != object:
         return values
     cells = values.tolist()
-    row = next((place for place, cell in enumerate(cells) if _has_no_label(cell)), -1)
+    row = next((index for index, cell in enumerate(cells) if _has_no_label(cell)), -1)
     if row >= 0:
         raise ValueError(f"{name} contains a missing value in row {row}: {remedy}.")
     kinds = {type(cell) for cell in cells}
@@ -293,7 +293,7 @@ def _warn_if_precision_changed(X: Any, fitted: Any) -> None:
     warn_user(
         f"X is {dtype}, but the training rows were float64: the same person has other numbers, and "
         "so another threshold, than in a float64 table. Use one precision, or "
-        'plan={"decimals": 6}.',
+        "decimals=6.",
         PreprocessingWarning,
     )
 
@@ -306,20 +306,20 @@ def _warn_if_rounded(X: Any, unrounded: tuple[Any, ...]) -> None:
     Rows that somebody made up (a few, or a grid, in which numbers are repeated) are not looked at.
     """
     known = hasattr(X, "columns") or isinstance(X, np.ndarray)
-    if not known or len(unrounded) < _FEWEST_UNROUNDED or n_rows(X) < _FEWEST_SCORED:
+    if not known or len(unrounded) < _MIN_UNROUNDED or n_rows(X) < _MIN_SCORED:
         return
-    some = take_rows(X, np.arange(_FEWEST_SCORED))
-    for name in unrounded[:_MOST_UNROUNDED]:
+    some = take_rows(X, np.arange(_MIN_SCORED))
+    for name in unrounded[:_MAX_UNROUNDED]:
         column = some[name] if hasattr(some, "columns") else some[:, name]
         cells = np.asarray(column, dtype=np.float64)
         cells = cells[~np.isnan(cells)]
-        if len(np.unique(cells)) < _FEWEST_SCORED - 2 or (np.round(cells, 8) != cells).any():
+        if len(np.unique(cells)) < _MIN_SCORED - 2 or (np.round(cells, 8) != cells).any():
             return
     warn_user(
         "X has numbers of at most 8 decimals in columns that were not rounded in the training rows "
         f"({', '.join(map(repr, unrounded[:3]))}, ...): a rounded point is another point, with "
-        'another threshold. Give the numbers as they are, or fit all runs with plan={"decimals": '
-        "6}.",
+        "another threshold. Give the numbers as they are, or fit all runs with decimals="
+        "6.",
         PreprocessingWarning,
     )
 

@@ -1,10 +1,12 @@
-"""What a plan fixes for a learner: the arguments of `plan`, the rows that count, the blocks.
+"""What a plan sets for an estimator: the request, the rows that count, the blocks.
 
 A plan depends on the parameters and the number of rows only, never on the data.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import fields, replace
 from inspect import signature
 from typing import Any
 
@@ -17,12 +19,12 @@ from replearn.binding.point_masses import has_distinct_column, refuted_point_mas
 from replearn.binding.schema import describe_points
 from replearn.binding.useful_blocks import rows_needed
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity, Plan
+from replearn.guarantees import Certificate, Identity, Plan, PlanRequest
 from replearn.guarantees import plan as make_plan
+from replearn.guarantees.request import MIN_BLOCK
 from replearn.guarantees.steps import rounded_up
-from replearn.guarantees.wish import MIN_BLOCK
 from replearn.learners.inputs import (
-    base_learner,
+    base_estimator,
     check_classes,
     check_groups,
     check_labels,
@@ -31,18 +33,11 @@ from replearn.learners.inputs import (
 from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.records.checks import check_choice
 
-FREE = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
-"""Parameters that a plan leaves open."""
+UNPLANNED = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
+"""Parameters of an estimator that a plan does not set."""
 
-FROM_SAMPLE = ("n", "n_classes", "unit")
-"""Arguments of `plan` that follow from the sample."""
-
-SIZES_OF_BLOCKS = ("n_blocks", "block_size", "min_block")
-"""Arguments of `plan` that say how large blocks are; without them the base learner does."""
-
-MOST_PARTITIONS = 1023
+MAX_PARTITIONS = 1023
 """Beyond that the integers of the rule overflow."""
 
 
@@ -53,65 +48,57 @@ def check_sample(X: Any, y: Any, groups: Any, classes: Any) -> tuple[Sample, NDA
     return Sample(X, codes, check_groups(groups, len(codes))), classes
 
 
-# -- the arguments of plan -------------------------------------------------------------------------
-def plan_arguments(learner: Any) -> dict[str, Any]:
-    """Return what a learner asks of `plan`: its parameters, and its ``plan`` if that is a dict.
+# -- from parameters to a request ------------------------------------------------------------------
+def plan_request(estimator: Any) -> PlanRequest:
+    """Return the request that the parameters of an estimator stand for, before a sample is known.
 
-    A ``Plan`` is followed as it is: only its vote and its classes are returned.
+    A ``Plan`` is followed as it is: its own request is returned.
     """
-    given = learner.plan
-    if isinstance(given, Plan):
-        return {"vote": given.vote, "classes": given.classes}
-    params, given = learner.get_params(deep=False), given or {}
-    own = {name: value for name, value in params.items() if name not in FREE}
-    twice = [name for name in given if name in _changed(learner)]
-    if twice:
-        raise ValueError(
-            f"{', '.join(twice)} is given twice, as a parameter and in plan=: leave one out."
-        )
-    known = [name for name in given if name in FROM_SAMPLE]
-    if known:
-        raise ValueError(
-            f"{', '.join(known)} in plan= follows from the sample: leave it out, or make a Plan "
-            "with replearn.plan, which fixes it for all labs."
-        )
-    asked = own | dict(given)
-    if asked["classes"] is not None:
-        asked["classes"] = check_classes(asked["classes"])
-    return _with_stage(asked)
+    if estimator.plan is not None:
+        return estimator.plan.vote_design.request
+    params = _planned_params(estimator)
+    if params["classes"] is not None:
+        params["classes"] = check_classes(params["classes"])
+    names = {field.name for field in fields(PlanRequest)} - {"heavy"}
+    named = {name: value for name, value in params.items() if name in names}
+    return _with_stage(PlanRequest(estimator._notion, **named), params["heavy"])
 
 
-def _with_stage(asked: dict[str, Any]) -> dict[str, Any]:
-    """Say plainly whether a heavy stage is planned; without one, alpha and beta belong to d."""
-    heavy = check_choice("heavy", asked.get("heavy", "auto"), ("auto", "paper", "off"))
-    if not isinstance(asked.get("label_noise", True), bool | np.bool_):
-        raise TypeError(f"label_noise must be True or False, got {asked['label_noise']!r}")
-    if _wants_stage(asked):
-        return asked | {"heavy": heavy}
-    unused = ("alpha", "beta", "label_noise") if asked.get("d") is None else ()
-    return {name: asked[name] for name in asked if name not in unused} | {"heavy": "off"}
+def _with_stage(request: PlanRequest, heavy: str) -> PlanRequest:
+    """Plan a heavy stage for alpha alone; without one, alpha and beta belong to d."""
+    if request.d is not None:
+        return request
+    if request.alpha is None or heavy == "off":
+        return replace(request, alpha=None, beta=None, label_noise=True)
+    return replace(request, heavy=heavy)
 
 
-def _wants_stage(asked: dict[str, Any]) -> bool:
-    alone = asked.get("alpha") is not None and asked.get("d") is None
-    return alone and asked.get("heavy") != "off"
+def requested_classes(estimator: Any) -> Any:
+    """Return the classes that the parameters or the plan list; None: those of the sample."""
+    return estimator.classes if estimator.plan is None else estimator.plan.classes
 
 
-def wants_heavy_stage(learner: Any) -> bool:
-    """Whether a learner, fitted or not, answers points that occur often by their own labels."""
-    plan = getattr(learner, "plan", None)
-    if isinstance(plan, Plan):
-        return plan.vote_design.heavy is not None
-    return plan is not None and _wants_stage(plan)
+def wants_heavy_stage(estimator: Any) -> bool:
+    """Whether points that occur often are predicted by their own labels."""
+    if not hasattr(estimator, "heavy"):
+        return False
+    request = plan_request(estimator) if estimator.plan is None else estimator.plan
+    return request.heavy is not None
 
 
-def _changed(learner: Any) -> list[str]:
-    """Return the parameters that a plan fixes and that do not have their default values."""
-    defaults = signature(type(learner)).parameters
+def _planned_params(estimator: Any) -> dict[str, Any]:
+    """Return the parameters that a plan sets."""
+    params = estimator.get_params(deep=False)
+    return {name: value for name, value in params.items() if name not in UNPLANNED}
+
+
+def _changed_params(estimator: Any) -> list[str]:
+    """Return the parameters that a plan sets and that do not have their default values."""
+    defaults = signature(type(estimator)).parameters
     return [
         name
-        for name, value in learner.get_params(deep=False).items()
-        if name not in FREE and not _same(value, defaults[name].default)
+        for name, value in _planned_params(estimator).items()
+        if not _same(value, defaults[name].default)
     ]
 
 
@@ -120,58 +107,69 @@ def _same(value: Any, default: Any) -> bool:
 
 
 # -- the plan in force -----------------------------------------------------------------------------
-def refuse_planned(names: Any) -> None:
-    """Refuse parameters that a plan fixes, instead of passing over them."""
+def refuse_planned(names: Sequence[str]) -> None:
+    """Raise an error for parameters that a plan sets, instead of ignoring them."""
     if names:
-        raise ValueError(f"the plan fixes {', '.join(names)}: leave it out, or plan anew.")
+        verb = "is" if len(names) == 1 else "are"
+        pronoun = "it" if len(names) == 1 else "them"
+        raise ValueError(
+            f"{', '.join(names)} {verb} set by `plan`; remove {pronoun} or create a new plan."
+        )
 
 
-def plan_in_force(learner: Any, asked: Any, sample: Any, classes: NDArray[Any]) -> Plan:
-    """Return the plan that the learner was given, or make one for this sample.
+def plan_in_force(estimator: Any, request: PlanRequest, sample: Any, classes: NDArray[Any]) -> Plan:
+    """Return the plan that the estimator follows, or make one for this sample.
 
-    A plan that was given and that this sample cannot follow is refused; a plan that is made and
-    cannot keep what was asked is warned about.
+    A given plan that this sample cannot follow raises an error; a plan that is made here and does
+    not reach its targets is warned about.
     """
-    followed = isinstance(learner.plan, Plan)
-    if followed:
-        _check_followed(learner, learner.plan, sample, classes)
-    if sample.groups is not None and wants_heavy_stage(learner):
+    given_plan = estimator.plan if isinstance(estimator.plan, Plan) else None
+    if given_plan is not None:
+        _check_followed(estimator, given_plan, sample, classes)
+    if sample.groups is not None and wants_heavy_stage(estimator):
         raise ValueError(
             "groups cannot be used with a heavy stage (alpha): the rows of one group are not "
-            "independent, so counts of equal rows have no known law. Leave alpha out, or keep "
+            "independent, so counts of equal rows have no known law. Remove alpha, or keep "
             "one row per group."
         )
-    sizes = {"n": sample.n, "n_classes": max(2, len(classes)), "unit": sample.unit}
-    plan = learner.plan if followed else _plan_for_base(learner, asked, sizes)
-    if plan.n_partitions > MOST_PARTITIONS:
-        raise ValueError(f"n_partitions={plan.n_partitions} is too large; use at most 1023.")
-    if not followed and not plan.certified:
+    if given_plan is not None:
+        return _check_partitions(given_plan)
+    sized = replace(request, n=sample.n, n_classes=max(2, len(classes)), unit=sample.unit)
+    plan = _check_partitions(_plan_for_base(estimator, sized))
+    if not plan.certified:
         warn_user(plan.reason, NotCertifiedWarning)
     return plan
 
 
-def usual_plan(learner: Any, n: int, n_classes: int) -> Plan:
-    """Return the plan that a learner makes for itself on so many rows."""
-    sizes = {"n": n, "n_classes": n_classes, "unit": "rows"}
-    return _plan_for_base(learner, plan_arguments(learner), sizes)
+def _check_partitions(plan: Plan) -> Plan:
+    if plan.n_partitions > MAX_PARTITIONS:
+        raise ValueError(
+            f"n_partitions={plan.n_partitions} is too large; use at most {MAX_PARTITIONS}."
+        )
+    return plan
 
 
-def _plan_for_base(learner: Any, asked: dict[str, Any], sizes: dict[str, Any]) -> Plan:
-    """Make the plan; where blocks are left open, with blocks from which the base learner learns.
+def usual_plan(estimator: Any, n: int, n_classes: int) -> Plan:
+    """Return the plan that an estimator makes for itself on so many rows."""
+    return _plan_for_base(estimator, replace(plan_request(estimator), n=n, n_classes=n_classes))
 
-    It depends on the learner's parameters and the number of rows, never on the data. Where useful
-    blocks are too few for what was asked, blocks that are just large enough may do.
+
+def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
+    """Make the plan; where blocks are left open, with blocks from which the base estimator learns.
+
+    It depends on the parameters and the number of rows, never on the data. Where useful blocks are
+    too few for the targets, blocks that are just large enough may do.
     """
-    need = rows_needed(base_learner(learner.estimator)) if sizes["unit"] == "rows" else None
-    given = [name for name in SIZES_OF_BLOCKS if asked.get(name) is not None]
-    usual: Plan = learner._plan_for(asked, **sizes)
-    if need is None or given or usual.block_size >= need.useful:
+    need = rows_needed(base_estimator(estimator.estimator)) if request.unit == "rows" else None
+    usual: Plan = estimator._plan_for(request)
+    is_sized = any((request.n_blocks, request.block_size, request.min_block))
+    if need is None or is_sized or usual.block_size >= need.useful:
         return usual
-    for rows in (need.useful, need.least):
-        made: Plan = learner._plan_for(asked | {"min_block": max(rows, MIN_BLOCK)}, **sizes)
-        if made.certified:
-            return made
-    return made
+    for n_rows in (need.useful, need.least):
+        plan: Plan = estimator._plan_for(replace(request, min_block=max(n_rows, MIN_BLOCK)))
+        if plan.certified:
+            return plan
+    return plan
 
 
 def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
@@ -181,28 +179,32 @@ def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
         return False
     n_blocks = plan.n // need.least if plan.task == "pointwise" else 0
     message = (
-        f"blocks of {plan.block_size} rows are too few: {need.reason} answers a constant if it is "
-        f"trained on fewer than {need.least} rows, whatever the features are. "
+        f"blocks of {plan.block_size} rows are too few: {need.reason} predicts a single class if "
+        f"it is trained on fewer than {need.least} rows, whatever the features are. "
     )
     if n_blocks > 0:
-        sizes = {"n": plan.n, "n_classes": plan.n_classes, "n_blocks": n_blocks}
-        rho = make_plan(rho=plan.vote_design.request.rho, **sizes).rho
+        rho = make_plan(
+            n=plan.n,
+            rho=plan.vote_design.request.rho,
+            n_classes=plan.n_classes,
+            n_blocks=n_blocks,
+        ).rho
         message += (
             f"n_blocks={n_blocks} (instead of {plan.n_blocks}) gives blocks of {need.least} rows"
             + ("" if rho is None else f" and rho = {rounded_up(rho)}")
             + "; "
         )
     warn_user(
-        f"{message}{need.useful} rows per block are useful. Or change the learner's parameter.",
+        f"{message}{need.useful} rows per block are useful. Or change that parameter.",
         ConstantBlocksWarning,
     )
     return True
 
 
-def _check_followed(learner: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
-    refuse_planned(_changed(learner))
-    if plan.task != learner._notion:
-        raise ValueError(f"plan is for the {plan.task} notion, not for {type(learner).__name__}.")
+def _check_followed(estimator: Any, plan: Plan, sample: Any, classes: NDArray[Any]) -> None:
+    refuse_planned(_changed_params(estimator))
+    if plan.task != estimator._notion:
+        raise ValueError(f"plan is for the {plan.task} notion, not for {type(estimator).__name__}.")
     if plan.unit == "groups" and sample.groups is None:
         raise ValueError("plan counts groups: pass groups to fit, so that they stay together.")
     if sample.n < plan.n:
@@ -237,7 +239,8 @@ def planned_rows(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     Labs with different surplus choose independently, labs with the same surplus alike; in both
     cases the flip bound holds (theorem: content-keyed-partition, section "surplus").
     """
-    available, sample = sample.n, _without_file_order(key, sample, plan)
+    available = sample.n
+    sample = _without_file_order(key, sample, plan)
     if available == plan.n:
         return sample
     surplus = key.child("surplus", available)
@@ -300,7 +303,8 @@ def describe_blocks(blocks: TrainedBlocks, base: Any) -> dict[str, Any]:
 
 def certify_plan(plan: Plan, run: Identity, points: Points, sample: Sample) -> Certificate:
     """Certify what a plan promises; less if equal rows refute what it assumes about masses."""
-    design, refuted = plan.vote_design, None
+    design = plan.vote_design
+    refuted = None
     if design.assumes_point_masses and (
         plan.decimals is not None or not has_distinct_column(sample.X)
     ):

@@ -15,17 +15,17 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
+from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, RunContext
-from replearn.guarantees import Plan
-from replearn.guarantees import plan as make_plan
+from replearn.execution import BlockEnsemble, RunContext
+from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.heavy import HeavyPoints
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_base,
     check_features,
     checked_fit,
@@ -35,16 +35,17 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
-    FREE,
+    UNPLANNED,
     certify_plan,
     check_sample,
     describe_blocks,
     identity_of,
     key_of_blocks,
-    plan_arguments,
     plan_in_force,
+    plan_request,
     planned_rows,
     refuse_planned,
+    requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.learners.predictions import VotePredictions
@@ -77,17 +78,41 @@ class PointwiseReplicableClassifier(VotePredictions):
     classes : array-like, default=None
         The labels. None: those in ``y``; give them when two labs may not both see a rare one.
     max_fits : int, default=None
-        Compute budget: at most this many base learners, over all partitions; None: the planner's
+        Compute budget: at most this many base estimators, over all partitions; None: the planner's
         default.
+    law : {"arcsine", "uniform", "optimal"} or ThresholdLaw, default=None
+        Law of the shared threshold; None: "arcsine", or "uniform" with ``alpha``, ``beta`` or
+        ``d``.
+    width : float, default=None
+        Half-width of the law; None: the smallest that reaches ``rho``.
+    n_partitions : int, default=None
+        In how many keyed ways the rows are cut into blocks; None: as many as ``max_fits`` allows.
+    block_size : int, default=None
+        Rows that a block needs at least.
+    min_block : int, default=None
+        Rows per block below which fewer blocks are used; None: 25, or what the parameters of the
+        base estimator require.
+    decimals : int, default=None
+        Rounding of the features that key thresholds and blocks; None: no rounding.
+    runs : int, default=2
+        How many runs must agree.
+    alpha, beta : float, default=None
+        Excess error, and the probability that it is larger (see Notes).
+    d : int, default=None
+        VC dimension of the base estimator's class of hypotheses: ``alpha`` and ``beta`` are then
+        relative to the best hypothesis of the class.
+    label_noise : bool, default=True
+        False: every point has one label only.
+    heavy : {"auto", "paper", "off"}, default="auto"
+        How points that occur often are treated if ``alpha`` is given without ``d``.
+    max_point_mass : float, default=0.0
+        Bound on the sum of squared probabilities of single points; ``fit`` tests it.
     shared_key : str, bytes, int or SharedKey, default=0
         All randomness of the learner. Two runs that shall agree use the same key, fixed before the
         data are seen.
-    plan : Plan or dict, default=None
-        A plan shared between labs: it fixes n, blocks, law, partitions and classes, which must
-        then keep their defaults here. Or further arguments of `replearn.plan` by name: ``law``,
-        ``width``, ``n_partitions``, ``decimals`` (round the features that key the thresholds), and
-        for accuracy with high probability ``alpha``, ``beta``, ``label_noise``, ``heavy`` (see
-        Notes).
+    plan : Plan, default=None
+        A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
+        then keep their defaults here.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -124,12 +149,12 @@ class PointwiseReplicableClassifier(VotePredictions):
     Notes
     -----
     ``predict`` is not the argmax of ``predict_proba``: each point has its own threshold. The
-    paper's literal setting is ``plan={"law": "uniform", "width": 1, "n_partitions": 1}``.
+    paper's literal setting is ``law="uniform", width=1, n_partitions=1``.
 
-    ``plan={"alpha": 0.1, "beta": 0.05}``: the error exceeds the mean error of the block models by
+    ``alpha=0.1, beta=0.05``: the error exceeds the mean error of the block models by
     at most alpha, except with probability beta. Points that occur often then get a stage of their
     own (`heavy_`), with the law of membership that needs the fewest rows, or the paper's
-    (``"heavy": "paper"``); ``"label_noise": False`` if every point has one label only. Without
+    (``heavy="paper"``); ``label_noise=False`` if every point has one label only. Without
     ``alpha`` all of ``rho`` goes to the votes and accuracy is promised on average.
 
     ``fit`` warns with `NotCertifiedWarning` if the sample is too small for ``rho``, if its rows
@@ -153,8 +178,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     """
 
     _notion: ClassVar[str] = "pointwise"
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_panel")
-    _derived_state: ClassVar[tuple[str, ...]] = ("_panel",)
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],  # stacking shows predict only when fitted
         "rho": [Interval(Real, 0, 1, closed="right")],
@@ -162,13 +187,26 @@ class PointwiseReplicableClassifier(VotePredictions):
         "vote": [StrOptions({"hard", "soft"})],
         "classes": ["array-like", None],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
+        "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw, None],
+        "width": [Interval(Real, 0, 1, closed="right"), None],
+        "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
+        "block_size": [Interval(Integral, 1, None, closed="left"), None],
+        "min_block": [Interval(Integral, 1, None, closed="left"), None],
+        "decimals": [Integral, None],
+        "runs": [Interval(Integral, 2, None, closed="left")],
+        "alpha": [Interval(Real, 0, 1, closed="right"), None],
+        "beta": [Interval(Real, 0, 1, closed="right"), None],
+        "d": [Interval(Integral, 1, None, closed="left"), None],
+        "label_noise": ["boolean"],
+        "heavy": [StrOptions({"auto", "paper", "off"})],
+        "max_point_mass": [Interval(Real, 0, 1, closed="both")],
         "shared_key": [str, bytes, Integral, SharedKey],
-        "plan": [Plan, dict, None],
+        "plan": [Plan, None],
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
     }
 
-    def __init__(
+    def __init__(  # noqa: PLR0913
         self,
         estimator=None,
         *,
@@ -177,17 +215,43 @@ class PointwiseReplicableClassifier(VotePredictions):
         vote="hard",
         classes=None,
         max_fits=None,
+        law=None,
+        width=None,
+        n_partitions=None,
+        block_size=None,
+        min_block=None,
+        decimals=None,
+        runs=2,
+        alpha=None,
+        beta=None,
+        d=None,
+        label_noise=True,
+        heavy="auto",
+        max_point_mass=0.0,
         shared_key=0,
         plan=None,
         n_jobs=None,
         verbose=0,
     ):
         self.estimator = estimator
-        self.classes = classes
         self.rho = rho
         self.n_blocks = n_blocks
         self.vote = vote
+        self.classes = classes
         self.max_fits = max_fits
+        self.law = law
+        self.width = width
+        self.n_partitions = n_partitions
+        self.block_size = block_size
+        self.min_block = min_block
+        self.decimals = decimals
+        self.runs = runs
+        self.alpha = alpha
+        self.beta = beta
+        self.d = d
+        self.label_noise = label_noise
+        self.heavy = heavy
+        self.max_point_mass = max_point_mass
         self.shared_key = shared_key
         self.plan = plan
         self.n_jobs = n_jobs
@@ -211,8 +275,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         object
             The learner, not yet fitted.
         """
-        fixed = set(cls._get_param_names()) - FREE
-        refuse_planned([name for name in params if name in fixed])
+        planned = set(cls._get_param_names()) - UNPLANNED
+        refuse_planned([name for name in params if name in planned])
         return cls(estimator, plan=plan, **params)
 
     @checked_fit
@@ -244,16 +308,16 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_learner(self.estimator)
-            asked = plan_arguments(self)
+            base = base_estimator(self.estimator)
             key = SharedKey(self.shared_key)
-            check_base(base, asked["vote"])
-            bound = bind_learner(base)
-            given, classes = check_sample(X, y, groups, asked["classes"])
+            request = plan_request(self)
+            check_base(base, request.vote)
+            bound = bind_estimator(base)
+            given, classes = check_sample(X, y, groups, requested_classes(self))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
-            plan = plan_in_force(self, asked, given, classes)
+            plan = plan_in_force(self, request, given, classes)
             own = key_of_blocks(key, given, plan)
             sample = planned_rows(own, given, plan)
 
@@ -281,9 +345,9 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
         """Let the models vote as the plan says."""
-        self._panel = _make_panel(models, classes, plan)
+        self._ensemble = _make_ensemble(models, classes, plan)
         self.joint_variance_ = partition_variance(
-            self._panel, probes, plan.vote_design, self.n_jobs
+            self._ensemble, probes, plan.vote_design, self.n_jobs
         )
         self.plan_ = plan
         self.classes_ = classes
@@ -300,7 +364,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _derive(self, key: SharedKey) -> None:
         plan = self.plan_
         check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
-        self._panel = _make_panel(self.estimators_, self.classes_, plan)
+        self._ensemble = _make_ensemble(self.estimators_, self.classes_, plan)
         stage = plan.vote_design.heavy
         if (self.heavy_ is None) != (stage is None):
             raise ValueError("the plan and the file do not agree on a heavy stage.")
@@ -337,21 +401,20 @@ class PointwiseReplicableClassifier(VotePredictions):
         if not self.__sklearn_is_fitted__():
             check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
         key = fitted_key(self)
-        design = self.plan_.design
-        assert design is not None
+        design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
-        return FittedVote(self._panel, design, key.child("vote"), *fitted, self.n_jobs)
+        return FittedVote(self._ensemble, design, key.child("vote"), *fitted, self.n_jobs)
 
-    def _plan_for(self, asked: dict[str, Any], **sizes: Any) -> Plan:
-        """Make the plan from what was asked and the numbers of rows and classes."""
-        return make_plan("pointwise", **sizes, **asked)
+    def _plan_for(self, request: PlanRequest) -> Plan:
+        """Make the plan of a request with the numbers of rows and classes."""
+        return plan_votes(request)
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self):
-        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
+        return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
-def _make_panel(models: list[Any], classes: NDArray[Any], plan: Plan) -> Panel:
-    return Panel(models, np.arange(max(2, len(classes))), plan.n_partitions)
+def _make_ensemble(models: list[Any], classes: NDArray[Any], plan: Plan) -> BlockEnsemble:
+    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)

@@ -1,4 +1,4 @@
-"""Prediction methods of learners whose blocks vote, beside ``predict``."""
+"""Prediction methods of estimators with keyed thresholds, beside ``predict``."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ Floats = NDArray[np.float64]
 STYLES = ("analyst", "plain")
 
 
-class VotePredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
-    """Probabilities, flips, limits and explanations from a fitted vote.
+class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+    """Probabilities, flips and explanations from a fitted rule with keyed thresholds.
 
-    A subclass has ``_vote()``, which returns the `FittedVote`, and ``predict``.
+    A subclass has ``_vote()``, which returns the fitted votes or scores, and ``predict``.
     """
 
     def predict_proba(self, X: Any) -> Floats:
@@ -102,53 +102,6 @@ class VotePredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin
         X = check_features(self, X, reset=False)
         return vote.rule_for(X).flips(*vote.votes_and_noise(X, ids))
 
-    def flip_limits(self, X: Any, *, ids: Any = None, delta: float = 0.05) -> tuple[Floats, Floats]:
-        """Lower and upper confidence limits of `flip_probability`, per point.
-
-        Parameters
-        ----------
-        X, ids
-            As in ``predict``; no rows of the training sample.
-        delta : float, default=0.05
-            Each point's limits fail with probability at most delta.
-
-        Returns
-        -------
-        lower, upper : ndarray of shape (n,)
-            Limits of each point's flip probability.
-        """
-        check_fraction("delta", delta, one=False)
-        vote = self._vote()
-        X = check_features(self, X, reset=False)
-        return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
-
-    def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
-        """Mean flip probability over the points, averaged over thresholds, with an upper limit.
-
-        With a heavy stage membership and labels of heavy points are counted as well.
-
-        Parameters
-        ----------
-        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
-            Points of the population; they must not be rows of the training sample.
-        delta : float, default=0.05
-            The limit fails with probability at most delta.
-
-        Returns
-        -------
-        FlipRate
-            ``estimate`` and ``upper``.
-        """
-        check_fraction("delta", delta, one=False)
-        vote = self._vote_of_two("flip_rate")
-        X = check_features(self, X, reset=False)
-        votes = vote.votes(X)
-        rule = vote.rule_for(X)
-        if vote.design.n_blocks < 2:
-            return FlipRate(float("nan"), 1.0, delta)
-        upper = rule.rate_limit(votes, delta)
-        return FlipRate(float(rule.average_flips(votes).mean()), upper, delta)
-
     def predict_or_abstain(
         self, X: Any, max_flip: float, *, ids: Any = None, fill_value: Any = None
     ) -> NDArray[Any]:
@@ -213,3 +166,54 @@ class VotePredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixin
                 f"{method} is defined for two classes; this estimator has {len(self.classes_)}."
             )
         return vote
+
+
+class VotePredictions(KeyedPredictions):
+    """The same with confidence limits, which follow from counted votes."""
+
+    def flip_limits(self, X: Any, *, ids: Any = None, delta: float = 0.05) -> tuple[Floats, Floats]:
+        """Lower and upper confidence limits of `flip_probability`, per point.
+
+        Parameters
+        ----------
+        X, ids
+            As in ``predict``; no rows of the training sample.
+        delta : float, default=0.05
+            Each point's limits fail with probability at most delta.
+
+        Returns
+        -------
+        lower, upper : ndarray of shape (n,)
+            Limits of each point's flip probability.
+        """
+        check_fraction("delta", delta, one=False)
+        vote = self._vote()
+        X = check_features(self, X, reset=False)
+        return vote.rule_for(X).limits(*vote.votes_and_noise(X, ids), delta)
+
+    def flip_rate(self, X: Any, *, delta: float = 0.05) -> FlipRate:
+        """Mean flip probability over the points, averaged over thresholds, with an upper limit.
+
+        With a heavy stage membership and labels of heavy points are counted as well.
+
+        Parameters
+        ----------
+        X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
+            Points of the population; they must not be rows of the training sample.
+        delta : float, default=0.05
+            The limit fails with probability at most delta.
+
+        Returns
+        -------
+        FlipRate
+            ``estimate`` and ``upper``.
+        """
+        check_fraction("delta", delta, one=False)
+        vote = self._vote_of_two("flip_rate")
+        X = check_features(self, X, reset=False)
+        votes = vote.votes(X)
+        rule = vote.rule_for(X)
+        if vote.design.n_blocks < 2:
+            return FlipRate(float("nan"), 1.0, delta)
+        upper = rule.rate_limit(votes, delta)
+        return FlipRate(float(rule.average_flips(votes).mean()), upper, delta)

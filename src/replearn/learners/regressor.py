@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from replearn.binding.choices import certify_choice
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
@@ -33,7 +33,7 @@ from replearn.randomness import SharedKey, as_points
 
 # Rows that a block has at least, where the number of blocks is left to the learner, and how many
 # blocks it takes where no range of y says how many are needed.
-_FEWEST_ROWS = 20
+_MIN_ROWS = 20
 _BLOCKS = 64
 
 
@@ -159,7 +159,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             base = self._base()
             key = SharedKey(self.shared_key)
             values = check_numbers(X, y)
-            bound = bind_learner(base)
+            bound = bind_estimator(base)
             ends = self._ends()
 
             # Plan: from the parameters and the number of rows, never from the data.
@@ -292,7 +292,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             if self.n_blocks > n:
                 raise ValueError(f"n_blocks={self.n_blocks} blocks cannot be cut from {n} rows.")
             return int(self.n_blocks)
-        most = max(1, n // _FEWEST_ROWS)
+        most = max(1, n // _MIN_ROWS)
         if ends is None:
             return min(_BLOCKS, most)
         try:
@@ -307,11 +307,11 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     def _moments(self, X: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return mean and variance of the block predictions, cut off at the ends of the range."""
         low, high = self._ends() or (-np.inf, np.inf)
-        answers = model_predictions(self.estimators_, X)
-        first = np.clip(next(answers), low, high)
+        predictions = model_predictions(self.estimators_, X)
+        first = np.clip(next(predictions), low, high)
         total = np.zeros_like(first)
         squares = np.zeros_like(first)
-        for others in answers:
+        for others in predictions:
             # Relative to the first block: squares of large values would lose the spread.
             moved = np.clip(others, low, high) - first
             total += moved

@@ -13,22 +13,21 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
-from replearn.execution import Panel, RunContext
+from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Certificate
-from replearn.guarantees.score import FEWEST_BLOCKS
+from replearn.guarantees.score import MIN_BLOCKS
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_base,
     check_features,
     checked_fit,
@@ -43,7 +42,7 @@ from replearn.learners.planning import (
     identity_of,
     planned_rows,
 )
-from replearn.learners.predictions import VotePredictions
+from replearn.learners.predictions import KeyedPredictions
 from replearn.learners.score_curve import (
     ErrorCurve,
     block_variances,
@@ -64,7 +63,7 @@ CALIBRATION_ROWS = 4000
 """Rows of the sample from which the standard error is estimated."""
 
 
-class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
+class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     """Keep the answers of a strong learner, with few, large blocks and an estimated promise.
 
     Two runs that share the key, on two samples of one population, give a fixed point different
@@ -152,13 +151,13 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
     True
     """
 
-    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_panel")
-    _derived_state: ClassVar[tuple[str, ...]] = ("_panel",)
+    _private_state: ClassVar[tuple[str, ...]] = ("_dtype", "_ensemble")
+    _derived_state: ClassVar[tuple[str, ...]] = ("_ensemble",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
         "threshold": [Interval(Real, 0, 1, closed="neither"), StrOptions({"prevalence"}), tuple],
-        "n_blocks": [Interval(Integral, FEWEST_BLOCKS, None, closed="left"), None],
+        "n_blocks": [Interval(Integral, MIN_BLOCKS, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
         "classes": ["array-like", None],
@@ -230,10 +229,10 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_learner(self.estimator)
+            base = base_estimator(self.estimator)
             check_base(base, "soft")
             key = SharedKey(self.shared_key)
-            bound = bind_learner(base)
+            bound = bind_estimator(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
@@ -248,7 +247,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
             self.estimators_ = blocks.estimators
-            self._panel = self._make_panel(n_classes)
+            self._ensemble = self._make_ensemble(n_classes)
             self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
             curve = self._curve(sample, blocks.rows, cut, uncertainty)
             self.standard_error_ = (curve.level, curve.power)
@@ -290,14 +289,6 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         codes = fitted.rule.predictions(*fitted.votes_and_noise(X, ids))
         return self.classes_[np.minimum(codes, len(self.classes_) - 1)]
 
-    @available_if(lambda self: False)
-    def flip_limits(self, X: Any) -> Any:
-        """Not available: no limits follow from an estimated standard error."""
-
-    @available_if(lambda self: False)
-    def flip_rate(self, X: Any) -> Any:
-        """Not available: no limits follow from an estimated standard error."""
-
     def _curve(
         self, sample: Sample, blocks: list[NDArray[np.intp]], cut: Cut, uncertainty: float
     ) -> ErrorCurve:
@@ -306,7 +297,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             return check_curve(self.standard_error, self.threshold_)
         per_block = -(-CALIBRATION_ROWS // cut.n_blocks)
         rows = np.concatenate([block[:per_block] for block in blocks[: cut.n_blocks]])
-        scores = self._panel.soft_scores(take_rows(sample.X, rows), n_jobs=self.n_jobs)
+        scores = self._ensemble.soft_scores(take_rows(sample.X, rows), n_jobs=self.n_jobs)
         own = own_blocks(blocks, rows, cut.n_partitions, len(sample.codes))
         if scores.ndim == 3:
             return fit_curve(leading_pairs(scores, own, cut.n_partitions), 0.5, flat=True)
@@ -336,13 +327,13 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
             "reach": reach,
         }
 
-    def _make_panel(self, n_classes: int) -> Panel:
-        return Panel(self.estimators_, np.arange(n_classes), len(self.estimators_))
+    def _make_ensemble(self, n_classes: int) -> BlockEnsemble:
+        return BlockEnsemble(self.estimators_, np.arange(n_classes), len(self.estimators_))
 
     def _derive(self, key: SharedKey) -> None:
         inputs = self.certificate_.inputs
         check_n_models(self.estimators_, inputs["n_blocks"], inputs["n_partitions"])
-        self._panel = self._make_panel(inputs["n_classes"])
+        self._ensemble = self._make_ensemble(inputs["n_classes"])
 
     def _vote(self) -> FittedScore:
         """Return models, curve and key of the last fit."""
@@ -350,7 +341,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         key = fitted_key(self)
         inputs = self.certificate_.inputs
         return FittedScore(
-            self._panel,
+            self._ensemble,
             inputs["n_partitions"],
             ErrorCurve(*self.standard_error_, self.threshold_),
             self.certificate_.value("score_half_width"),
@@ -365,4 +356,4 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, VotePredictions):
         return hasattr(self, "estimators_")
 
     def __sklearn_tags__(self):
-        return with_base_tags(super().__sklearn_tags__(), base_learner(self.estimator))
+        return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))

@@ -19,10 +19,10 @@ Floats = NDArray[np.float64]
 REACH = 5.64
 """Rows within so many standard errors of the threshold are pooled: the reach of rho = 0.1."""
 
-LEAST_PRODUCT = 1e-3
+MIN_PRODUCT = 1e-3
 """s (1 - s) below which the curve is flat: scores next to 0 or 1 are never in question."""
 
-LEAST_ERROR = 1e-9
+MIN_ERROR = 1e-9
 """Scores that do not vary at all have thresholds that do not either."""
 
 _GRID = np.linspace(0.0, 1.0, 4097)
@@ -47,9 +47,9 @@ class ErrorCurve:
     def errors(self, scores: Floats) -> Floats:
         """Return the standard errors of scores."""
         t = self.threshold
-        product = np.maximum(scores * (1.0 - scores), LEAST_PRODUCT)
-        relative = product / max(t * (1.0 - t), LEAST_PRODUCT)
-        return np.asarray(np.maximum(self.level * relative**self.power, LEAST_ERROR))
+        product = np.maximum(scores * (1.0 - scores), MIN_PRODUCT)
+        relative = product / max(t * (1.0 - t), MIN_PRODUCT)
+        return np.asarray(np.maximum(self.level * relative**self.power, MIN_ERROR))
 
     @cached_property
     def _standardised_grid(self) -> Floats:
@@ -101,8 +101,8 @@ def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> Error
     >>> round(flat.level, 4), round(flat.power, 4)
     (0.03, 0.0)
     """
-    t = min(max(threshold, LEAST_PRODUCT), 1.0 - LEAST_PRODUCT)
-    place = np.log(np.maximum(rows.scores * (1.0 - rows.scores), LEAST_PRODUCT) / (t * (1.0 - t)))
+    t = min(max(threshold, MIN_PRODUCT), 1.0 - MIN_PRODUCT)
+    index = np.log(np.maximum(rows.scores * (1.0 - rows.scores), MIN_PRODUCT) / (t * (1.0 - t)))
     shrink = 0.0 if flat else abs(2.0 * t - 1.0)
     # power of the variance: twice that of the standard error
     level = 0.1
@@ -110,11 +110,11 @@ def fit_curve(rows: RowErrors, threshold: float, *, flat: bool = False) -> Error
     for _ in range(_STEPS):
         curve = ErrorCurve(level, shrink * power / 2.0, threshold)
         weights = _in_reach(curve, rows.scores)
-        shape = np.exp(shrink * power * place)
+        shape = np.exp(shrink * power * index)
         square = float((weights * rows.variances / shape).sum())
         even = _evenness(rows.singles / shape, rows.degrees, weights)
-        level = (level + max(square * even, LEAST_ERROR**2) ** 0.5) / 2.0
-        power = _steeper(power, place, rows.variances, weights)
+        level = (level + max(square * even, MIN_ERROR**2) ** 0.5) / 2.0
+        power = _steeper(power, index, rows.variances, weights)
     return ErrorCurve(level, shrink * power / 2.0, threshold)
 
 
@@ -124,11 +124,11 @@ def _in_reach(curve: ErrorCurve, scores: Floats) -> Floats:
     return np.asarray(weights / weights.sum())
 
 
-def _steeper(power: float, place: Floats, variances: Floats, weights: Floats) -> float:
+def _steeper(power: float, index: Floats, variances: Floats, weights: Floats) -> float:
     """Make one step towards the power of the variances, which lies between 0 and 2."""
-    shape = np.exp(power * place)
+    shape = np.exp(power * index)
     level = float((weights * variances / shape).sum())
-    centred = place - (weights * place).sum()
+    centred = index - (weights * index).sum()
     spread = float((weights * centred**2).sum())
     if level <= 0.0 or spread <= 0.0:
         return power

@@ -13,7 +13,7 @@ from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate
 from replearn.guarantees.score import blocks_and_partitions
 from replearn.guarantees.steps import rounded_up
-from replearn.learners.inputs import base_learner
+from replearn.learners.inputs import base_estimator
 from replearn.learners.planning import Sample
 
 
@@ -31,26 +31,26 @@ class Cut(NamedTuple):
         return self.n // self.n_blocks
 
 
-def cut_for(sample: Sample, learner: Any) -> Cut:
+def cut_for(sample: Sample, estimator: Any) -> Cut:
     """Return how a learner cuts a sample; sizes that do not fit are refused.
 
     It depends on the number of rows, rho and the base learner's parameters, never on the data.
     """
-    n = sample.n if learner.sample_size is None else int(learner.sample_size)
+    n = sample.n if estimator.sample_size is None else int(estimator.sample_size)
     if sample.n < n:
         raise ValueError(
             f"sample_size={n} {sample.unit}, but the sample has {sample.n}: use the smallest "
             "number among the labs."
         )
-    need = rows_needed(base_learner(learner.estimator)) if sample.unit == "rows" else None
+    need = rows_needed(base_estimator(estimator.estimator)) if sample.unit == "rows" else None
     useful = 0 if need is None else need.useful
-    sizes = learner.n_blocks, learner.n_partitions
-    n_blocks, ways = blocks_and_partitions(n, float(learner.rho), *sizes, useful)
+    sizes = estimator.n_blocks, estimator.n_partitions
+    n_blocks, ways = blocks_and_partitions(n, float(estimator.rho), *sizes, useful)
     if n < n_blocks:
         raise ValueError(
             f"n_blocks={n_blocks} blocks need as many {sample.unit}, but n_samples={n}."
         )
-    return Cut(n, n_blocks, ways, learner.decimals)
+    return Cut(n, n_blocks, ways, estimator.decimals)
 
 
 def decision_threshold(

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
 from replearn.bounds.score import sphere_peak
-from replearn.execution import Panel
+from replearn.execution import BlockEnsemble
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision
 from replearn.learners.score_curve import ErrorCurve, block_variances
@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 class FittedScore:
     """The models of one fit with curve, width and key: from points to scores and shared noise."""
 
-    panel: Panel
+    panel: BlockEnsemble
     n_partitions: int
     curve: ErrorCurve
     half_width: float

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
 from replearn.binding.digests import Bound
-from replearn.binding.learner import bind_learner
+from replearn.binding.learner import bind_estimator
 from replearn.binding.useful_blocks import Constant, find_constant, warn_if_all_constant
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, accepts_context, fit_in_context
@@ -29,13 +29,13 @@ from replearn.learners.agreement import (
     warn_if_alpha_is_too_small,
 )
 from replearn.learners.configurations import (
+    Folds,
     configuration_name,
     configured,
     cut_trainings,
     describe_scoring,
     in_order,
     keyed_folds,
-    read_folds,
     results_of_errors,
     search_scale,
     seeded,
@@ -90,11 +90,13 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         Train on so many rows, again and again on fresh rows of the sample, and test on rows that
         train nothing: the promise then holds for every learner. Chooses the best configuration for
         trainings of this size, for example the block size of the learner in ``refit``. None: folds.
-    cv : int, pair of int or dict, default=5
-        Number of keyed folds; or folds and repeats; or ``{"folds": 5, "repeats": 1, "drift":
-        0.001}``, where drift is how much a configuration's true error may move between trainings
-        on two samples, an assumption. Without it folds certify nothing, though they agree as
-        often. Unused with ``train_size``.
+    cv : int, default=5
+        Number of keyed folds. Unused with ``train_size``.
+    n_repeats : int, default=1
+        How often the rows are cut into folds.
+    drift : float, default=None
+        How much a configuration's true error may move between trainings on two samples, an
+        assumption. Without it folds certify nothing, though they agree as often.
     scoring : str or callable, default="accuracy"
         What is compared, as in ``GridSearchCV``; with folds only. The theorems are about means over
         rows of numbers in [0, 1]: accuracy, and with two classes "neg_brier_score". With any other
@@ -147,7 +149,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         "param_grid": [Mapping, Sequence],
         **FollowsPlan._parameter_constraints,
         "train_size": [COUNT, None],
-        "cv": [Interval(Integral, 2, None, closed="left"), tuple, list, Mapping],
+        "cv": [Interval(Integral, 2, None, closed="left")],
+        "n_repeats": [COUNT],
+        "drift": [Interval(Real, 0, 1, closed="both"), None],
         "scoring": [str, callable],
         "refit": ["boolean", HasMethods(["fit", "predict"])],
         "n_jobs": [Integral, None],
@@ -163,6 +167,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         beta=0.05,
         train_size=None,
         cv=5,
+        n_repeats=1,
+        drift=None,
         scoring="accuracy",
         refit=True,
         sample_size=None,
@@ -176,6 +182,8 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         self.beta = beta
         self.train_size = train_size
         self.cv = cv
+        self.n_repeats = n_repeats
+        self.drift = drift
         self.scoring = scoring
         self.refit = refit
         self.sample_size = sample_size
@@ -206,7 +214,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             key = SharedKey(self.shared_key)
-            bound = bind_learner(self.estimator)
+            bound = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
             given = len(codes)
@@ -253,6 +261,10 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             self.agreement_ = found
         return found
 
+    def _folds(self) -> Folds:
+        drift = None if self.drift is None else float(self.drift)
+        return Folds(int(self.cv), int(self.n_repeats), drift)
+
     def _by_folds(
         self,
         X: Any,
@@ -262,7 +274,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         context: RunContext | None,
     ) -> Errors:
         # An assumption about the drift is made for samples that are cut independently.
-        wanted = read_folds(self.cv)
+        wanted = self._folds()
         cut = key if wanted.drift is None else sample_key(key, X, codes)
         order, folds = keyed_folds(cut, X, codes, wanted.folds, wanted.repeats)
         setting = {"scoring": self.scoring, "refit": False, "error_score": "raise"}
@@ -283,7 +295,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         context: RunContext | None,
     ) -> Errors:
         for_folds = [*params, *(["scoring"] if self.scoring != "accuracy" else [])]
-        for_folds += ["drift"] if read_folds(self.cv).drift is not None else []
+        for_folds += ["drift"] if self._folds().drift is not None else []
         if for_folds:
             given = ", ".join(for_folds)
             raise ValueError(f"{given} is for folds: leave it out, or leave train_size out.")
@@ -309,7 +321,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         names = [configuration_name(params) for params in grid]
         asked = self._targets()
         if self.train_size is None:
-            folds = read_folds(self.cv)
+            folds = self._folds()
             task = "search by folds"
             n_test = n // folds.folds
             t = float(search_scale(len(names), n_test, **asked, drift=folds.drift))

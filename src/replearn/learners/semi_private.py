@@ -21,8 +21,8 @@ from replearn.bounds.selection import selection_scale
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.design import plain_labels
 from replearn.guarantees.privacy import PrivateDesign, private_design
+from replearn.guarantees.request import plain_labels
 from replearn.guarantees.semi import selection_budget
 from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
 from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict
@@ -139,7 +139,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         self.shared_key = shared_key
 
     @checked_fit
-    def fit(self, X: Any, y: ArrayLike, X_public: Any = None):
+    def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
         """Fit: run on every part, and release what many parts answer.
 
         Parameters
@@ -148,7 +148,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             The private rows. Their number is not kept secret.
         y : array-like of shape (n,)
             Their labels, two kinds.
-        X_public : array-like of shape (u, n_features), default=None
+        X_shared : array-like of shape (u, n_features), default=None
             Public unlabelled rows; needed with a hypothesis class.
 
         Returns
@@ -159,32 +159,34 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         with all_or_nothing(self):
             X = validate_data(self, X, reset=True, dtype=np.float64)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
-            cover = self._cover(X.shape[1], X_public)
+            cover = self._cover(X.shape[1], X_shared)
             design = self._design(cover, len(codes))
             self.n_keys_, self.n_parts_, self.part_size_ = design
             # theorem: semi-private (cut by position, never by content)
             parts = cut_secretly(len(codes), design)
-            answers = [canonical_text(rule) for rule in self._answers(cover, X, codes == 1, parts)]
+            predictions = [
+                canonical_text(rule) for rule in self._as_predictions(cover, X, codes == 1, parts)
+            ]
             # theorem: private-selection
-            chosen = select_privately(answers, self.epsilon, self.delta)
+            chosen = select_privately(predictions, self.epsilon, self.delta)
             self.gave_up_ = chosen.item is None
             self.noisy_count_ = chosen.noisy_count
             text = canonical_text(Constant(True)) if self.gave_up_ else chosen.item
             self.hypothesis_ = hypothesis_from_dict(json.loads(text))
-            self.certificate_ = self._certificate(cover, X_public)
+            self.certificate_ = self._certificate(cover, X_shared)
         warn_if_not_certified(self.certificate_)
         return self
 
-    def _cover(self, n_features: int, X_public: Any) -> _Cover | None:
+    def _cover(self, n_features: int, X_shared: Any) -> _Cover | None:
         """Return the candidates from the public pool; None for a classifier."""
         if self.hypotheses is not None and not isinstance(self.hypotheses, HypothesisClass):
             return None
-        if X_public is None:
+        if X_shared is None:
             raise ValueError(
-                "X_public is missing: give fit(X, y, X_public=pool) public unlabelled rows, or a "
+                "X_shared is missing: give fit(X, y, X_shared=pool) public unlabelled rows, or a "
                 "replicable classifier as hypotheses."
             )
-        pool = validate_data(self, X_public, reset=False, dtype=np.float64)
+        pool = validate_data(self, X_shared, reset=False, dtype=np.float64)
         hypotheses = Stumps(n_features) if self.hypotheses is None else self.hypotheses
         rules, names = named_candidates(hypotheses.cover(pool), None)
         d = hypotheses.vc_dimension
@@ -219,7 +221,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         scale = selection_scale(count, cover.rest, beta, rows)
         return math.log(count / beta) / cover.rest if scale is None else scale
 
-    def _answers(
+    def _as_predictions(
         self,
         cover: _Cover | None,
         X: NDArray[np.float64],
@@ -238,7 +240,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 index, _ = choose_by_errors(wrong / m, cover.names, sharpness=t, key=key)
                 yield cover.rules[index]
 
-    def _certificate(self, cover: _Cover | None, X_public: Any) -> Certificate:
+    def _certificate(self, cover: _Cover | None, X_shared: Any) -> Certificate:
         """Issue the certificate; nothing on it was read from the private rows."""
         accuracy: dict[str, Any] = {}
         if cover is not None:
@@ -249,7 +251,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 "sharpness": float(self._sharpness(cover)),
             }
         bound = bind(self.hypotheses)
-        pool = "" if cover is None else pool_digest(np.asarray(X_public, dtype=np.float64))
+        pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
             SharedKey(self.shared_key).fingerprint,
             classes=plain_labels(self.classes_),

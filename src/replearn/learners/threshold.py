@@ -166,8 +166,8 @@ def draw_cut(cuts: Cuts, t: float, direction: str, key: SharedKey) -> tuple[floa
     above = cuts.errors
     assert above is not None
     errors = np.array([above if side == ">" else 1.0 - above for side in directions])
-    level, place, rule = draw_level(cuts, sharpness=t, key=key.child("threshold"), errors=errors)
-    return level, float(cuts.values[place]), directions[rule]
+    level, index, rule = draw_level(cuts, sharpness=t, key=key.child("threshold"), errors=errors)
+    return level, float(cuts.values[index]), directions[rule]
 
 
 def threshold_rule(feature: int, value: float, direction: str) -> Hypothesis:

@@ -19,16 +19,16 @@ from numpy.typing import NDArray
 
 from replearn.bounds import ThresholdLaw, flip_estimate, flip_limits, flip_rate_limit
 from replearn.bounds.class_flips import (
-    class_answer_chances,
-    class_answers,
     class_flip_estimate,
     class_flip_limits,
+    class_prediction_chances,
+    class_predictions,
 )
 from replearn.bounds.foreseen import average_flip_estimate, joint_variance
 from replearn.bounds.fresh import block_disagreement, soft_flip_limits
 from replearn.bounds.laws import LAW_BITS
 from replearn.bounds.multiclass import class_weights
-from replearn.execution import FEWEST_ROWS_PER_TASK, Panel, side_by_side
+from replearn.execution import MIN_ROWS_PER_TASK, BlockEnsemble, side_by_side
 from replearn.guarantees import Design
 from replearn.heavy import HeavyPoints, fit_heavy, with_flips
 from replearn.learners.heavy_rule import HeavyRule
@@ -54,7 +54,7 @@ _UNIFORM_BITS = 53
 class FittedVote:
     """The blocks of one fit with their design and key: from points to votes and shared noise."""
 
-    panel: Panel
+    panel: BlockEnsemble
     design: Design
     key: SharedKey
     classes: NDArray[Any]
@@ -92,7 +92,7 @@ class FittedVote:
 
     def votes_and_noise(self, X: Any, ids: Any = None) -> tuple[NDArray[Any], Floats]:
         """Let the blocks vote while the noise is hashed, which takes about as long."""
-        if n_rows(X) < FEWEST_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
+        if n_rows(X) < MIN_ROWS_PER_TASK or effective_n_jobs(self.n_jobs) == 1:
             with read_once(X):
                 return self.votes(X), self.noise(X, ids)
         points = self._points(X, ids)
@@ -113,7 +113,7 @@ class ThresholdRule:
     law: ThresholdLaw
     joint_variance: float
 
-    def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> NDArray[Any]:
+    def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
         return _ask(panel, self.design)(X, n_jobs=n_jobs)
 
@@ -196,7 +196,7 @@ class GumbelRule:
     sharpness: float
     classes: NDArray[Any]
 
-    def votes(self, panel: Panel, X: Any, n_jobs: int | None) -> Floats:
+    def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> Floats:
         """Vote shares in each partition, (n, partitions, classes)."""
         weights = _ask(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
         return weights / weights.sum(axis=2, keepdims=True)
@@ -212,7 +212,7 @@ class GumbelRule:
     def predictions(self, votes: Floats, noise: Floats) -> NDArray[np.intp]:
         """Return the code of each prediction."""
         # theorem: multiclass-vote
-        return class_answers(self.key_chances(votes), noise)
+        return class_predictions(self.key_chances(votes), noise)
 
     def key_chances(self, votes: Floats) -> Floats:
         """Chance over all keys that these votes answer each class."""
@@ -237,7 +237,7 @@ class GumbelRule:
 
     def chances(self, votes: Floats, noise: Floats) -> Floats:
         """Estimate how likely a fresh sample names each class, (n, classes)."""
-        return class_answer_chances(votes, self.design.n_blocks, noise, self.sharpness)
+        return class_prediction_chances(votes, self.design.n_blocks, noise, self.sharpness)
 
     def limits(self, votes: Floats, noise: Floats, delta: float) -> tuple[Floats, Floats]:
         """Confidence limits of the flip probability of each point."""
@@ -280,7 +280,9 @@ def heavy_points(sample: Any, classes: Any, design: Design, key: SharedKey) -> H
     return fit_heavy(sample.X, sample.codes, classes, design.heavy, key, design.decimals)
 
 
-def partition_variance(panel: Panel, rows: Any, design: Design, n_jobs: int | None) -> float:
+def partition_variance(
+    panel: BlockEnsemble, rows: Any, design: Design, n_jobs: int | None
+) -> float:
     """Estimate the variance of the mean vote share as a part of one partition's, on training rows.
 
     Their own blocks know them, one in each partition: that shifts shares by 1 / n_blocks at most,
@@ -329,12 +331,12 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
 
 def _class_totals(models: Sequence[Any], X: Any, vote: FittedVote) -> Floats:
     """Sum of the votes of one partition for each class, (n, classes)."""
-    panel = Panel(models, np.arange(len(vote.classes)), 1)
+    panel = BlockEnsemble(models, np.arange(len(vote.classes)), 1)
     totals = _ask(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
     if vote.design.vote == "soft":
         totals *= len(models)
     return np.column_stack([len(models) - totals, totals]) if totals.ndim == 1 else totals
 
 
-def _ask(panel: Panel, design: Design) -> Any:
+def _ask(panel: BlockEnsemble, design: Design) -> Any:
     return panel.soft_scores if design.vote == "soft" else panel.vote_counts

@@ -61,8 +61,8 @@ def tally_piece(table: Table, order: Order, piece: int) -> None:
     often = np.concatenate([np.frombuffer(rest, dtype=np.uint64) for rest in rests])
     hashes = INDEX_KEY.hashes(as_points(rows.X, decimals=order.decimals))
     rows = rows.take(np.flatnonzero(np.isin(hashes, often)))
-    place, counts = _tally(rows.X, rows.codes, len(table.classes), order.decimals)
-    firsts = np.unique(place, return_index=True)[1]
+    index, counts = _tally(rows.X, rows.codes, len(table.classes), order.decimals)
+    firsts = np.unique(index, return_index=True)[1]
     found = rows.arrow.take(pa.array(firsts))
     for code in range(len(table.classes)):
         found = found.append_column(COUNT.format(code), pa.array(counts[:, code]))
@@ -74,9 +74,9 @@ def _tally(
 ) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
     """Return which distinct point each row is, and how often each has each label."""
     counted = count_points(X, decimals=decimals)
-    place = PointIndex(counted.points).locate(as_points(X, decimals=decimals))
-    cells = np.bincount(place * n_classes + codes, minlength=len(counted.counts) * n_classes)
-    return place, cells.reshape(len(counted.counts), n_classes).astype(np.int64)
+    index = PointIndex(counted.points).locate(as_points(X, decimals=decimals))
+    cells = np.bincount(index * n_classes + codes, minlength=len(counted.counts) * n_classes)
+    return index, cells.reshape(len(counted.counts), n_classes).astype(np.int64)
 
 
 def frequent_points(table: Table, order: Order, least: int) -> tuple[Any, NDArray[np.int64]]:
@@ -89,8 +89,8 @@ def frequent_points(table: Table, order: Order, least: int) -> tuple[Any, NDArra
     counts = np.column_stack([found.column(name).to_numpy() for name in names])
     X = container_of(found.select(list(table.features)), table.container)
     counted = count_points(X, decimals=order.decimals)
-    place = PointIndex(counted.points).locate(as_points(X, decimals=order.decimals))
+    index = PointIndex(counted.points).locate(as_points(X, decimals=order.decimals))
     total = np.zeros((len(counted.counts), len(names)), dtype=np.int64)
-    np.add.at(total, place, counts)
+    np.add.at(total, index, counts)
     kept = np.flatnonzero(total.sum(axis=1) >= least)
     return take_rows(counted.values, kept), total[kept]

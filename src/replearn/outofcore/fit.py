@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from sklearn.base import clone
 
 from replearn.binding.digests import Bound
-from replearn.binding.learner import bind_learner, blocks_to_check, refit_condition
+from replearn.binding.learner import bind_estimator, blocks_to_check, refit_condition
 from replearn.binding.marks import say_conditions, say_mark
 from replearn.binding.point_masses import EQUAL_ROWS, refuted_by_pairs, without_masses
 from replearn.binding.schema import describe_points, rows_sketched
@@ -32,15 +32,16 @@ from replearn.heavy.view import fewest_remembered
 from replearn.learners import PointwiseReplicableClassifier
 from replearn.learners.inputs import (
     all_or_nothing,
-    base_learner,
+    base_estimator,
     check_base,
     check_features,
     float_precision,
 )
 from replearn.learners.planning import (
     identity_of,
-    plan_arguments,
     plan_in_force,
+    plan_request,
+    requested_classes,
     warn_if_blocks_cannot_learn,
 )
 from replearn.outofcore.counting import (
@@ -75,7 +76,7 @@ class Counted(NamedTuple):
 
 
 def fit_files(
-    learner: PointwiseReplicableClassifier,
+    estimator: PointwiseReplicableClassifier,
     source: Any,
     target: str,
     *,
@@ -140,21 +141,24 @@ def fit_files(
     >>> bool((votes == learner.fit(X, rows["y"]).predict_proba(X)).all())
     True
     """
-    if type(learner) is not PointwiseReplicableClassifier:
+    if type(estimator) is not PointwiseReplicableClassifier:
         raise TypeError(
-            f"learner={learner!r} must be a PointwiseReplicableClassifier: other learners need "
+            f"learner={estimator!r} must be a PointwiseReplicableClassifier: other learners need "
             "their sample in memory."
         )
     if client is not None and folder is None:
         raise ValueError("client= needs folder=: storage that all workers see.")
-    learner._validate_params()
+    estimator._validate_params()
     with nullcontext(folder) if folder is not None else tempfile.TemporaryDirectory() as home:
         work = Folder(home)
         rows = open_rows(source, Folder(home))
-        with engine_for(client, learner.n_jobs, learner.verbose) as engine, all_or_nothing(learner):
+        with (
+            engine_for(client, estimator.n_jobs, estimator.verbose) as engine,
+            all_or_nothing(estimator),
+        ):
             job = Job(open_table(rows, work, target, features, container), engine)
-            _Fit(learner, job, rows.n, tuple(trusted_types)).run()
-    return learner
+            _Fit(estimator, job, rows.n, tuple(trusted_types)).run()
+    return estimator
 
 
 @dataclass
@@ -168,19 +172,19 @@ class _Fit:
 
     def run(self) -> None:
         """Plan, cut, train, vote, certify: as in memory."""
-        learner = self.learner
+        estimator = self.learner
         job = self.job
-        base = base_learner(learner.estimator)
-        key = SharedKey(learner.shared_key)
-        asked = plan_arguments(learner)
-        check_base(base, asked["vote"])
-        bound = bind_learner(base)
+        base = base_estimator(estimator.estimator)
+        key = SharedKey(estimator.shared_key)
+        request = plan_request(estimator)
+        check_base(base, request.vote)
+        bound = bind_estimator(base)
 
         # Plan: from the parameters and the number of rows, never from the data.
-        classes = job.list_classes(asked["classes"])
+        classes = job.list_classes(requested_classes(estimator))
         job.table = replace(job.table, classes=tuple(classes.tolist()))
-        check_features(learner, slice_rows(job.table.read(0).X, 0, 1), reset=True)
-        plan = plan_in_force(learner, asked, Counted(self.n), classes)
+        check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
+        plan = plan_in_force(estimator, request, Counted(self.n), classes)
         self._claim(key, plan, bound)
         warned = warn_if_blocks_cannot_learn(plan, base)
 
@@ -196,16 +200,16 @@ class _Fit:
                 warn_of_constant(constant, base, plan.n_blocks, plan.block_size)
 
         # Vote, and certify.
-        learner._seat(plan, classes, models, probes)
-        learner.heavy_ = self._heavy(plan, key, classes, earlier)
+        estimator._seat(plan, classes, models, probes)
+        estimator.heavy_ = self._heavy(plan, key, classes, earlier)
         if plan.certified:
             failed += self._refit(plan, key, base, models, bound, probes)
         schema = describe_points(
             first.X, first.codes, rows=np.arange(len(first)), base=base, decimals=plan.decimals
         )
         run = identity_of(key, base, bound, classes, self.n, failed, schema)
-        learner.certificate_ = self._certify(plan, run, earlier)
-        learner._dtype = float_precision(first.X)
+        estimator.certificate_ = self._certify(plan, run, earlier)
+        estimator._dtype = float_precision(first.X)
 
     def _claim(self, key: SharedKey, plan: Plan, bound: Bound) -> None:
         """Refuse the folder of another fit."""
@@ -252,10 +256,10 @@ class _Fit:
         if training.partition == 0 and FIRST not in job.folder:
             count = rows_sketched(len(job.table.features))
             write_kept(job.table, FIRST, read_first_rows(job.table, cut, max(PROBES, count)))
-        for place in checked:
-            if _kept_block(place) not in job.folder:
-                rows = read_block(job.table, cut, place % cut.n_blocks)
-                write_kept(job.table, _kept_block(place), rows)
+        for index in checked:
+            if _kept_block(index) not in job.folder:
+                rows = read_block(job.table, cut, index % cut.n_blocks)
+                write_kept(job.table, _kept_block(index), rows)
         job.train(training)
         job.folder.write(f"done/{cut.order.name}", b"")
         for step in ("blocks", "hash", "rank", "cut"):
@@ -307,9 +311,9 @@ class _Fit:
         checked = blocks_to_check(key.child("seed", 0, 0), len(every), bound)
         names = [f"block {t} of partition {j}" for j, t in every]
 
-        def load(place: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
-            rows = read_kept(self.job.table, _kept_block(place))
-            return rows.X, rows.codes, key.child("seed", *every[place])
+        def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
+            rows = read_kept(self.job.table, _kept_block(index))
+            return rows.X, rows.codes, key.child("seed", *every[index])
 
         return refit_condition(base, checked, load, models, names, bound, probes)
 
@@ -325,5 +329,5 @@ class _Fit:
         return plan.certificate(run, unit="rows")
 
 
-def _kept_block(place: int) -> str:
-    return f"kept/block-{place:06d}"
+def _kept_block(index: int) -> str:
+    return f"kept/block-{index:06d}"

@@ -41,7 +41,7 @@ class Job:
     def do(self, work: Callable[..., None], files: Sequence[str], what: str) -> None:
         """Do the work whose files are not there yet; a file's place is the number of its work."""
         there = self.folder.names(files[0].rpartition("/")[0])
-        left = [place for place, file in enumerate(files) if file.rpartition("/")[2] not in there]
+        left = [index for index, file in enumerate(files) if file.rpartition("/")[2] not in there]
         if left:
             self.engine.run(work, left, what)
 
@@ -63,14 +63,14 @@ class Job:
 
     def cut(self, order: Order, plan: Plan) -> Cut:
         """Find the ranks at which the blocks of a partition end."""
-        places = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
-        inside = [place for place in places if place < plan.n]
+        indices = [block * plan.block_size for block in range(1, plan.n_blocks + 1)]
+        inside = [index for index in indices if index < plan.n]
         return Cut(order, plan.n_blocks, self._find_cuts(order, inside))
 
-    def _find_cuts(self, order: Order, places: Sequence[int]) -> NDArray[np.uint64]:
+    def _find_cuts(self, order: Order, indices: Sequence[int]) -> NDArray[np.uint64]:
         files = [order.cut_file(bucket) for bucket in range(order.n_buckets)]
         each = partial(self.do, files=files, what="buckets cut")
-        return find_cuts(self.folder, order, self.table.n_pieces, places, each)
+        return find_cuts(self.folder, order, self.table.n_pieces, indices, each)
 
     def route(self, cut: Cut) -> None:
         """Write the rows of a partition block by block."""

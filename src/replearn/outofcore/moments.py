@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from replearn.binding.marks import (
-    FEWEST_ROWS,
-    MOST_ORTHOGONAL,
+    MAX_ORTHOGONAL,
+    MIN_ROWS,
     is_long,
     mark_of_means,
     other_mark,
@@ -78,11 +78,11 @@ def moments_of(arrow: Any, container: str) -> list[Moments]:
     (2.0, 2.0, True)
     """
     found = []
-    for place, name in enumerate(arrow.column_names):
+    for index, name in enumerate(arrow.column_names):
         values = column_array(arrow.column(name))
         if values.dtype.kind in "iuf":
             values = values.astype(np.float64) if container == "numpy" else values
-            found.append(_moments(place if container == "numpy" else name, values))
+            found.append(_moments(index if container == "numpy" else name, values))
     return found
 
 
@@ -157,7 +157,7 @@ def products_of(arrow: Any) -> NDArray[np.float64]:
            [0., 5.]])
     """
     doubles = [column for column in arrow.columns if str(column.type) == "double"]
-    matrix = np.array([column_array(column) for column in doubles[:MOST_ORTHOGONAL]])
+    matrix = np.array([column_array(column) for column in doubles[:MAX_ORTHOGONAL]])
     # As everywhere here, without the threads of a matrix library.
     products = np.einsum("ai,bi->ab", matrix, matrix) if len(matrix) else np.zeros((0, 0))
     return np.nan_to_num(products)
@@ -194,14 +194,14 @@ def mark_of(seen: Seen, rows: Any) -> str | None:
     ``rows`` is a pyarrow table of some of the rows.
     """
     columns = seen.moments
-    known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= FEWEST_ROWS]
+    known = [c for c in columns if np.dtype(c.dtype).kind == "f" and c.n >= MIN_ROWS]
     long = [column for column in known if is_long(column)]
     cells = [_cells_of(column, rows) for column in long]
     pairs = list(zip(long, cells, strict=True))
     single = set().union(*(single_marks(column, some) for column, some in pairs))
     ends = [(c.at_low, c.at_high) for c, some in pairs if not repeats_inside(some)]
     return mark_of_means(known, known) or other_mark(
-        single, ends, lambda: _are_orthogonal(long[:MOST_ORTHOGONAL], seen.products)
+        single, ends, lambda: _are_orthogonal(long[:MAX_ORTHOGONAL], seen.products)
     )
 
 
@@ -221,7 +221,7 @@ def numbered_column(columns: Sequence[Moments], container: str) -> str | int | N
     for column in columns:
         if container == "polars" and np.dtype(column.dtype).kind == "f":
             continue  # as in memory
-        full = column.n == column.rows >= FEWEST_ROWS and column.whole
+        full = column.n == column.rows >= MIN_ROWS and column.whole
         if full and column.high - column.low == column.n - 1 and _is_range(column):
             return column.name
     return None

@@ -71,7 +71,7 @@ def bucket_bits(n: int) -> int:
     return max(0, int(np.ceil(np.log2(max(1, n) / ROWS_PER_BUCKET))))
 
 
-def kept_places(table: Table, order: Order, piece: int) -> NDArray[np.intp] | None:
+def kept_indices(table: Table, order: Order, piece: int) -> NDArray[np.intp] | None:
     """Return which rows of a piece are left after the order before this one; None: all."""
     if order.after is None or order.after.limit is None:
         return None
@@ -154,8 +154,8 @@ def gather(
             hashes.append(_read(stream, np.uint64, head + start * _WORD, stop - start))
             if has_before:
                 n = int(_read(stream, np.int64, order.n_buckets * _WORD, 1)[0])
-                place = head + (n + start) * _WORD
-                before.append(_read(stream, np.uint64, place, stop - start))
+                index = head + (n + start) * _WORD
+                before.append(_read(stream, np.uint64, index, stop - start))
         starts[piece + 1] = starts[piece] + stop - start
     return np.concatenate(hashes), np.concatenate(before) if before else None, starts
 
@@ -165,8 +165,8 @@ def ranks_of_piece(folder: Folder, order: Order, piece: int, n_pieces: int) -> R
     with folder.open(order.hash_file(piece)) as stream:
         n = int(_read(stream, np.int64, order.n_buckets * _WORD, 1)[0])
         n_columns = 1 if order.after is None else 2
-        place = (order.n_buckets + 1 + n_columns * n) * _WORD
-        buckets = _read(stream, np.uint16, place, n)
+        index = (order.n_buckets + 1 + n_columns * n) * _WORD
+        buckets = _read(stream, np.uint16, index, n)
     head = _rank_head(n_pieces)
     parts = []
     for bucket in range(order.n_buckets):
@@ -204,7 +204,7 @@ def find_cuts(
     folder: Folder,
     order: Order,
     n_pieces: int,
-    places: Sequence[int],
+    indices: Sequence[int],
     each_bucket: Callable[[Callable[[int], None]], None],
 ) -> Ranks:
     """Return the ranks that stand at some places of the sorted order, counted from 0.
@@ -217,13 +217,13 @@ def find_cuts(
         If two rows share the rank at a cut, which has a probability of n / 2**64 for each cut.
     """
     ends = np.cumsum(cells_of(folder, order, n_pieces))
-    cells = np.searchsorted(ends, places, side="right")
+    cells = np.searchsorted(ends, indices, side="right")
     each_bucket(partial(write_ranks_in_cells, folder, order, n_pieces, cells))
     found = [folder.read(order.cut_file(bucket)) for bucket in range(order.n_buckets)]
     ranks = np.sort(np.concatenate([np.frombuffer(part, dtype=np.uint64) for part in found]))
     first = np.searchsorted(ranks, cells.astype(np.uint64) << np.uint64(64 - CELL_BITS))
     before = np.where(cells > 0, ends[cells - 1], 0)
-    at = first + np.asarray(places) - before
+    at = first + np.asarray(indices) - before
     cuts = ranks[at]
     if (ranks[at[at > 0] - 1] == cuts[at > 0]).any():
         raise RuntimeError("two rows have the same 64-bit rank at a cut: use another key.")

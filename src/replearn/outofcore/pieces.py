@@ -70,10 +70,10 @@ def _without_views(table: Any) -> Any:
     """Write texts out: few functions of pyarrow take views of them, which polars writes."""
     import pyarrow as pa
 
-    for place, field in enumerate(table.schema):
+    for index, field in enumerate(table.schema):
         if str(field.type) == "string_view":
-            column = table.column(place).cast(pa.large_string())
-            table = table.set_column(place, field.name, column)
+            column = table.column(index).cast(pa.large_string())
+            table = table.set_column(index, field.name, column)
     return table
 
 
@@ -118,7 +118,7 @@ def _parquet_groups(stream: Any) -> tuple[tuple[str, ...], list[tuple[int, int]]
     from pyarrow import parquet
 
     file = parquet.ParquetFile(stream)
-    groups = [file.metadata.row_group(place) for place in range(file.metadata.num_row_groups)]
+    groups = [file.metadata.row_group(index) for index in range(file.metadata.num_row_groups)]
     return tuple(file.schema_arrow.names), [(g.num_rows, g.total_byte_size) for g in groups]
 
 
@@ -128,7 +128,7 @@ def _arrow_groups(stream: Any) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
 
     names = pa.ipc.open_file(stream).schema.names
     reader = pa.ipc.open_file(stream, options=pa.ipc.IpcReadOptions(included_fields=[0]))
-    rows = [reader.get_batch(place).num_rows for place in range(reader.num_record_batches)]
+    rows = [reader.get_batch(index).num_rows for index in range(reader.num_record_batches)]
     width = stream.size() / max(1, sum(rows))
     return tuple(names), [(n, int(n * width)) for n in rows]
 

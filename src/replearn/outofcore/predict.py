@@ -15,7 +15,7 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.sources import open_rows
 
-ANSWERS = ("predict", "predict_proba", "flip_probability")
+PREDICTIONS = ("predict", "predict_proba", "flip_probability")
 _FORMATS = (".parquet", ".csv")
 
 
@@ -24,7 +24,7 @@ def predict_files(
     source: Any,
     output: str | os.PathLike[str],
     *,
-    answers: Sequence[str] = ("predict",),
+    predictions: Sequence[str] = ("predict",),
     keep: Sequence[str] = (),
     container: str = "polars",
     verbose: int = 0,
@@ -69,28 +69,30 @@ def predict_files(
     >>> rows, bool((written["prediction"].to_numpy() == model.predict(X)).all())
     (2000, True)
     """
-    unknown = [name for name in answers if name not in ANSWERS]
-    if unknown or not answers:
-        raise ValueError(f"answers={list(answers)!r} must be some of {', '.join(ANSWERS)}.")
+    unknown = [name for name in predictions if name not in PREDICTIONS]
+    if unknown or not predictions:
+        raise ValueError(f"answers={list(predictions)!r} must be some of {', '.join(PREDICTIONS)}.")
     target = Path(output)
     if target.suffix not in _FORMATS:
         raise ValueError(f"output={str(output)!r} must end in {' or '.join(_FORMATS)}.")
-    with tempfile.TemporaryDirectory() as place:
-        rows = open_rows(source, Folder(place))
+    with tempfile.TemporaryDirectory() as index:
+        rows = open_rows(source, Folder(index))
         features = list(getattr(model, "feature_names_in_", rows.names))
         rows.require([*features, *keep])
         with progress_of(len(rows.pieces), "pieces predicted", verbose) as progress:
-            _write(target, _answered(model, rows, features, (answers, keep, container), progress))
+            _write(
+                target, _predicted(model, rows, features, (predictions, keep, container), progress)
+            )
     return rows.n
 
 
-def _answered(model: Any, rows: Any, features: list[str], asked: Any, progress: Any) -> Any:
-    answers, keep, container = asked
+def _predicted(model: Any, rows: Any, features: list[str], asked: Any, progress: Any) -> Any:
+    predictions, keep, container = asked
     for piece in rows.pieces:
         read = piece.read(list(dict.fromkeys([*features, *keep])))
         X = container_of(read.select(features), container)
         table = read.select(list(keep))
-        for name in answers:
+        for name in predictions:
             table = _with_columns(table, model, name, getattr(model, name)(X))
         progress.advance()
         yield table
@@ -100,8 +102,8 @@ def _with_columns(table: Any, model: Any, name: str, values: Any) -> Any:
     import pyarrow as pa
 
     if name == "predict_proba":
-        for place, label in enumerate(model.classes_):
-            column = pa.array(np.ascontiguousarray(values[:, place]))
+        for index, label in enumerate(model.classes_):
+            column = pa.array(np.ascontiguousarray(values[:, index]))
             table = table.append_column(f"proba_{label}", column)
         return table
     return table.append_column("prediction" if name == "predict" else name, pa.array(values))

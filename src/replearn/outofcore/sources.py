@@ -203,8 +203,8 @@ def _batches(files: list[str]) -> Iterator[Any]:
                 yield from reader.iter_batches(batch_size=_ROWS_AT_A_TIME, use_threads=False)
                 continue
             arrow = pa.ipc.open_file(stream)
-            for place in range(arrow.num_record_batches):
-                table = pa.Table.from_batches([arrow.get_batch(place)])
+            for index in range(arrow.num_record_batches):
+                table = pa.Table.from_batches([arrow.get_batch(index)])
                 yield from table.to_batches(max_chunksize=_ROWS_AT_A_TIME)
 
 

@@ -99,11 +99,11 @@ def codes_of(labels: Any, classes: tuple[Any, ...]) -> NDArray[np.intp]:
 
     if pa.types.is_dictionary(labels.type):
         labels = labels.cast(labels.type.value_type)
-    places = pc.index_in(labels, value_set=pa.array(list(classes), type=labels.type))
-    if places.null_count:
-        other = labels.filter(pc.is_null(places))[0].as_py()
+    indices = pc.index_in(labels, value_set=pa.array(list(classes), type=labels.type))
+    if indices.null_count:
+        other = labels.filter(pc.is_null(indices))[0].as_py()
         raise ValueError(f"the label {other!r} is not in classes={list(classes)}.")
-    return column_array(places).astype(np.intp)
+    return column_array(indices).astype(np.intp)
 
 
 def write_kept(table: Table, name: str, rows: LabelledRows) -> None:

@@ -26,7 +26,7 @@ Column = dict[str, Any]
 
 _STRUCTURE = "structure.json"
 _SIMPLE = {type(None): "none", bool: "bool", int: "int", str: "str"}
-_MOST_DEEP = 60
+_MAX_DEEP = 60
 
 
 class NotPackedError(TypeError):
@@ -61,19 +61,19 @@ class _Writer:
 
     def column(self, values: list[Any], depth: int) -> Column:
         """Write values of any kinds: those of one kind together."""
-        if depth > _MOST_DEEP:
+        if depth > _MAX_DEEP:
             raise NotPackedError("values are nested too deeply, or contain themselves")
         signed = [_signature(value) for value in values]
         kinds = list(dict.fromkeys(kind for kind, _ in signed))
         if len(kinds) == 1:
             return self._alike(kinds[0], [content for _, content in signed], depth + 1)
-        place = {kind: number for number, kind in enumerate(kinds)}
+        index = {kind: number for number, kind in enumerate(kinds)}
         parts: list[list[Any]] = [[] for _ in kinds]
         for kind, content in signed:
-            parts[place[kind]].append(content)
+            parts[index[kind]].append(content)
         return {
             "kind": "mixed",
-            "which": self._array(np.array([place[kind] for kind, _ in signed], dtype=np.int64)),
+            "which": self._array(np.array([index[kind] for kind, _ in signed], dtype=np.int64)),
             "parts": [
                 {"length": len(part), "column": self._alike(kind, part, depth + 1)}
                 for kind, part in zip(kinds, parts, strict=True)
@@ -125,8 +125,8 @@ class _Writer:
         """Write one array; a table of records field by field, which compresses better."""
         if array.dtype.names is None:
             self.data.append(array.tobytes())
-            place = {"dtype": array.dtype.str, "shape": array.shape, "data": len(self.data) - 1}
-            return place
+            index = {"dtype": array.dtype.str, "shape": array.shape, "data": len(self.data) - 1}
+            return index
         fields = {name: array.dtype.fields[name] for name in array.dtype.names}  # type: ignore[index]
         return {
             "itemsize": array.dtype.itemsize,
@@ -240,9 +240,9 @@ class _Reader:
         ends = np.cumsum(sizes)
         if length and ends[-1] != len(flat):
             raise ModelFileError("the sizes of arrays do not add up.")
-        order, places = column["order"], zip(ends.tolist(), sizes.tolist(), strict=True)
+        order, indices = column["order"], zip(ends.tolist(), sizes.tolist(), strict=True)
         # Copies: each array owns its memory, and begins where a fresh one would.
-        parts = [flat[end - size : end].copy() for end, size in places]
+        parts = [flat[end - size : end].copy() for end, size in indices]
         if shapes.shape[1] == 1:
             return parts
         return [
@@ -255,8 +255,8 @@ class _Reader:
         shapes = self.column(column["shapes"], length)
         for items, shape in zip(self.column(column["items"], length), shapes, strict=True):
             array = np.empty(len(items), dtype=object)
-            for place, item in enumerate(items):  # all at once, numpy would unpack lists
-                array[place] = item
+            for index, item in enumerate(items):  # all at once, numpy would unpack lists
+                array[index] = item
             made.append(array.reshape(shape))
         return made
 
@@ -286,25 +286,25 @@ class _Reader:
         build = kind_named(column["type"]).build
         return [build(state) for state in self._read_dicts(column, length)]
 
-    def _cells(self, place: Column, length: int) -> NDArray[Any]:
+    def _cells(self, index: Column, length: int) -> NDArray[Any]:
         """Read an array of one dimension that has one cell for each value."""
-        cells = self._array(place)
+        cells = self._array(index)
         if cells.shape != (length,):
             raise ModelFileError(f"a column has {cells.size} values instead of {length}.")
         return cells
 
-    def _array(self, place: Column) -> NDArray[Any]:
-        if "fields" not in place:
-            dtype = np.dtype(place["dtype"])
+    def _array(self, index: Column) -> NDArray[Any]:
+        if "fields" not in index:
+            dtype = np.dtype(index["dtype"])
             _plain_dtype(dtype)
-            entry = self._entries[str(int(place["data"]))]
+            entry = self._entries[str(int(index["data"]))]
             data = read_entry(self._archive, entry, self._budget)
             cells = np.frombuffer(data, dtype=dtype) if data else np.empty(0, dtype=dtype)
-            return cells.reshape(place["shape"])
-        fields = {name: self._array(part) for name, part in place["fields"].items()}
+            return cells.reshape(index["shape"])
+        fields = {name: self._array(part) for name, part in index["fields"].items()}
         formats = [part.dtype for part in fields.values()]
-        layout: Any = {"names": list(fields), "formats": formats, "offsets": place["offsets"]}
-        layout["itemsize"] = place["itemsize"]
+        layout: Any = {"names": list(fields), "formats": formats, "offsets": index["offsets"]}
+        layout["itemsize"] = index["itemsize"]
         dtype = np.dtype(layout)
         length = len(next(iter(fields.values())))
         self._budget.take(dtype.itemsize * length)

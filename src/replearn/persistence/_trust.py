@@ -227,14 +227,14 @@ def _boosting_is_sound(model: Any, n_features: int) -> bool:
     sizes = np.array([len(tree.nodes) for tree in trees])
     nodes = np.concatenate([tree.nodes for tree in trees])
     owner = np.repeat(np.arange(len(trees)), sizes)
-    places = np.arange(len(nodes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    indices = np.arange(len(nodes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     inner = nodes["is_leaf"] == 0
-    nodes, owner, places = nodes[inner], owner[inner], places[inner]
+    nodes, owner, indices = nodes[inner], owner[inner], indices[inner]
     features = nodes["feature_idx"].astype(np.int64)
     children = np.stack([nodes["left"], nodes["right"]]).astype(np.int64)
     return bool(
         ((features >= 0) & (features < n_features)).all()
-        and (children > places).all()
+        and (children > indices).all()
         and (children < sizes[owner]).all()
         and _categories_are_sound(model, trees, nodes, owner, n_features)
     )

@@ -20,7 +20,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.binding.learner import describe_learner
+from replearn.binding.learner import describe_estimator
 from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable
@@ -103,7 +103,7 @@ class BlockFolder:
             "data": _digest([rows.tobytes(), y.astype(np.int64).tobytes()]),
             "blocks": _digest([np.array([len(rows), *rows]).tobytes() for rows in blocks]),
             "key": _digest([key.fingerprint.encode() for key in keys]),
-            "learner": describe_learner(estimator)[1],
+            "learner": describe_estimator(estimator)[1],
         }
         home = self._folder / f"training-{digest_of(training)[:16]}"
         if not self._is_ours:
@@ -164,13 +164,13 @@ def block_to_bytes(model: Any, trusted_types: Sequence[str]) -> bytes:
     return seal(written)
 
 
-def block_from_bytes(content: bytes, trusted_types: Sequence[str], place: str) -> Any:
+def block_from_bytes(content: bytes, trusted_types: Sequence[str], index: str) -> Any:
     """Read a block back; None if the content is damaged: it is fitted again, and written anew."""
     written = unseal(content)
     if written is None:
         return None
     part, _, models = written.partition(b"\n")
-    return load_trusted({part.decode(): models}, trusted_types, place)[_MODEL]
+    return load_trusted({part.decode(): models}, trusted_types, index)[_MODEL]
 
 
 def library_versions() -> dict[str, str]:

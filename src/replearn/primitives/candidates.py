@@ -163,10 +163,12 @@ def _predictor(model: Any) -> Callable[[Any], Any]:
 
 
 def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
-    answers = np.asarray(predicted)
-    if answers.shape != labels.shape:
-        raise ValueError(f"a candidate gave answers of shape {answers.shape}, not {labels.shape}.")
-    return int((answers != labels).sum())
+    predictions = np.asarray(predicted)
+    if predictions.shape != labels.shape:
+        raise ValueError(
+            f"a candidate gave answers of shape {predictions.shape}, not {labels.shape}."
+        )
+    return int((predictions != labels).sum())
 
 
 def _matrix_counts(matrix: NDArray[Any], labels: NDArray[Any]) -> NDArray[np.float64]:

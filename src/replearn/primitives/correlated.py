@@ -146,12 +146,12 @@ def agreement_of_draws(first: tuple[Any, ArrayLike], second: tuple[Any, ArrayLik
     """
     mine = _checked(first[1])
     its = _checked(second[1])
-    places = {row: place for place, row in enumerate(row_bytes(as_points(first[0])))}
-    place = np.array([places.get(row, -1) for row in row_bytes(as_points(second[0]))], dtype=int)
+    indices = {row: index for index, row in enumerate(row_bytes(as_points(first[0])))}
+    index = np.array([indices.get(row, -1) for row in row_bytes(as_points(second[0]))], dtype=int)
     common = np.full(len(mine), -np.inf)
-    common[place[place >= 0]] = its[place >= 0]
-    left = np.concatenate([mine, np.full(int((place < 0).sum()), -np.inf)])
-    right = np.concatenate([common, its[place < 0]])
+    common[index[index >= 0]] = its[index >= 0]
+    left = np.concatenate([mine, np.full(int((index < 0).sum()), -np.inf)])
+    right = np.concatenate([common, its[index < 0]])
     # theorem: correlated-sampling
     return float(log_weight_agreement(left, right))
 

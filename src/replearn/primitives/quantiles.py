@@ -18,7 +18,7 @@ from replearn.records.checks import check_count
 
 # Points of the shared Poisson process that are looked at first; then twice as many each time.
 _FIRST_POINTS = 1 << 8
-_MOST_POINTS = 1 << 24
+_MAX_POINTS = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +98,12 @@ def cuts_of_sample(
     if points.ndim != 1 or len(points) == 0 or not np.isfinite(points).all():
         raise ValueError("x must be at least one finite number, one for each row.")
     weights = np.ones(len(points), dtype=np.int64) if counts is None else np.asarray(counts)
-    values, place = np.unique(points + 0.0, return_inverse=True)
-    mass = np.bincount(place, weights=weights, minlength=len(values))
+    values, index = np.unique(points + 0.0, return_inverse=True)
+    mass = np.bincount(index, weights=weights, minlength=len(values))
     below = np.concatenate([[0.0], np.cumsum(mass)])
     errors = None
     if y is not None:
-        ones = np.bincount(place, weights=np.asarray(y, dtype=np.float64), minlength=len(values))
+        ones = np.bincount(index, weights=np.asarray(y, dtype=np.float64), minlength=len(values))
         ones_below = np.concatenate([[0.0], np.cumsum(ones)])
         # Wrong are ones at or below the cut and zeros above it.
         errors = (ones_below + (below[-1] - below) - (ones.sum() - ones_below)) / below[-1]
@@ -160,22 +160,22 @@ def draw_level(
     drawn = (0.0, 0, 0)
     start = 0
     clock = 0.0
-    while start < _MOST_POINTS:
+    while start < _MAX_POINTS:
         stop = max(2 * start, _FIRST_POINTS)
         levels, rules, arrivals = _process(key, np.arange(start, stop), len(errors), clock)
-        places = cuts.nearest(levels)
+        indices = cuts.nearest(levels)
         # theorem: thresholds-proper
-        scores = np.log(arrivals) + sharpness * (errors[rules, places] - lowest)
+        scores = np.log(arrivals) + sharpness * (errors[rules, indices] - lowest)
         first = int(np.argmin(scores))
         if scores[first] < best:
             best = float(scores[first])
-            drawn = (float(levels[first]), int(places[first]), int(rules[first]))
+            drawn = (float(levels[first]), int(indices[first]), int(rules[first]))
         clock = float(arrivals[-1])
         start = stop
         if math.log(clock) > best:  # later points arrive too late even without any error
             return drawn
     raise ValueError(
-        f"sharpness={sharpness!r} is too large: more than {_MOST_POINTS} shared levels were tried."
+        f"sharpness={sharpness!r} is too large: more than {_MAX_POINTS} shared levels were tried."
     )
 
 
@@ -219,6 +219,6 @@ def quantile_grid(
     offset = float(SharedKey(key).child("offset").uniforms([0])[0])
     levels = (np.arange(n_levels) + offset) / n_levels
     cuts = cuts_of_sample(x)
-    places = cuts.nearest(levels)
-    values = np.where(places == len(cuts.values) - 1, np.inf, cuts.values[places])
-    return QuantileGrid(levels, values, cuts.levels[places])
+    indices = cuts.nearest(levels)
+    values = np.where(indices == len(cuts.values) - 1, np.inf, cuts.values[indices])
+    return QuantileGrid(levels, values, cuts.levels[indices])

@@ -283,7 +283,7 @@ def pandas_columns(frame: Any) -> list[Any]:
         arrays = list(frame._iter_column_arrays())
     except AttributeError:  # pragma: no cover - it may go
         return [column for _, column in frame.items()]
-    return [_plain(array, frame, place) for place, array in enumerate(arrays)]
+    return [_plain(array, frame, index) for index, array in enumerate(arrays)]
 
 
 def pandas_names(frame: Any) -> list[Any]:
@@ -305,11 +305,11 @@ def read_once(frame: Any) -> Iterator[None]:
         _HELD.reset(token)
 
 
-def _plain(array: Any, frame: Any, place: int) -> Any:
+def _plain(array: Any, frame: Any, index: int) -> Any:
     """Return an array if it hands out the same cells as its series: numbers and pandas' texts."""
     dtype = array.dtype
     if isinstance(array, np.ndarray) and dtype.kind in "biuf":
         return array
     if getattr(dtype, "name", "") != "str":
-        return frame.iloc[:, place]
+        return frame.iloc[:, index]
     return np.array([array[0]], dtype=object) if len(array) == 1 else array

@@ -31,10 +31,10 @@ def _with_kinds(packed: Packed, column: int, kinds: Kinds | np.uint8 | None) -> 
 
     None stands for plain numbers: a word of zeros costs nothing.
     """
-    place = column % _KINDS_PER_WORD
-    *full, word = packed if place else [*packed, _ZERO]
+    index = column % _KINDS_PER_WORD
+    *full, word = packed if index else [*packed, _ZERO]
     if kinds is not None:
-        word = word | kinds.astype(np.uint64) << np.uint64(_BITS_PER_KIND * place)
+        word = word | kinds.astype(np.uint64) << np.uint64(_BITS_PER_KIND * index)
     return [*full, word]
 
 
@@ -141,9 +141,9 @@ def occurrence_numbers(content: Hashes) -> Hashes:
     in_order = np.sort(content)
     if (in_order[1:] == in_order[:-1]).any():  # else all differ, and sorting positions is slow
         by_content = np.argsort(content, kind="stable")
-        places = np.arange(len(content))
+        indices = np.arange(len(content))
         is_first = np.append(True, in_order[1:] != in_order[:-1])
-        numbers[by_content] = places - np.maximum.accumulate(np.where(is_first, places, 0))
+        numbers[by_content] = indices - np.maximum.accumulate(np.where(is_first, indices, 0))
     return numbers
 
 

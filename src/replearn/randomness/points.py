@@ -29,7 +29,7 @@ from replearn.randomness.sources import (
     row_number,
 )
 
-_MOST_DECIMALS = 15
+_MAX_DECIMALS = 15
 
 # which class attribute tells a table or a column of a package, and what reads it
 _CONTAINERS: dict[str, tuple[str, Callable[[Any], Source]]] = {
@@ -64,8 +64,8 @@ class _Part:
                     kinds = encoder.encode(values, words)
                 except BadCellError as error:
                     row = row_number(rows, error.position)
-                    place = f"{self.parameter}, column {name!r}, row {row}"
-                    raise UnsupportedValueError(f"{place}: {error.reason}") from None
+                    index = f"{self.parameter}, column {name!r}, row {row}"
+                    raise UnsupportedValueError(f"{index}: {error.reason}") from None
                 yield kinds
         except BadRowError as error:
             raise ValueError(f"{self.parameter}: {error}") from None
@@ -79,17 +79,17 @@ class _Part:
         if not isinstance(source, ColumnSource):
             return self._encode_each()
         columns = list(source.columns(rows))
-        numbers = [place for place, cells in enumerate(columns) if _is_float(cells)]
+        numbers = [index for index, cells in enumerate(columns) if _is_float(cells)]
         if len(numbers) < 2:
             return self._encode_each()
-        together = np.concatenate([columns[place] for place in numbers])
-        names = [source.names[place] for place in numbers]
+        together = np.concatenate([columns[index] for index in numbers])
+        names = [source.names[index] for index in numbers]
         found = dict(zip(numbers, self._encode_together(together, names, rows), strict=True))
-        others = [place for place in range(len(columns)) if place not in found]
-        read = [partial(_as_read, columns[place]) for place in others]
-        left = ColumnSource([source.names[place] for place in others], read, 1)
+        others = [index for index in range(len(columns)) if index not in found]
+        read = [partial(_as_read, columns[index]) for index in others]
+        left = ColumnSource([source.names[index] for index in others], read, 1)
         found.update(zip(others, replace(self, source=left)._encode_each(), strict=True))
-        return [found[place] for place in range(len(columns))]
+        return [found[index] for index in range(len(columns))]
 
     def _encode_each(self) -> list[Cell]:
         word = np.empty(1, dtype=np.uint64)
@@ -104,8 +104,8 @@ class _Part:
             kinds = ColumnEncoder(self.decimals).encode(cells, words)
         except BadCellError as error:
             row = row_number(rows, 0)
-            place = f"{self.parameter}, column {names[error.position]!r}, row {row}"
-            raise UnsupportedValueError(f"{place}: {error.reason}") from None
+            index = f"{self.parameter}, column {names[error.position]!r}, row {row}"
+            raise UnsupportedValueError(f"{index}: {error.reason}") from None
         known = [0] * len(words) if kinds is None else kinds.tolist()
         return list(zip(known, words.tolist(), strict=True))
 
@@ -315,8 +315,8 @@ def check_decimals(decimals: object) -> None:
         return
     if isinstance(decimals, bool | np.bool_) or not hasattr(decimals, "__index__"):
         raise TypeError(f"decimals must be an integer or None, got {decimals!r}")
-    if not 0 <= operator.index(decimals) <= _MOST_DECIMALS:
-        raise ValueError(f"decimals must be from 0 to {_MOST_DECIMALS}, got {decimals!r}")
+    if not 0 <= operator.index(decimals) <= _MAX_DECIMALS:
+        raise ValueError(f"decimals must be from 0 to {_MAX_DECIMALS}, got {decimals!r}")
 
 
 def _source_of(value: Any) -> Source:

@@ -198,8 +198,8 @@ def refuse_differences(what: str, stored: Any, computed: Any) -> None:
             refuse_differences(f"{what} {name}", stored[name], value)
         return
     if isinstance(stored, list) and isinstance(computed, list) and len(stored) == len(computed):
-        for place, (old, new) in enumerate(zip(stored, computed, strict=True)):
-            named = old.get("name", place) if isinstance(old, dict) else place
+        for index, (old, new) in enumerate(zip(stored, computed, strict=True)):
+            named = old.get("name", index) if isinstance(old, dict) else index
             refuse_differences(f"{what} {named}", old, new)
         return
     if isinstance(stored, float) and isinstance(computed, float):

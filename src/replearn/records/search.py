@@ -11,7 +11,7 @@ Floats = NDArray[np.float64]
 Value = TypeVar("Value")
 
 # More halvings than lie between the largest float and the smallest.
-_MOST_HALVINGS = 2200
+_MAX_HALVINGS = 2200
 
 
 def smallest_integer(
@@ -93,7 +93,7 @@ def bisect(
     *,
     tolerance: float = 0.0,
     least_gap: float = 0.0,
-    halvings: int = _MOST_HALVINGS,
+    halvings: int = _MAX_HALVINGS,
     mean: Callable[[float, float], float] = arithmetic_mean,
 ) -> float:
     """Move a passing and a failing number towards each other; return the passing one.

@@ -1,11 +1,11 @@
 """Frames, arrays and files in one shape."""
 
 from replearn.tables.rows import (
+    copy_rows,
     data_digest,
     is_frame,
     is_sparse,
     n_rows,
-    own_rows,
     pad_rows,
     row_chunks,
     slice_rows,
@@ -13,11 +13,11 @@ from replearn.tables.rows import (
 )
 
 __all__ = [
+    "copy_rows",
     "data_digest",
     "is_frame",
     "is_sparse",
     "n_rows",
-    "own_rows",
     "pad_rows",
     "row_chunks",
     "slice_rows",

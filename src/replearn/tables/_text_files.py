@@ -141,10 +141,10 @@ def _decode(data: bytes, path: Path, encoding: str | None) -> str:
     except LookupError:
         raise TableFileError(f"encoding {encoding!r} is not known; try latin-1.") from None
     except UnicodeError as error:
-        place = getattr(error, "start", 0)
+        index = getattr(error, "start", 0)
         raise TableFileError(
-            f"{path} is not {encoding.removesuffix('-sig')}: byte {data[place]:#04x} at place "
-            f"{place}. Name its encoding, for example --encoding latin-1."
+            f"{path} is not {encoding.removesuffix('-sig')}: byte {data[index]:#04x} at place "
+            f"{index}. Name its encoding, for example --encoding latin-1."
         ) from None
     text = text.removeprefix("\ufeff").lstrip("\r\n")
     if "\0" in text:
@@ -176,7 +176,7 @@ def _header(text: str, separator: str, path: Path) -> list[str]:
             f"{path} has numbers in its first line ({', '.join(names[:3])}, ...), not column "
             "names. Add a line of names."
         )
-    names = [name or f"unnamed {place}" for place, name in enumerate(names, start=1)]
+    names = [name or f"unnamed {index}" for index, name in enumerate(names, start=1)]
     check_names(names, path)
     return names
 

@@ -224,24 +224,24 @@ def _scaled(values: NDArray[np.float64], scale: list[float]) -> list[NDArray[np.
 
 
 def _indicators(texts: list[str | None], levels: list[str]) -> NDArray[np.float64]:
-    places = _places(texts, levels)
+    indices = _indices(texts, levels)
     result = np.zeros((len(texts), len(levels) + 1))
-    result[np.arange(len(texts)), places] = 1.0
+    result[np.arange(len(texts)), indices] = 1.0
     return result[:, : len(levels)]
 
 
 def _codes(texts: list[str | None], levels: list[str]) -> NDArray[np.float64]:
-    codes = _places(texts, levels).astype(np.float64)
+    codes = _indices(texts, levels).astype(np.float64)
     codes[codes == len(levels)] = -1.0
     codes[[text is None for text in texts]] = np.nan
     return codes
 
 
-def _places(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
+def _indices(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
     """Return the place of each text among the levels; behind the last if it is none of them."""
-    place = {level: number for number, level in enumerate(levels)}
+    index = {level: number for number, level in enumerate(levels)}
     other = len(levels)
-    return np.fromiter(map(place.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]
+    return np.fromiter(map(index.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]
 
 
 # -- the cells of one column: pandas and polars columns are read alike, without importing either ---

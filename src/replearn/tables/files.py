@@ -40,7 +40,7 @@ TYPED_SUFFIXES = {
     ".arrow": "read_ipc",
 }
 EXCEL = ".xlsx"
-MOST_COLUMNS = 30
+MAX_COLUMNS = 30
 
 LARGE_BYTES = 1 << 29
 PACKED_FACTOR = 4
@@ -71,13 +71,13 @@ class Table:
           age     number  1        1
         """
         rows: list[tuple[str, ...]] = [("column", "kind", "missing", "distinct")]
-        for name, kind in list(self.columns.items())[:MOST_COLUMNS]:
+        for name, kind in list(self.columns.items())[:MAX_COLUMNS]:
             cells = self.frame[name]
             counts = cells.null_count(), cells.drop_nulls().n_unique()
             rows.append((name, used_as.get(name, kind), *(f"{count:,}" for count in counts)))
         lines = [f"  {line}" for line in aligned(rows).splitlines()]
-        if len(self.columns) > MOST_COLUMNS:
-            lines.append(f"  ... and {len(self.columns) - MOST_COLUMNS} more columns")
+        if len(self.columns) > MAX_COLUMNS:
+            lines.append(f"  ... and {len(self.columns) - MAX_COLUMNS} more columns")
         return "\n".join([f"{self.frame.height:,} rows, {len(self.columns)} columns:", *lines])
 
 

@@ -163,12 +163,12 @@ MISSING = ("", "NA", "N/A", "n/a", "NaN", "nan", "null", "NULL", "None", "?")
 MOSTLY = 0.95
 """From this share of readable cells on, a column is taken for numbers (dates) with mistakes."""
 
-FEWEST_MARKED = 0.5
+MIN_MARKED = 0.5
 """From this share of cells with a mark ($) on, a column is taken for amounts of that kind."""
 
 LOOKED_AT_FIRST = 200
-FEWEST_ROWS_FOR_IDS = 50
-FEWEST_LEVELS_FOR_NAMED_IDS = 50
+MIN_ROWS_FOR_IDS = 50
+MIN_LEVELS_FOR_NAMED_IDS = 50
 
 _LARGEST_EXACT = float(1 << 53)
 _ID_NAME = re.compile(r"(^|[_\s.\-])(id|uuid|guid|key|index|idx)$|[a-z](?-i:I[dD])$", re.IGNORECASE)
@@ -193,7 +193,7 @@ def guess_kind(texts: Any) -> str:
         return TEXT
     for kind in (NUMBER, *MARKS, *DATE_FORMATS):
         for cells in (known.head(LOOKED_AT_FIRST), known):
-            if marked_share(cells, kind) < FEWEST_MARKED:  # before reading, which is dear
+            if marked_share(cells, kind) < MIN_MARKED:  # before reading, which is dear
                 break
             if 1 - cells_as(cells, kind).null_count() / len(cells) < MOSTLY:
                 break
@@ -299,15 +299,15 @@ def looks_like_id(name: str, cells: Any, kind: str) -> bool:
     False
     """
     known = cells.drop_nulls()
-    if kind not in (NUMBER, TEXT) or len(known) < FEWEST_ROWS_FOR_IDS:
+    if kind not in (NUMBER, TEXT) or len(known) < MIN_ROWS_FOR_IDS:
         return False
     levels = known.n_unique()
     named = bool(_ID_NAME.search(name))
     if kind == NUMBER:
         whole = bool((known == known.floor()).all())
         counted = levels == len(known) == known.max() - known.min() + 1
-        return whole and (counted or (named and levels > FEWEST_LEVELS_FOR_NAMED_IDS))
+        return whole and (counted or (named and levels > MIN_LEVELS_FOR_NAMED_IDS))
     if named:
-        return levels > FEWEST_LEVELS_FOR_NAMED_IDS
+        return levels > MIN_LEVELS_FOR_NAMED_IDS
     single_words = not known.head(LOOKED_AT_FIRST).str.contains(r"\s").any()
     return levels == len(known) == len(cells) and single_words

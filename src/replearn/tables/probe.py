@@ -78,8 +78,8 @@ def _read_raw(path: Path, encoding: str | None) -> tuple[dict[str, list[Any]], A
     names, rows, separator = read_lines(path, separator=TEXT_SUFFIXES[last], encoding=encoding)
     if not rows:
         raise TableFileError(f"{path} has column names but no rows.")
-    places = enumerate(names)
-    columns = {name: [row[i] if i < len(row) else "" for row in rows] for i, name in places}
+    indices = enumerate(names)
+    columns = {name: [row[i] if i < len(row) else "" for row in rows] for i, name in indices}
     return columns, None, separator
 
 
@@ -88,8 +88,8 @@ def _chosen(name: str, cells: Sequence[Any], n_rows: int) -> list[int]:
     order = sorted(range(len(cells)), key=lambda row: _sort_key(cells[row]))
     known = [row for row in order if not _is_missing(cells[row])] or order
     unknown = [row for row in order if _is_missing(cells[row])] or known[:1]
-    uniforms = _KEY.uniforms([[name, place] for place in range(n_rows)])
-    drawn = [order[int(place)] for place in np.floor(uniforms * len(order))]
+    uniforms = _KEY.uniforms([[name, index] for index in range(n_rows)])
+    drawn = [order[int(index)] for index in np.floor(uniforms * len(order))]
     return [known[0], known[-1], unknown[0], *drawn[3:]][:n_rows]
 
 

@@ -60,11 +60,11 @@ def slice_rows(X: Any, start: int, stop: int) -> Any:
     return _rows_of(X, slice(start, stop))
 
 
-def own_rows(X: Any) -> Any:
+def copy_rows(X: Any) -> Any:
     """Copy the rows for somebody who may write into them.
 
     >>> X = np.zeros((2, 1))
-    >>> own_rows(X)[0] = 1
+    >>> copy_rows(X)[0] = 1
     >>> float(X.sum())
     0.0
     """

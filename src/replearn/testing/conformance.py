@@ -23,7 +23,7 @@ def _check_same(classifier: Any, sample: Sample, other: Any) -> None:
     np.testing.assert_array_equal(other.predict(sample[0]), expected)
 
 
-def check_same_key_same_answers(classifier: Any, sample: Sample) -> None:
+def check_same_key_same_predictions(classifier: Any, sample: Sample) -> None:
     """Two fits on the same rows with the same key give the same predictions."""
     _check_same(classifier, sample, clone(classifier).fit(*sample))
 
@@ -51,7 +51,7 @@ def check_jobs_do_not_matter(classifier: Any, sample: Sample) -> None:
     _check_same(clone(classifier).set_params(n_jobs=1), sample, two)
 
 
-def check_pickle_keeps_answers(classifier: Any, sample: Sample) -> None:
+def check_pickle_keeps_predictions(classifier: Any, sample: Sample) -> None:
     """Predictions survive pickling."""
     copy = pickle.loads(pickle.dumps(clone(classifier).fit(*sample)))
     _check_same(classifier, sample, copy)
@@ -89,14 +89,14 @@ def replicability_checks() -> tuple[Callable[[Any, Sample], None], ...]:
     --------
     >>> from replearn.testing import replicability_checks
     >>> replicability_checks()[0].__name__
-    'check_same_key_same_answers'
+    'check_same_key_same_predictions'
     """
     return (
-        check_same_key_same_answers,
+        check_same_key_same_predictions,
         check_row_order_does_not_matter,
         check_batches_do_not_matter,
         check_jobs_do_not_matter,
-        check_pickle_keeps_answers,
+        check_pickle_keeps_predictions,
         check_fit_does_not_touch_parameters,
         check_certificate_verifies,
         check_key_matters,

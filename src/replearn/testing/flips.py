@@ -7,7 +7,7 @@ from typing import Any
 from replearn.auditing import ModelComparison, compare, flip_gates
 from replearn.auditing.comparison import group_flips, group_name
 
-MOST_ROWS = 5
+MAX_ROWS = 5
 
 
 def assert_flips_below(
@@ -83,9 +83,9 @@ def _details(found: ModelComparison) -> list[str]:
         )
     rows = ", ".join(
         f"{row} ({found.predictions_a[row]} → {found.predictions_b[row]})"
-        for row in found.flipped[:MOST_ROWS].tolist()
+        for row in found.flipped[:MAX_ROWS].tolist()
     )
     return [
         *details,
-        f"Rows that change: {rows}{', ...' if len(found.flipped) > MOST_ROWS else ''}",
+        f"Rows that change: {rows}{', ...' if len(found.flipped) > MAX_ROWS else ''}",
     ]

@@ -94,7 +94,7 @@ def audit_privacy(
     found = PrivacyAudit(0.0, delta, frozenset(), runs, alarm)
     for first, second in ((one, two), (two, one)):
         event = _best_event(Counter(first[:half]), Counter(second[:half]), half, delta)
-        hits = [sum(answer in event for answer in part[half:]) for part in (first, second)]
+        hits = [sum(prediction in event for prediction in part[half:]) for part in (first, second)]
         limit = _limit(hits[0], hits[1], runs - half, delta, alarm / 2)
         if limit > found.epsilon:
             found = PrivacyAudit(limit, delta, event, runs, alarm)
@@ -103,14 +103,16 @@ def audit_privacy(
 
 def _best_event(one: Counter[Any], two: Counter[Any], runs: int, delta: float) -> frozenset[Any]:
     """Return the set of answers with the largest limit among those with the largest ratios."""
-    ranked = sorted(one, key=lambda answer: (one[answer] + 1) / (two[answer] + 1), reverse=True)
+    ranked = sorted(
+        one, key=lambda prediction: (one[prediction] + 1) / (two[prediction] + 1), reverse=True
+    )
     best = -math.inf
     chosen = 0
     hits = 0
     others = 0
-    for count, answer in enumerate(ranked, start=1):
-        hits = hits + one[answer]
-        others = others + two[answer]
+    for count, prediction in enumerate(ranked, start=1):
+        hits = hits + one[prediction]
+        others = others + two[prediction]
         limit = _limit(hits, others, runs, delta, 0.05)
         if limit > best:
             best = limit

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from replearn_lab.coin_runs import differences, mean_throws, paired_answers
+from replearn_lab.coin_runs import differences, mean_throws, paired_predictions
 from replearn_lab.distributions import RandomBias
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers
@@ -26,12 +26,12 @@ def measure(
     for n in throws:
         m = n * d
         tester = CoinTesterFromApproximate(vote_learner(m, N_BLOCKS), d, alpha, m, 0.1)
-        found = paired_answers(bench, tester, RandomBias(alpha).draw, pairs, "random", m)
+        found = paired_predictions(bench, tester, RandomBias(alpha).draw, pairs, "random", m)
         rows.append(_counted(found, gamma, tester) | {"throws": mean_throws(found)})
     giving_up = CoinTesterFromApproximate(
         vote_learner(throws[0] * d, N_BLOCKS), d, alpha, throws[0] * d, 0.1, 0.42
     )
-    tried = paired_answers(bench, giving_up, 0.0, max(2, pairs // 2), "giving up")
+    tried = paired_predictions(bench, giving_up, 0.0, max(2, pairs // 2), "giving up")
     return {
         "d": d,
         "alpha": alpha,

@@ -27,7 +27,7 @@ def measure(bench: Bench, *, pairs: int, n: int) -> Numbers:
         samples = [coins.draw(bench.rng("rows", pair, run), n) for run in (0, 1)]
         for name, counts in rows.items():
             answers = [
-                _answers(bench, name, pair, run, sample, coins.points)
+                _as_predictions(bench, name, pair, run, sample, coins.points)
                 for run, sample in enumerate(samples)
             ]
             differ = answers[0] != answers[1]
@@ -45,7 +45,7 @@ def measure(bench: Bench, *, pairs: int, n: int) -> Numbers:
     }
 
 
-def _answers(bench: Bench, name: str, pair: int, run: int, sample: Any, points: Any) -> Any:
+def _as_predictions(bench: Bench, name: str, pair: int, run: int, sample: Any, points: Any) -> Any:
     """Train one run and predict the points, keyed in the way that has this name."""
     key = bench.key.child("pair", pair)
     if name == "fresh":

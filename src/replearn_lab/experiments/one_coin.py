@@ -14,7 +14,7 @@ from replearn_lab.deterministic import even_point
 from replearn_lab.drawing import COLORS, legend, panel
 from replearn_lab.experiment import Bench, Numbers
 
-PLACES = 201
+INDICES = 201
 Rule = Callable[[int, int], bool]
 
 # Rules for one coin, by heads and throws: whether they answer +1.
@@ -28,7 +28,7 @@ RULES: dict[str, Rule] = {
 
 def measure(bench: Bench, *, n: int) -> Numbers:
     """Find the even point of each rule, and the flips along all biases."""
-    biases = np.linspace(-1.0, 1.0, PLACES)
+    biases = np.linspace(-1.0, 1.0, INDICES)
     rows: list[Numbers] = []
     for name, rule in RULES.items():
         bench.say(name)

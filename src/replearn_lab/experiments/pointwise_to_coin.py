@@ -6,7 +6,7 @@ from typing import Any
 
 from replearn.bounds import flip_supremum, uniform_law
 from replearn_lab.coin_limit import coin_limit
-from replearn_lab.coin_runs import paired_answers, sweep
+from replearn_lab.coin_runs import paired_predictions, sweep
 from replearn_lab.drawing import COLORS, legend, limits, panel
 from replearn_lab.experiment import Bench, Numbers
 from replearn_lab.learning import TableLearner, keyed, vote_learner
@@ -37,7 +37,7 @@ def measure(
         row["limit_flips"] = None if limit is None else limit.lower
     # The branch that gives up, made likely by a small constant.
     giving_up = tester(vote_learner(rows[0], N_BLOCKS), rows[0], 0.15)
-    tried = paired_answers(bench, giving_up, 0.0, limited, "giving up")
+    tried = paired_predictions(bench, giving_up, 0.0, limited, "giving up")
     return {
         "d": d,
         "alpha": alpha,

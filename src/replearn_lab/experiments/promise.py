@@ -22,7 +22,7 @@ from replearn_lab.experiment import Bench, Numbers
 BETA = 0.05
 D = 10
 GAMMA = 0.1
-MOST_BLOCKS = 10**6
+MAX_BLOCKS = 10**6
 LEARNERS = ("pointwise", "pointwise, realizable", "thresholds", "semi-replicable")
 
 
@@ -52,8 +52,8 @@ def measure(bench: Bench, *, rows: list[int], alphas: list[float]) -> Numbers:
 
 def _blocks(n: int, size: Any) -> int:
     """Return the largest number of blocks of the size that so many blocks need; 0: not one."""
-    too_many = smallest_integer(lambda blocks: blocks * size(blocks) > n, limit=MOST_BLOCKS)
-    return MOST_BLOCKS if too_many is None else too_many - 1
+    too_many = smallest_integer(lambda blocks: blocks * size(blocks) > n, limit=MAX_BLOCKS)
+    return MAX_BLOCKS if too_many is None else too_many - 1
 
 
 def _vote(n: int, alpha: float, *, realizable: bool) -> float | None:

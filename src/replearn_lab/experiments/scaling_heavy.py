@@ -26,7 +26,7 @@ def measure(
     def one_point(nu: float, n: int) -> float:
         """Worst of a few masses inside the law's range."""
         law = MembershipLaw.standard(nu)
-        places = _single_places(nu)
+        places = _single_indices(nu)
         counts = bench.rng("one", n).binomial(n, places, (pairs, 2, len(places)))
         levels = law.probabilities(counts, n)
         return float(np.abs(levels[:, 0] - levels[:, 1]).mean(axis=0).max())
@@ -34,7 +34,7 @@ def measure(
     def whole_set(nu: float, n: int) -> float:
         """Points spread evenly over the law's range, as many as fit: one threshold for all."""
         law = SetLaw.standard(nu)
-        places = _set_places(nu)
+        places = _set_indices(nu)
         rng = bench.rng("set", n)
         rest = 1.0 - places.sum()
         counts = rng.multinomial(n, np.append(places, rest), (pairs, 2))[..., :-1]
@@ -68,7 +68,7 @@ def _fits(bench: Bench, name: str, asked: Numbers, expected: str) -> Numbers:
     notion = "replicable" if whole else "pointwise"
 
     def crossing(nu: float) -> Crossing:
-        places = _set_places(nu) if whole else _single_places(nu)
+        places = _set_indices(nu) if whole else _single_indices(nu)
         flips = partial(heavy_flips, bench, nu, places, notion, asked["pairs"])
         return find_crossing(flips, rho, 64)
 
@@ -85,12 +85,12 @@ def _with_many_points(found: Numbers) -> list[Numbers]:
     return [found, {**part, "exponent": weighted_exponent(x, sizes, errors), "errors": errors}]
 
 
-def _single_places(nu: float) -> Any:
+def _single_indices(nu: float) -> Any:
     """Return a few masses inside the law's range."""
     return MembershipLaw.standard(nu).frequency(np.array([0.1, 0.3, 0.5, 0.7, 0.9]))
 
 
-def _set_places(nu: float) -> Any:
+def _set_indices(nu: float) -> Any:
     """Return masses spread evenly over the law's range, as many as fit."""
     law = SetLaw.standard(nu)
     count = max(2, int(0.9 / ((law.low + law.high) / 2.0)))
@@ -125,7 +125,7 @@ def read(data: Numbers) -> str:
         f"{asked['pairs']} pairs of calls of find_heavy_hitters at each number of rows, by "
         f"bisection on how often their answers differ, at rho = {asked['rho']}. For the set the "
         f"points are spread over the range of the threshold, the hardest case we know of; above "
-        f"nu = {_MANY} fewer than {len(_set_places(_MANY))} of them fit beside each other, which "
+        f"nu = {_MANY} fewer than {len(_set_indices(_MANY))} of them fit beside each other, which "
         f"is easier."
     )
 

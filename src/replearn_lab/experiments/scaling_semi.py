@@ -78,7 +78,7 @@ def read(data: Numbers) -> str:
     """Say the exponents."""
     measured, fitted, certified = data["lines"]
     asked = data["fitted"]
-    places = [_place(one["exponent"][0]) for one in (measured, fitted)]
+    places = [_index(one["exponent"][0]) for one in (measured, fitted)]
     return (
         f"All labels are fair coins on d shattered points, the shared pool holds all of them, so "
         f"there are 2^d candidates. Rows at which two runs choose different ones with probability "
@@ -94,7 +94,7 @@ def read(data: Numbers) -> str:
     )
 
 
-def _place(slope: float) -> str:
+def _index(slope: float) -> str:
     return "lies between 1 and 2" if 1.0 <= slope <= 2.0 else "does NOT lie between 1 and 2"
 
 

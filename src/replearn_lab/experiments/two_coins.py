@@ -10,12 +10,12 @@ from replearn_lab.deterministic import LIKELY, OUTCOMES, RULES, rule_of_counts
 from replearn_lab.drawing import COLORS, panel
 from replearn_lab.experiment import Bench, Numbers
 
-PLACES = 81
+INDICES = 81
 
 
 def measure(bench: Bench, *, n: int) -> Numbers:
     """Examine every rule: exact sides, exact meeting point, regions for the figure."""
-    grid = np.linspace(-1.0, 1.0, PLACES)
+    grid = np.linspace(-1.0, 1.0, INDICES)
     rows = []
     for rule in (rule_of_counts(function, n) for function in RULES):
         bench.say(rule.name)
