@@ -389,7 +389,7 @@ def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
     common = (*arguments, *columns, "--out", out)
     kept = ("--incumbent", shop / "a.replearn", "--band", 1.5)
     assert call("fit", shop / "b.csv", *common, *kept)[0] == 0
-    assert describe(out).learner == "IncumbentClassifier"
+    assert describe(out).estimator == "IncumbentClassifier"
     key = ("--key-file", shop / "key.txt", "--quiet")
     after = rows_of(call("predict", out, shop / "new.csv", *key, "--explain")[1])
     before = rows_of(call("predict", shop / "a.replearn", shop / "new.csv", *key)[1])

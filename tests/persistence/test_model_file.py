@@ -112,9 +112,9 @@ def _everything(path):
 
 
 def test_wrong_and_missing_key_are_named(path):
-    with pytest.raises(ModelFileError, match="needs its shared key"):
+    with pytest.raises(ModelFileError, match="requires its shared key"):
         load(path)
-    with pytest.raises(ModelFileError, match=f"the given key has {SharedKey('x').fingerprint}"):
+    with pytest.raises(ModelFileError, match=f"shared_key has {SharedKey('x').fingerprint}"):
         load(path, "x")
 
 
@@ -140,7 +140,7 @@ CHANGES = {
     "scikit-learn 0.1": (lambda m: m.update(sklearn_version="0.1"), True),
     "not a replearn model file": (lambda m: m.update(format="x"), True),
     "not an estimator": (lambda m: m.update(learner="exec"), True),
-    "refused": (lambda m: m["documents"]["certificate_"]["content"].update(n_available=1), True),
+    "cannot be loaded": (lambda m: m["documents"]["certificate_"]["content"].update(n_available=1), True),
     "damaged: notes of": (lambda m: m.pop("notes"), True),
     "damaged: documents of": (lambda m: m.update(documents=[]), True),
     "damaged: key of": (lambda m: m.pop("key"), True),
@@ -202,7 +202,7 @@ def test_the_state_cannot_replace_the_certificate(model, tmp_path, monkeypatch):
     )
     monkeypatch.setattr("replearn.persistence.model_file._check_loads", lambda *_: None)
     save(model, path)
-    with pytest.raises(ModelFileError, match="replace its own plan or certificate"):
+    with pytest.raises(ModelFileError, match="two values for its plan or certificate"):
         load(path, KEY)
     forged = "predict"
     save(model, path)

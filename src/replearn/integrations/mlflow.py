@@ -34,12 +34,12 @@ def log_model(
     audit: Any = None,
     **options: Any,
 ) -> Any:
-    """Log a fitted learner to the active MLflow run, as a pyfunc model around its model file.
+    """Log a fitted estimator to the active MLflow run, as a pyfunc model around its model file.
 
     Parameters
     ----------
-    model : learner
-        A fitted learner of this library.
+    model : estimator
+        A fitted estimator of this library.
     name : str, default="model"
         Name of the logged model.
     input_example : frame or array, default=None
@@ -59,7 +59,7 @@ def log_model(
 
     Notes
     -----
-    The loaded model predicts a frame with the columns ``prediction`` and, where the learner
+    The loaded model predicts a frame with the columns ``prediction`` and, where the estimator
     has it, ``flip_probability``. Loading requires the key in the environment variable
     ``REPLEARN_KEY``. If the base estimator has types outside of scikit-learn, their full names,
     separated by commas, must be in ``REPLEARN_TRUSTED_TYPES``.

@@ -18,11 +18,11 @@ def entries_of(archive: zipfile.ZipFile) -> dict[str, zipfile.ZipInfo]:
 
     Python's zipfile decompresses bz2 and lzma without any limit.
     """
-    found = archive.infolist()
-    entries = {entry.filename: entry for entry in found}
-    if len(entries) < len(found):
+    listed = archive.infolist()
+    entries = {entry.filename: entry for entry in listed}
+    if len(entries) < len(listed):
         raise ModelFileError("the models have two entries of one name.")
-    if any(entry.compress_type not in _METHODS for entry in found):
+    if any(entry.compress_type not in _METHODS for entry in listed):
         raise ModelFileError("entries of the models must be stored or deflated.")
     return entries
 

@@ -17,7 +17,8 @@ from replearn.records.json import digest_of, pretty_json, read_object
 
 FORMAT = "replearn-model"
 FORMAT_VERSION = 3
-PACKED, SKOPS = "models.packed", "models.skops"
+PACKED = "models.packed"
+SKOPS = "models.skops"
 _MANIFEST = "manifest.json"
 _ENTRIES = {_MANIFEST, PACKED, SKOPS}
 _TEXTS = (
@@ -54,17 +55,17 @@ def _signed(manifest: dict[str, Any], models: Parts) -> dict[str, Any]:
 
 
 def unpack(data: bytes, name: str) -> tuple[dict[str, Any], Parts]:
-    """Take an archive apart; whatever is not as `pack` wrote it is refused."""
+    """Take an archive apart; raise if it is not as `pack` wrote it."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
-            found = archive.namelist()
-            if len(set(found)) < len(found) or not {_MANIFEST} < set(found) <= _ENTRIES:
+            names = archive.namelist()
+            if len(set(names)) < len(names) or not {_MANIFEST} < set(names) <= _ENTRIES:
                 raise ModelFileError(f"{name} is not a replearn model file.")
             # As `pack` writes them: nothing here can become larger than the file.
             if any(entry.compress_type != zipfile.ZIP_STORED for entry in archive.infolist()):
                 raise ModelFileError(f"{name} is compressed; a model file is not.")
             text = archive.read(_MANIFEST)
-            models = {part: archive.read(part) for part in found if part != _MANIFEST}
+            models = {part: archive.read(part) for part in names if part != _MANIFEST}
         manifest = read_object(text.decode("utf-8"), "manifest")
     except ModelFileError:
         raise

@@ -1,6 +1,6 @@
 """Which objects a packed model may hold, as what state, and how they are built again.
 
-A closed list: a name in a file that is not on it is refused, so that loading builds nothing of the
+A closed list: a name that is not on it is an error, so that loading builds nothing of the
 file's choosing. What holds indices that compiled code follows is checked before it is built; the
 rest of a tree is checked where it is loaded (`replearn.persistence._trust`).
 """
@@ -77,16 +77,18 @@ def _take_tree(tree: Any) -> State:
 
 
 def _build_tree(state: State) -> Any:
-    nodes, values = state["nodes"], state["values"]
-    n_classes, n_outputs = state["n_classes"], state["n_outputs"]
-    sound = (
+    nodes = state["nodes"]
+    values = state["values"]
+    n_classes = state["n_classes"]
+    n_outputs = state["n_outputs"]
+    is_consistent = (
         n_classes.shape == (n_outputs,)
         and n_outputs > 0
         and (n_classes > 0).all()
         and values.shape == (len(nodes), n_outputs, n_classes.max())
         and state["node_count"] == len(nodes) > 0
     )
-    if not sound:
+    if not is_consistent:
         raise ModelFileError("a tree's arrays do not have the sizes it states.")
     tree = compat.packed_internals()["Tree"](state["n_features"], n_classes, n_outputs)
     tree.__setstate__(
@@ -141,7 +143,7 @@ def is_array_check(value: Any) -> bool:
     """Tell whether a transformer only checks an array, as boosting has it for its numbers."""
     if type(value) is not FunctionTransformer or type(value.func) is not partial:
         return False
-    plain = {name: found for name, found in vars(value).items() if name not in _SEEN_IN_FIT}
+    plain = {name: item for name, item in vars(value).items() if name not in _SEEN_IN_FIT}
     return (
         value.func.func is check_array
         and not value.func.args
@@ -153,7 +155,7 @@ def is_array_check(value: Any) -> bool:
 def _take_array_check(value: Any) -> State | None:
     if not is_array_check(value):
         return None
-    fitted = {name: found for name, found in vars(value).items() if name in _SEEN_IN_FIT}
+    fitted = {name: item for name, item in vars(value).items() if name in _SEEN_IN_FIT}
     return {"check": _CHECKS.index(value.func.keywords), **fitted}
 
 
@@ -190,7 +192,7 @@ _OTHERS: Mapping[str, Callable[[], Kind]] = {
 
 @cache
 def kind_named(name: str) -> Kind:
-    """Return how a type on the list is taken apart and built; refuse any other name."""
+    """Return how a type on the list is taken apart and built; raise for any other name."""
     if name in _HOMES:
         return _plain(getattr(importlib.import_module(_HOMES[name]), name))
     if name in _OTHERS:

@@ -240,25 +240,25 @@ class _Reader:
         ends = np.cumsum(sizes)
         if length and ends[-1] != len(flat):
             raise ModelFileError("the sizes of arrays do not add up.")
-        order, indices = column["order"], zip(ends.tolist(), sizes.tolist(), strict=True)
+        ranges = zip(ends.tolist(), sizes.tolist(), strict=True)
         # Copies: each array owns its memory, and begins where a fresh one would.
-        parts = [flat[end - size : end].copy() for end, size in indices]
+        parts = [flat[end - size : end].copy() for end, size in ranges]
         if shapes.shape[1] == 1:
             return parts
         return [
-            part.reshape(shape, order=order)
+            part.reshape(shape, order=column["order"])
             for part, shape in zip(parts, shapes.tolist(), strict=True)
         ]
 
     def _read_objects(self, column: Column, length: int) -> list[Any]:
-        made = []
+        arrays = []
         shapes = self.column(column["shapes"], length)
         for items, shape in zip(self.column(column["items"], length), shapes, strict=True):
             array = np.empty(len(items), dtype=object)
             for index, item in enumerate(items):  # all at once, numpy would unpack lists
                 array[index] = item
-            made.append(array.reshape(shape))
-        return made
+            arrays.append(array.reshape(shape))
+        return arrays
 
     def _read_sequences(self, column: Column, length: int) -> list[Any]:
         lengths = self._cells(column["lengths"], length)
@@ -272,7 +272,8 @@ class _Reader:
         ]
 
     def _read_pairs(self, column: Column, length: int) -> list[Any]:
-        keys, items = self.column(column["keys"], length), self.column(column["items"], length)
+        keys = self.column(column["keys"], length)
+        items = self.column(column["items"], length)
         return [dict(zip(*pair, strict=True)) for pair in zip(keys, items, strict=True)]
 
     def _read_dicts(self, column: Column, length: int) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Parts of a learner: documents that are JSON, and foreign objects that skops writes.
+"""Parts of an estimator: documents that are JSON, and foreign objects that skops writes.
 
 Documents (plans, certificates, laws, rules) check themselves when they are read. Foreign objects
 must hold no key, nothing of this library and no function without a name.
@@ -25,7 +25,7 @@ OWN_TYPES = (
     "replearn.execution.constant.ConstantVote",
     "replearn.tables.encoder.TableEncoder",
 )
-"""Parts of this library that may stand inside a base learner."""
+"""Parts of this library that may be inside a base estimator."""
 
 
 def _plain(value: Any) -> dict[str, Any]:
@@ -42,13 +42,13 @@ def read_class(content: Mapping[str, Any]) -> HypothesisClass:
     name = values.pop("class")
     kind = getattr(replearn.hypotheses, name) if name in replearn.hypotheses.__all__ else None
     if not isinstance(kind, type) or not issubclass(kind, HypothesisClass):
-        raise ModelFileError(f"{name!r} is no hypothesis class of this library.")
+        raise ModelFileError(f"{name!r} is not a hypothesis class of this library.")
     if kind is FiniteClass:
         listed = [hypothesis_from_dict(item) for item in values["hypotheses"]]
         return FiniteClass(listed, values["n_features"])
     parameters = inspect.signature(kind).parameters
-    given = {item: value for item, value in values.items() if item in parameters}
-    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in given.items()})
+    params = {item: value for item, value in values.items() if item in parameters}
+    return kind(**{k: tuple(v) if isinstance(v, list) else v for k, v in params.items()})
 
 
 _DOCUMENTS: dict[str, tuple[type, Callable[[Any], Any], Callable[[Any], Any]]] = {
@@ -92,7 +92,7 @@ def check_savable(value: Any, name: str) -> None:
     Raises
     ------
     ModelFileError
-        If it contains a shared key, a part of this library that only learners may hold, or a
+        If it contains a shared key, a part of this library that only its estimators may hold, or a
         function that another process could not import.
 
     Examples
@@ -109,7 +109,9 @@ def check_savable(value: Any, name: str) -> None:
         kind = type_name(part)
         of_library = kind.startswith("replearn.") or isinstance(part, FittedState)
         if of_library and kind not in OWN_TYPES:
-            raise ModelFileError(f"{name} contains a {kind}, which has no place in a model file.")
+            raise ModelFileError(
+                f"{name} contains a {kind}, which cannot be written to a model file."
+            )
         if "<" in getattr(part, "__qualname__", ""):
             raise ModelFileError(
                 f"{name} contains the function {part.__qualname__}, which no other process could "

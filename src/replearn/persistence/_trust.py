@@ -70,7 +70,7 @@ def why_not_packed(value: Any) -> str | None:
     Parameters
     ----------
     value : object
-        A base learner, or any value of a model file.
+        A base estimator, or any value of a model file.
 
     Returns
     -------
@@ -97,7 +97,8 @@ def _skops_io() -> Any:
         import skops.io.exceptions
     except ModuleNotFoundError:
         raise ModuleNotFoundError(
-            "Model files of this base learner need skops: pip install 'replicable-learn[files]'."
+            "Model files of this base estimator require skops: "
+            "pip install 'replicable-learn[files]'."
         ) from None
     return skops.io
 
@@ -105,7 +106,7 @@ def _skops_io() -> Any:
 def load_trusted(
     models: Parts, trusted_types: Sequence[str], name: str, max_bytes: int | None = None
 ) -> dict[str, Any]:
-    """Rebuild the models' state; a type that nobody trusts is refused by name."""
+    """Rebuild the models' state; raise if it has types that are not trusted."""
     budget = Budget(name, sum(map(len, models.values())), max_bytes)
     state: dict[str, Any] = {}
     for part, read in ((PACKED, _read_packed), (SKOPS, _read_skops)):
@@ -119,7 +120,7 @@ def load_trusted(
             # What a broken state raises is not documented; none of it is the caller's mistake.
             raise ModelFileError(f"{name} cannot be rebuilt here: {error}") from error
         if not isinstance(content, dict) or set(content) & set(state):
-            raise ModelFileError(f"{name} has two values for one item; it is refused.")
+            raise ModelFileError(f"{name} has two values for one item.")
         state |= content
     return state
 
@@ -140,14 +141,14 @@ def _read_skops(models: bytes, trusted_types: Sequence[str], budget: Budget) -> 
 
 
 def untrusted_types(models: Parts) -> set[str]:
-    """Return the names of the types that `load` must be told to trust."""
+    """Return the names of the types that `load` trusts only by name."""
     if SKOPS not in models:
         return set()
     return set(_skops_io().get_untrusted_types(data=models[SKOPS])) - set(TRUSTED_TYPES)
 
 
 def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
-    """Refuse a state with types that nobody trusts; nothing is built."""
+    """Raise if a state has types that are not trusted; nothing is built."""
     unknown = untrusted_types({SKOPS: models}) - set(trusted_types)
     if unknown:
         raise ModelFileError(
@@ -159,9 +160,9 @@ def check_types(models: bytes, trusted_types: Sequence[str], name: str) -> None:
 
 
 def check_trees(state: Any, name: str) -> None:
-    """Refuse trees whose indices lead outside of the tree, the table or the categories."""
+    """Raise if indices of a tree lead outside of the tree, the table or the categories."""
     for owner, n_features in _tree_owners(state, None):
-        if not _is_sound(owner, n_features):
+        if not _is_valid(owner, n_features):
             raise ModelFileError(
                 f"{name} contains a tree whose indices lead outside of it, or which no estimator "
                 "known here owns; it was not written by save()."
@@ -169,7 +170,7 @@ def check_trees(state: Any, name: str) -> None:
 
 
 def _tree_owners(value: Any, n_features: int | None) -> Iterable[tuple[Any, int]]:
-    """Find everything that holds trees, with the number of features it is asked about.
+    """Find everything that holds trees, with the number of features it predicts from.
 
     A forest checks the width of a table once and hands it to its trees unseen, so that its own
     number counts; every other estimator checks for itself. A tree that is reached without its
@@ -190,10 +191,10 @@ def _tree_owners(value: Any, n_features: int | None) -> Iterable[tuple[Any, int]
         yield from _tree_owners(child, n_features)
 
 
-def _is_sound(owner: Any, n_features: int) -> bool:
+def _is_valid(owner: Any, n_features: int) -> bool:
     if isinstance(owner, _HISTOGRAM_BOOSTING):
-        return n_features > 0 and _boosting_is_sound(owner, n_features)
-    return isinstance(owner, BaseDecisionTree) and _tree_is_sound(owner.tree_, n_features)
+        return n_features > 0 and _boosting_is_valid(owner, n_features)
+    return isinstance(owner, BaseDecisionTree) and _tree_is_valid(owner.tree_, n_features)
 
 
 def _width(estimator: Any) -> int:
@@ -201,7 +202,7 @@ def _width(estimator: Any) -> int:
     return int(getattr(estimator, "n_features_in_", -1))
 
 
-def _tree_is_sound(tree: Any, n_features: int) -> bool:
+def _tree_is_valid(tree: Any, n_features: int) -> bool:
     if not 0 < tree.node_count <= tree.capacity:  # before any of its arrays is looked at
         return False
     inner = np.flatnonzero(tree.children_left != -1)
@@ -217,9 +218,9 @@ def _tree_is_sound(tree: Any, n_features: int) -> bool:
     )
 
 
-def _boosting_is_sound(model: Any, n_features: int) -> bool:
+def _boosting_is_valid(model: Any, n_features: int) -> bool:
     """Check the trees of a boosting, all of them at once: there may be a hundred in each model."""
-    if not _width_is_sound(model, n_features):
+    if not _width_is_valid(model, n_features):
         return False
     trees = list(itertools.chain(*model._predictors))
     if not trees or any(not len(tree.nodes) for tree in trees):
@@ -229,19 +230,21 @@ def _boosting_is_sound(model: Any, n_features: int) -> bool:
     owner = np.repeat(np.arange(len(trees)), sizes)
     indices = np.arange(len(nodes)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
     inner = nodes["is_leaf"] == 0
-    nodes, owner, indices = nodes[inner], owner[inner], indices[inner]
+    nodes = nodes[inner]
+    owner = owner[inner]
+    indices = indices[inner]
     features = nodes["feature_idx"].astype(np.int64)
     children = np.stack([nodes["left"], nodes["right"]]).astype(np.int64)
     return bool(
         ((features >= 0) & (features < n_features)).all()
         and (children > indices).all()
         and (children < sizes[owner]).all()
-        and _categories_are_sound(model, trees, nodes, owner, n_features)
+        and _categories_are_valid(model, trees, nodes, owner, n_features)
     )
 
 
-def _width_is_sound(model: Any, n_features: int) -> bool:
-    """Check that trees are asked about tables of this width, whatever the table has.
+def _width_is_valid(model: Any, n_features: int) -> bool:
+    """Check that trees get tables of this width, whatever the table has.
 
     With categories a transformer of columns stands in front: the categories in order, then the
     numbers. ``_in_fit`` would hand the table over as it is.
@@ -265,7 +268,7 @@ def _width_is_sound(model: Any, n_features: int) -> bool:
     )
 
 
-def _categories_are_sound(model: Any, trees: Any, nodes: Any, owner: Any, n_features: int) -> bool:
+def _categories_are_valid(model: Any, trees: Any, nodes: Any, owner: Any, n_features: int) -> bool:
     """Check splits by categories: their features have them, and their bit sets are there."""
     split = nodes["is_categorical"] != 0
     if not split.any():
@@ -287,8 +290,8 @@ def _categorical_features(model: Any) -> Any:
     if mapper is None or getattr(mapper, "is_categorical_", None) is None:
         return np.zeros(1, dtype=bool)
     flags = np.asarray(mapper.is_categorical_, dtype=bool)
-    sound = [
+    in_range = [
         not flag or bool(((np.asarray(values) >= 0) & (np.asarray(values) < _CATEGORIES)).all())
         for flag, values in zip(flags, mapper.bin_thresholds_, strict=True)
     ]
-    return flags & sound
+    return flags & in_range

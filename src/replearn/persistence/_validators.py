@@ -38,8 +38,8 @@ _NEIGHBORS = (
 def check_models(state: Any, name: str) -> None:
     """Refuse a state with a model whose parts do not fit together."""
     for model in _models(state):
-        for kinds, is_sound in _VALIDATORS:
-            if isinstance(model, kinds) and not _holds(is_sound, model):
+        for kinds, is_valid in _VALIDATORS:
+            if isinstance(model, kinds) and not _holds(is_valid, model):
                 raise ModelFileError(
                     f"{name} contains a {type_name(model)} whose parts do not fit together; it "
                     "was not written by save()."
@@ -62,15 +62,15 @@ def _models(state: Any) -> Iterator[Any]:
             waiting.extend(children(value))
 
 
-def _holds(is_sound: Callable[[Any], bool], model: Any) -> bool:
+def _holds(is_valid: Callable[[Any], bool], model: Any) -> bool:
     try:
-        return bool(is_sound(model))
+        return bool(is_valid(model))
     except Exception:  # a part that is missing, or of another type
         return False
 
 
 # -- one-hot encoders: indices of a sparse matrix that is written densely --------------------------
-def _encoder_is_sound(encoder: Any) -> bool:
+def _encoder_is_valid(encoder: Any) -> bool:
     if not hasattr(encoder, "categories_"):
         return True  # not fitted
     sizes = list(map(len, encoder.categories_))
@@ -93,8 +93,8 @@ def _encoder_is_sound(encoder: Any) -> bool:
 def _n_groups(mapping: Any, n_categories: int) -> int:
     """Return how many groups a mapping of categories has; -1 if it leads elsewhere."""
     cells = np.asarray(mapping)
-    sound = cells.dtype.kind in "iu" and cells.shape == (n_categories,) and cells.min() >= 0
-    return int(cells.max()) + 1 if sound else -1
+    is_valid = cells.dtype.kind in "iu" and cells.shape == (n_categories,) and cells.min() >= 0
+    return int(cells.max()) + 1 if is_valid else -1
 
 
 def _is_sorted(categories: Any) -> bool:
@@ -140,7 +140,7 @@ def _n_initial_columns(model: Any) -> int:
 
 
 # -- support vectors and neighbours: rows of the training sample -----------------------------------
-def _support_is_sound(model: Any) -> bool:
+def _support_is_valid(model: Any) -> bool:
     if not hasattr(model, "support_"):
         return True
     n_vectors = len(model.support_)
@@ -204,8 +204,8 @@ def _sound_matrix(matrix: Any) -> Any:
 
 
 _VALIDATORS: tuple[tuple[Any, Callable[[Any], bool]], ...] = (
-    (preprocessing.OneHotEncoder, _encoder_is_sound),
+    (preprocessing.OneHotEncoder, _encoder_is_valid),
     (_GRADIENT_BOOSTING, _stages_are_sound),
-    (_SUPPORT_VECTORS, _support_is_sound),
+    (_SUPPORT_VECTORS, _support_is_valid),
     (_NEIGHBORS, _neighbors_are_sound),
 )

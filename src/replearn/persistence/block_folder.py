@@ -54,8 +54,8 @@ def resumable(folder: str | os.PathLike[str], *, trusted_types: Sequence[str] = 
     Parameters
     ----------
     folder : path
-        Belongs to one fit: the same data, learner, plan and key. The folder of another fit is
-        refused. It can be removed when the fit is done.
+        Belongs to one fit: the same data, estimator, plan and key. The folder of another fit is
+        an error. It can be removed when the fit is done.
     trusted_types : sequence of str, default=()
         Full names of types outside scikit-learn and this library that may be read back, as for
         `load`.
@@ -85,7 +85,7 @@ class BlockFolder:
     def __init__(self, folder: str | os.PathLike[str], trusted_types: Sequence[str] = ()) -> None:
         self._folder = Path(folder)
         self._trusted_types = tuple(trusted_types)
-        self._is_ours = False
+        self._is_claimed = False
 
     def open(
         self,
@@ -95,8 +95,8 @@ class BlockFolder:
         blocks: Sequence[NDArray[np.intp]],
         keys: Sequence[SharedKey],
     ) -> TrainingFolder:
-        """Return the folder of this training; refuse to add it to those of another fit."""
-        check_savable(estimator, "the base learner")
+        """Return the folder of this training; raise if the others are of another fit."""
+        check_savable(estimator, "the base estimator")
         claim_folder(self._folder, MANIFEST, library_versions(), "fit")
         rows = _DATA_KEY.hashes(as_points(X))
         training = {
@@ -106,20 +106,20 @@ class BlockFolder:
             "learner": describe_estimator(estimator)[1],
         }
         home = self._folder / f"training-{digest_of(training)[:16]}"
-        if not self._is_ours:
-            self._refuse_others(home, training)
-            self._is_ours = True
+        if not self._is_claimed:
+            self._check_others(home, training)
+            self._is_claimed = True
         claim_folder(home, TRAINING, training, "training")
         return TrainingFolder(home, len(blocks), self._trusted_types)
 
-    def _refuse_others(self, home: Path, training: dict[str, str]) -> None:
-        """Whoever comes with a training that is known here, or first of all, may bring others."""
+    def _check_others(self, home: Path, training: dict[str, str]) -> None:
+        """Raise unless the folder is empty or has this training: then others may follow."""
         known = [read_manifest(path) for path in sorted(self._folder.glob(f"*/{TRAINING}"))]
         if known and not (home / TRAINING).exists():
             nearest = min((differences(other, training) for other in known), key=len)
             raise ValueError(
                 f"{other_work(self._folder, 'fit', nearest)} n_jobs of a search is such an "
-                "argument: what its worker processes train is not kept."
+                "argument: what its worker processes train is not saved."
             )
 
 
@@ -138,7 +138,7 @@ class TrainingFolder:
 
     def saver(self, number: int) -> Callable[[Any], None]:
         """Return a function that saves a block; it can be sent to worker processes."""
-        return partial(keep_block, self._path(number), self._trusted_types)
+        return partial(save_block, self._path(number), self._trusted_types)
 
     def _path(self, number: int) -> Path:
         return self._folder / f"block-{number:06d}.model"
@@ -149,8 +149,8 @@ class TrainingFolder:
         return block_from_bytes(path.read_bytes(), self._trusted_types, str(path))
 
 
-def keep_block(path: Path, trusted_types: Sequence[str], model: Any) -> None:
-    """Write a fitted block to its file; refuse a learner that could not be read back."""
+def save_block(path: Path, trusted_types: Sequence[str], model: Any) -> None:
+    """Write a fitted block to its file; raise if it could not be read back."""
     write_bytes_atomically(path, block_to_bytes(model, trusted_types))
 
 
@@ -159,18 +159,18 @@ def block_to_bytes(model: Any, trusted_types: Sequence[str]) -> bytes:
     parts = dump({_MODEL: model})
     part = SKOPS if SKOPS in parts else PACKED
     if part == SKOPS:
-        check_types(parts[SKOPS], trusted_types, "a block of this learner, which shall be kept,")
+        check_types(parts[SKOPS], trusted_types, "a block of this estimator, which is to be saved,")
     written = part.encode() + b"\n" + parts[part]
     return seal(written)
 
 
-def block_from_bytes(content: bytes, trusted_types: Sequence[str], index: str) -> Any:
+def block_from_bytes(content: bytes, trusted_types: Sequence[str], name: str) -> Any:
     """Read a block back; None if the content is damaged: it is fitted again, and written anew."""
     written = unseal(content)
     if written is None:
         return None
     part, _, models = written.partition(b"\n")
-    return load_trusted({part.decode(): models}, trusted_types, index)[_MODEL]
+    return load_trusted({part.decode(): models}, trusted_types, name)[_MODEL]
 
 
 def library_versions() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Save a fitted learner, and load it elsewhere, without pickle and without the key."""
+"""Save a fitted estimator, and load it elsewhere, without pickle and without the key."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ class ModelDescription:
 
     Parameters
     ----------
-    learner : str
-        Name of the learner's class.
+    estimator : str
+        Name of the estimator's class.
     certificate : Certificate
         What is guaranteed; its numbers were computed again.
     key_fingerprint : str
@@ -43,10 +43,10 @@ class ModelDescription:
     library_version, sklearn_version, numpy_version : str
         Versions of the packages that wrote the file.
     notes : dict
-        The ``notes`` given to `save`.
+        The ``notes`` that were passed to `save`.
     """
 
-    learner: str
+    estimator: str
     certificate: Certificate
     key_fingerprint: str
     includes_key: bool
@@ -63,15 +63,15 @@ def save(
     include_key: bool = False,
     notes: dict[str, Any] | None = None,
 ) -> None:
-    """Save a fitted learner to a file, without pickle.
+    """Save a fitted estimator to a file, without pickle.
 
     What is written is loaded again in memory first. An existing file is replaced as a whole; if
     saving fails, it stays as it was.
 
     Parameters
     ----------
-    model : learner
-        A fitted learner of this library.
+    model : estimator
+        A fitted estimator of this library.
     path : path
         Usually ends in ``.replearn``.
     include_key : bool, default=False
@@ -94,7 +94,7 @@ def save(
     True
     """
     if type(model) is not estimator_class(type(model).__name__):
-        raise ModelFileError(f"cannot save a {type(model)!r}: only this library's own learners.")
+        raise ModelFileError(f"cannot save a {type(model)!r}: only estimators of this library.")
     check_is_fitted(model)
     if not hasattr(model, "certificate_"):
         raise ModelFileError(
@@ -127,7 +127,7 @@ def load(
     any_version: bool = False,
     max_bytes: int | None = None,
 ) -> Any:
-    """Load a learner from a file written by `save`.
+    """Load an estimator from a file written by `save`.
 
     Parameters
     ----------
@@ -143,11 +143,11 @@ def load(
     max_bytes : int, default=None
         Upper limit of the memory that the models may take while they are read, in bytes. By
         default 512 MiB and 64 times the size of the file; a file that would take more is
-        refused.
+        an error.
 
     Returns
     -------
-    learner
+    estimator
         Predicts exactly as the one that was saved.
 
     Raises
@@ -191,11 +191,11 @@ def _read(
     values = _read_documents(manifest, name)
     state = load_trusted(models, trusted_types, name, max_bytes)
     if set(state) & set(values):
-        raise ModelFileError(f"{name} would replace its own plan or certificate; it is refused.")
+        raise ModelFileError(f"{name} has two values for its plan or certificate.")
     try:
         return put_together(manifest["learner"], {**values, **state}, key)
     except ModelFileError as error:
-        raise ModelFileError(f"{name} is refused: {error}") from None
+        raise ModelFileError(f"{name} cannot be loaded: {error}") from None
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as error:
         # Parts that do not fit together: what they raise says little without this.
         raise ModelFileError(f"{name} cannot be put together: {error!r}") from error
@@ -254,12 +254,13 @@ def describe(path: str | os.PathLike[str]) -> ModelDescription:
     ...     path = pathlib.Path(folder, "model.replearn")
     ...     save(model.fit(*make_classification(900, random_state=0)), path, notes={"by": "Ada"})
     ...     about = describe(path)
-    >>> about.learner, about.includes_key, about.notes
+    >>> about.estimator, about.includes_key, about.notes
     ('PointwiseReplicableClassifier', False, {'by': 'Ada'})
     """
     name = os.fspath(path)
     manifest, _ = unpack(Path(path).read_bytes(), name)
     derived = {
+        "estimator": manifest["learner"],
         "certificate": _read_documents(manifest, name)["certificate_"],
         "includes_key": manifest["key"] is not None,
     }
@@ -271,29 +272,31 @@ def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> N
     if manifest["encoding"] != ENCODING_VERSION:
         raise ModelFileError(
             f"{name} keys its thresholds by encoding {manifest['encoding']!r}, this library by "
-            f"{ENCODING_VERSION!r}: the answers would not be those of the other runs. Use replearn "
-            f"{manifest['library_version']}, or train again."
+            f"{ENCODING_VERSION!r}: its predictions would not be those of the other runs. Use "
+            f"replearn {manifest['library_version']}, or train again."
         )
-    written, here = manifest["sklearn_version"], sklearn.__version__
-    if written.split(".")[:2] != here.split(".")[:2] and not any_version:
+    written = manifest["sklearn_version"]
+    installed = sklearn.__version__
+    if written.split(".")[:2] != installed.split(".")[:2] and not any_version:
         raise ModelFileError(
-            f"{name} was written with scikit-learn {written}, this is {here}, whose models may "
-            f"answer differently. Install scikit-learn {written}, train again, or take the risk: "
-            "load(path, any_version=True)."
+            f"{name} was written with scikit-learn {written}, this is {installed}, whose models "
+            f"may predict differently. Install scikit-learn {written}, train again, or take the "
+            "risk: load(path, any_version=True)."
         )
 
 
 def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKey:
-    wanted = manifest["key_fingerprint"]
-    given = manifest["key"] if shared_key is None else shared_key
-    if given is None:
+    fingerprint = manifest["key_fingerprint"]
+    value = manifest["key"] if shared_key is None else shared_key
+    if value is None:
         raise ModelFileError(
-            f"{name} needs its shared key (fingerprint {wanted}): load(path, shared_key=...)."
+            f"{name} requires its shared key (fingerprint {fingerprint}): "
+            "load(path, shared_key=...)."
         )
-    key = SharedKey(given)
-    if key.fingerprint != wanted:
+    key = SharedKey(value)
+    if key.fingerprint != fingerprint:
         raise ModelFileError(
-            f"{name} belongs to the key with fingerprint {wanted}; the given key has "
+            f"{name} belongs to the key with fingerprint {fingerprint}; shared_key has "
             f"{key.fingerprint}."
         )
     return key
@@ -303,7 +306,7 @@ def _read_documents(manifest: dict[str, Any], name: str) -> dict[str, Any]:
     try:
         values = {item: read_document(content) for item, content in manifest["documents"].items()}
     except (ValueError, KeyError, TypeError) as error:
-        raise ModelFileError(f"{name} is refused: {error}") from error
+        raise ModelFileError(f"{name} cannot be loaded: {error}") from error
     if not isinstance(values.get("certificate_"), Certificate):
         raise ModelFileError(f"{name} has no certificate.")
     return values
