@@ -1,8 +1,26 @@
 """``python -m replearn`` is the command ``replearn``."""
 
+import signal
 import sys
 
-from replearn.cli import main
+
+def command() -> int:
+    """Run the command line of this process; Ctrl-C never shows a traceback.
+
+    Until the command can handle it, Ctrl-C ends the process as it ends any other.
+    """
+    handles_interrupts = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if handles_interrupts:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    from replearn.cli import INTERRUPTED, main
+
+    try:
+        if handles_interrupts:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+        return main()
+    except KeyboardInterrupt:
+        return INTERRUPTED
+
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

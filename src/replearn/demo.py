@@ -242,7 +242,7 @@ def main(argv: list[str] | None = None) -> int:
     try:
         return run(parser.parse_args(argv))
     except ImportError as error:
-        sys.exit(str(error))
+        parser.exit(2, f"{error}\n")
 
 
 if __name__ == "__main__":

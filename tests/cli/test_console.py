@@ -49,29 +49,36 @@ def test_errors_are_one_line(capsys, monkeypatch, error, code, text):
     assert err.count("\n") == 1
 
 
-def test_bugs_and_debugging_show_the_traceback(monkeypatch):
+@pytest.mark.parametrize("error", [TypeError("a bug"), ValueError("asked for")])
+def test_bugs_and_debugging_show_the_traceback(capsys, monkeypatch, error):
     def fail(*_, **__):
         raise error
 
     monkeypatch.setattr("replearn.cli.plan.plan", fail)
-    error = TypeError("a bug")
-    with pytest.raises(TypeError, match="a bug"):
-        main(["plan", "--n", "5"])
-    monkeypatch.setenv("REPLEARN_DEBUG", "1")
-    error = ValueError("asked for")
-    with pytest.raises(ValueError, match="asked for"):
-        main(["plan", "--n", "5"])
+    if isinstance(error, ValueError):
+        monkeypatch.setenv("REPLEARN_DEBUG", "1")
+    assert main(["plan", "--n", "5"]) == 2  # 1 is for a gate that failed
+    err = capsys.readouterr().err
+    assert "Traceback" in err
+    assert err.endswith(f"replearn: error: {error}\n")
+
+
+def test_errors_before_a_command_runs_are_one_line(capsys, monkeypatch):
+    monkeypatch.setitem(replearn.cli.COMMANDS, "plan", ("replearn.cli.no_such_module", ""))
+    assert main(["plan", "--n", "5"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
 
 
 def test_a_reader_that_has_gone_is_no_error(capsys, monkeypatch):
-    def gone(_):
-        raise BrokenPipeError
+    class Gone:
+        def write(self, _):
+            raise BrokenPipeError
 
-    silenced = []
-    monkeypatch.setattr("replearn.cli.plan.put", gone)
-    monkeypatch.setattr("replearn.cli.stay_silent", lambda: silenced.append(True))
+    discarded = []
+    monkeypatch.setattr("replearn.cli.discard_output", lambda: discarded.append(True))
+    monkeypatch.setattr("sys.stdout", Gone())
     assert main(["plan", "--n", "5000"]) == 2
-    assert silenced
+    assert discarded
     assert capsys.readouterr().err == ""
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +13,7 @@ from replearn.auditing._design import AuditDesign
 from replearn.auditing._report import markdown_table, markdown_text, save_report
 from replearn.auditing._statistics import Estimate, mean_limits, percent
 from replearn.records.json import pretty_json
-from replearn.records.text import aligned, html_table
+from replearn.records.text import aligned, html_table, html_text
 from replearn.tables.rows import import_pandas
 
 Floats = NDArray[np.float64]
@@ -198,4 +197,4 @@ class RegressionAudit:
 
     def _repr_html_(self) -> str:
         table = html_table(self._about(), self._lines(), header=True)
-        return f"<p><strong>{html.escape(self.headline)}</strong></p>{table}"
+        return f"<p><strong>{html_text(self.headline)}</strong></p>{table}"

@@ -16,7 +16,7 @@ from replearn.auditing import _tables
 from replearn.auditing._statistics import percent, points
 from replearn.auditing._summary import rare_class
 from replearn.records.json import write_atomically
-from replearn.records.text import aligned, html_table
+from replearn.records.text import aligned, html_table, html_text, visible
 
 SCREEN = 100
 LONGEST_CELL = 40
@@ -59,7 +59,7 @@ def to_text(summary: dict[str, Any]) -> str:
             for f in findings_of(summary)
         ),
     ]
-    return "\n\n".join(map(_wrapped, filter(None, parts)))
+    return visible("\n\n".join(map(_wrapped, filter(None, parts))))
 
 
 def _wrapped(part: str) -> str:
@@ -89,8 +89,8 @@ def to_notebook(summary: dict[str, Any]) -> str:
         html_table("Findings", lines) if lines else "",
     ]
     verdict = summary["verdict"]
-    others = "".join(f"<br>{html.escape(text)}" for text in verdict["others"])
-    head = f"<p><strong>{html.escape(verdict['headline'])}</strong>{others}</p>"
+    others = "".join(f"<br>{html_text(text)}" for text in verdict["others"])
+    head = f"<p><strong>{html_text(verdict['headline'])}</strong>{others}</p>"
     return head + "".join(tables)
 
 
@@ -161,7 +161,7 @@ def markdown_text(text: str) -> str:
     >>> markdown_text("a|b <script>")
     'a\\|b &lt;script&gt;'
     """
-    escaped = re.sub(r"([\\|*_`\[\]#])", r"\\\1", html.escape(text, quote=False))
+    escaped = re.sub(r"([\\|*_`\[\]#])", r"\\\1", html.escape(visible(text), quote=False))
     return " ".join(escaped.split())
 
 
@@ -171,8 +171,21 @@ def script_json(value: Any) -> str:
     >>> script_json("</script>")
     '"\\u003c/script\\u003e"'
     """
+    value = _with_visible_texts(value)
     text = json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _with_visible_texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return visible(value)
+    if isinstance(value, dict):
+        return {
+            _with_visible_texts(name): _with_visible_texts(item) for name, item in value.items()
+        }
+    return (
+        [_with_visible_texts(item) for item in value] if isinstance(value, list | tuple) else value
+    )
 
 
 def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
@@ -190,7 +203,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
     environment.filters.update(unbroken=_unbroken, points=points, short=_short)
     template = environment.from_string(_asset("report.html"))
     plots = {name: summary[name] for name in ("design", "contenders", "instability")}
-    return template.render(
+    page = template.render(
         **summary,
         values=values,
         fitting=columns_that_fit(summary) if values else 0,
@@ -208,6 +221,7 @@ def to_html(summary: dict[str, Any], *, values: bool = True) -> str:
         script=markupsafe.Markup(_asset("report.js")),
         data=markupsafe.Markup(script_json(plots)),
     )
+    return visible(page)
 
 
 def columns_that_fit(summary: dict[str, Any]) -> int:

@@ -4,8 +4,8 @@ Each command is a module with ``add_arguments`` and ``run``, loaded when it is a
 to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 a gate failed (``--fail-above`` of audit and compare) or runs are not
-comparable (``certify``); 2 wrong usage or bad input, with one line that says what to do; 130
-interrupted.
+comparable (``certify``), and never anything else; 2 wrong usage, bad input or any other failure,
+with one line that says what to do; 3 not known whether runs are comparable; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -16,16 +16,18 @@ import importlib
 import os
 import sys
 import time
+import traceback
 import warnings
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning
 from replearn.records.json import pretty_json
+from replearn.records.text import visible
 
-__all__ = ["DONE", "add_options", "main", "put", "put_json", "say"]
+__all__ = ["DONE", "add_options", "main", "put", "put_data", "put_json", "say"]
 
 STARTED = time.monotonic()
 """When the command began, for time budgets."""
@@ -35,6 +37,9 @@ GATE_FAILED = 1
 BAD_INPUT = 2
 UNKNOWN = 3
 INTERRUPTED = 130
+EXPECTED_ERRORS = (ValueError, OSError, ImportError, MemoryError, RuntimeError)
+"""Caused by input or surroundings; any other error is a bug, and its traceback is shown."""
+
 COMMANDS = {
     "audit": ("replearn.cli.audit", "measure how often retraining changes predictions"),
     "plan": ("replearn.cli.plan", "what n rows can guarantee, or how many rows are needed"),
@@ -69,28 +74,40 @@ def main(argv: Sequence[str] | None = None) -> int:
     >>> main(["key", "new", "--out", "/no/such/folder/key.txt"])
     2
     """
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
+    if sys.stdout is None:
+        say("error: standard output is closed: there is nowhere to write the result.")
+        return BAD_INPUT
     arguments = list(sys.argv[1:] if argv is None else argv)
-    parser = make_parser(arguments)
-    args = parser.parse_args(arguments)
     try:
         with plain_warnings():
+            args = make_parser(arguments).parse_args(arguments)
             return int(args.run(args))
     except KeyboardInterrupt:
         say("interrupted")
         return INTERRUPTED
     except BrokenPipeError:
-        stay_silent()
+        discard_output()
         return BAD_INPUT
-    except (ValueError, OSError, ImportError, MemoryError, RuntimeError) as error:
-        if os.environ.get("REPLEARN_DEBUG"):
-            raise
+    except Exception as error:
+        if os.environ.get("REPLEARN_DEBUG") or not isinstance(error, EXPECTED_ERRORS):
+            sys.stderr.write(visible(traceback.format_exc()))
         say(f"error: {_in_one_line(error)}")
         return BAD_INPUT
 
 
+class Parser(argparse.ArgumentParser):
+    """Messages show what control characters an argument has, and do not send them."""
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        """End the command."""
+        super().exit(status, None if message is None else visible(message))
+
+
 def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     """Build the parser; of the commands, only the one that is asked for is loaded."""
-    parser = argparse.ArgumentParser(
+    parser = Parser(
         prog="replearn",
         description="Replicable classifiers: retrain on a fresh sample, keep the predictions.",
         epilog=_EPILOG,
@@ -119,14 +136,27 @@ def _in_one_line(error: BaseException) -> str:
 def say(*texts: str, quiet: bool = False) -> None:
     """Write lines to standard error, unless quiet."""
     for text in () if quiet else texts:
-        sys.stderr.write(f"replearn: {text}\n")
+        sys.stderr.write(f"replearn: {visible(text)}\n")
         sys.stderr.flush()
 
 
 def put(text: str) -> None:
-    """Write a result to standard output."""
-    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
-    sys.stdout.flush()
+    """Write a result to standard output; control characters become visible."""
+    _write_out(visible(text))
+
+
+def put_data(text: str) -> None:
+    """Write data to standard output: as they are, except on a terminal."""
+    _write_out(visible(text) if sys.stdout.isatty() else text)
+
+
+def _write_out(text: str) -> None:
+    try:
+        sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
+        sys.stdout.flush()
+    except OSError:
+        discard_output()  # or Python tries again when it ends
+        raise
 
 
 def put_json(value: Any) -> None:
@@ -146,7 +176,7 @@ def add_options(parser: Any, kind: type | str, **options: str) -> None:
             parser.add_argument(flag, type=kind, metavar="N" if kind is int else "X", help=text)
 
 
-def stay_silent() -> None:
+def discard_output() -> None:
     """Discard standard output whose reader has gone (as in ``| head``)."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 

@@ -10,7 +10,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from replearn.cli import DONE, add_options, put, put_json, say
+from replearn.cli import DONE, add_options, put_data, put_json, say
 from replearn.cli._inputs import wanted_columns
 from replearn.cli._predictions import (
     add_model_arguments,
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace) -> int:
         rows = [dict(zip(columns, line, strict=True)) for line in lines]
         put_json({"model": args.model, "rows": len(rows), "predictions": rows})
     elif not args.out:
-        put(_as_csv(columns))
+        put_data(_as_csv(columns))
     return DONE
 
 

@@ -1,11 +1,38 @@
 """Small tables for terminal and notebook."""
 
 import html
+import re
 import textwrap
 from collections.abc import Sequence
 
 Row = Sequence[str]
 WIDTH = 100
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, but for line breaks and tabs
+    "\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069"  # change the direction of a text
+    "\u2028\u2029\ufeff]"  # separate lines, mark the order of bytes
+)
+
+
+def visible(text: str) -> str:
+    r"""Write control characters as escapes: text from data must not steer a terminal or a page.
+
+    What comes out of JSON is JSON of the same value.
+
+    >>> print(visible("\x1b[2J blue\u202e, green"))
+    \u001b[2J blue\u202e, green
+    """
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def html_text(text: str) -> str:
+    r"""Write text for an HTML page: markup is escaped, control characters are visible.
+
+    >>> html_text("<b>\x1b")
+    '&lt;b&gt;\\u001b'
+    """
+    return html.escape(visible(text))
 
 
 def aligned(rows: Sequence[Row]) -> str:
@@ -16,6 +43,7 @@ def aligned(rows: Sequence[Row]) -> str:
     ------  ----
     blocks  64
     """
+    rows = [[visible(cell) for cell in row] for row in rows]
     widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))]
     lines = [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -32,6 +60,7 @@ def two_columns(rows: Sequence[Row]) -> str:
     n         6400
     theorems  one, two
     """
+    rows = [[visible(cell) for cell in row] for row in rows]
     indent = max(len(name) for name, _ in rows) + 2
     return "\n".join(
         textwrap.fill(
@@ -52,9 +81,9 @@ def html_table(title: str, rows: Sequence[Row], *, header: bool = False) -> str:
     >>> html_table("T", [("a", "<b>")])
     '<table><caption>T</caption><tr><td>a</td><td>&lt;b&gt;</td></tr></table>'
     """
-    parts = [f"<table><caption>{html.escape(title)}</caption>"]
+    parts = [f"<table><caption>{html_text(title)}</caption>"]
     for index, row in enumerate(rows):
         tag = "th" if header and index == 0 else "td"
-        cells = "".join(f"<{tag}>{html.escape(cell)}</{tag}>" for cell in row)
+        cells = "".join(f"<{tag}>{html_text(cell)}</{tag}>" for cell in row)
         parts.append(f"<tr>{cells}</tr>")
     return "".join(parts) + "</table>"

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from replearn.records.text import aligned
+from replearn.tables._address_space import check_address_space
 from replearn.tables._text_files import (
     TableFileError,
     check_names,
@@ -162,6 +163,7 @@ def is_large_file(path: Path) -> bool:
 def read_frame(path: Path, encoding: str | None, thin: Callable[[Any], Any] | None = None) -> Any:
     """Read a file as a frame: a text file as texts, others with their types."""
     last = suffix_of_file(path)
+    check_address_space(path)
     try:
         import polars  # noqa: F401
     except ModuleNotFoundError:
