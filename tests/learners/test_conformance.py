@@ -22,7 +22,7 @@ SHARED_DEFAULTS = {
     "n_partitions": None,
     "sample_size": None,
     "plan": None,
-    "shared_key": 0,
+    "shared_key": None,
     "n_jobs": None,
     "verbose": 0,
 }
