@@ -271,6 +271,18 @@ CERTIFICATES = [
         "tests/guarantees/test_certificate.py::test_any_changed_leaf_fails_the_check",
     ),
     _m(
+        "a certificate is read without a check",
+        "replearn.guarantees.Certificate.from_json",
+        change("C.check()", "None"),
+        "tests/guarantees/test_certificate.py::test_any_changed_leaf_fails_the_check",
+    ),
+    _m(
+        "a certificate may have another task than its request",
+        "replearn.guarantees.Certificate._check_identity",
+        condition("D.task != self.task", "False"),
+        "tests/guarantees/test_certificate.py::test_the_task_of_a_vote_is_that_of_its_request",
+    ),
+    _m(
         "fewer rows than planned",
         "replearn.guarantees.Certificate._check_identity",
         condition("N is not None and N < D.n", "N is not None and N < 0"),

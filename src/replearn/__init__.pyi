@@ -5,6 +5,7 @@ from .exceptions import (
     ConstantBlocksWarning,
     NotCertifiedWarning,
     PreprocessingWarning,
+    PublicKeyWarning,
     UnsupportedValueError,
     UsefulnessWarning,
 )
@@ -37,6 +38,7 @@ __all__ = [
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "PreprocessingWarning",
+    "PublicKeyWarning",
     "RealizableReplicableClassifier",
     "ReplicableSearchCV",
     "ReplicableSelector",

@@ -31,6 +31,10 @@ class SecretKeyWarning(UserWarning):
     """A secret key is being pickled: whoever gets the file can read it."""
 
 
+class PublicKeyWarning(UserWarning):
+    """An estimator was fitted without ``shared_key``: the default key is used, which is public."""
+
+
 class ConstantBlocksWarning(UserWarning):
     """Most blocks answer one and the same, whatever they are asked.
 

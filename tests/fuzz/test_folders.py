@@ -16,7 +16,7 @@ X, Y = make_classification(240, n_informative=4, random_state=0)
 
 def fit(folder):
     base, plan = DecisionTreeClassifier(max_depth=2), {"n_partitions": 1}
-    model = PointwiseReplicableClassifier(base, n_blocks=6, rho=0.5, plan=plan, shared_key="k")
+    model = PointwiseReplicableClassifier(base, n_blocks=6, rho=0.5, **plan, shared_key="k")
     return model.fit(X, Y, context=resumable(folder)).margin(X).tobytes()
 
 

@@ -35,7 +35,7 @@ def written(request, tmp_path_factory):
     path = tmp_path_factory.mktemp("model") / "model.replearn"
     plan = {"n_partitions": 1}
     base = BASES[request.param]
-    model = PointwiseReplicableClassifier(base, n_blocks=8, rho=0.5, plan=plan, shared_key=KEY)
+    model = PointwiseReplicableClassifier(base, n_blocks=8, rho=0.5, **plan, shared_key=KEY)
     save(model.fit(X, Y), path)
     return path.read_bytes(), model.margin(X)
 

@@ -553,7 +553,7 @@ def test_ctrl_c_leaves_no_half_fitted_model(data):
         ({"law": "cauchy"}, "law"),
         ({"width": 2}, "width"),
         ({"vote": "loud"}, "vote"),
-        ({"shared_key": None}, "shared_key"),
+        ({"shared_key": 1.5}, "shared_key"),
         ({"plan": "plan.json"}, "plan"),
         ({"estimator": 3}, "estimator"),
     ],

@@ -132,7 +132,7 @@ def resident():
 for turn in range(1000):
     base = GaussianNB() if turn % 2 else DecisionTreeClassifier(max_depth=2 + turn % 3)
     plan = {"n_partitions": 1}
-    model = PointwiseReplicableClassifier(base, n_blocks=8, rho=0.5, plan=plan, shared_key=turn)
+    model = PointwiseReplicableClassifier(base, n_blocks=8, rho=0.5, **plan, shared_key=turn)
     model.fit(X + turn, y).predict(X)
     if turn == 299:
         before = resident()

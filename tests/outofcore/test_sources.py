@@ -160,7 +160,7 @@ def test_predictions_are_written_in_the_order_of_the_rows(
     monkeypatch.setattr(pieces, "PIECE_BYTES", 1 << 13)
     source, output = parquet(frame, tmp_path), tmp_path / f"answers{suffix}"
     answers = ("predict", "predict_proba", "flip_probability")
-    assert predict_files(model, source, output, answers=answers, keep=["y"]) == N
+    assert predict_files(model, source, output, methods=answers, keep=["y"]) == N
     read = pl.read_parquet(output) if suffix == ".parquet" else pl.read_csv(output)
     X = frame.drop("y")
     assert read["prediction"].to_list() == model.predict(X).tolist()
@@ -176,7 +176,7 @@ def test_predictions_that_cannot_be_written_leave_no_file(frame, model, tmp_path
     with pytest.raises(ValueError, match=r"\.parquet or \.csv"):
         predict_files(model, source, tmp_path / "answers.txt")
     with pytest.raises(ValueError, match="must be some of"):
-        predict_files(model, source, tmp_path / "answers.csv", answers=["explain"])
+        predict_files(model, source, tmp_path / "answers.csv", methods=["explain"])
     (tmp_path / "bad").mkdir()
     path = parquet(frame.with_columns(pl.lit(np.inf).alias("a")), tmp_path / "bad")
     with pytest.raises(ValueError, match="infinity"):

@@ -2,7 +2,9 @@
 
 import inspect
 import pickle
+import warnings
 
+import numpy as np
 import pytest
 from sklearn.base import BaseEstimator, clone
 from sklearn.datasets import make_classification
@@ -12,7 +14,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 import replearn.learners
 from replearn import PointwiseReplicableClassifier, SharedKey
-from replearn.exceptions import SecretKeyWarning
+from replearn.exceptions import PublicKeyWarning, SecretKeyWarning
 
 SECRET = SharedKey.generate()
 TEXT = SECRET.export()
@@ -83,3 +85,24 @@ def test_text_and_key_give_the_same_model():
     )
     assert (one.predict(X) == two.predict(X)).all()
     assert one.certificate_.key_fingerprint == SECRET.fingerprint
+
+
+@pytest.mark.parametrize("name", LEARNERS)
+def test_a_fit_without_a_key_says_so(name):
+    model = made(LEARNERS[name], None)
+    with pytest.warns(PublicKeyWarning, match="shared_key is not set"):
+        key = model._key_for_fit()
+    assert key == SharedKey(0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", PublicKeyWarning)
+        assert made(LEARNERS[name], "trial")._key_for_fit() == SharedKey("trial")
+
+
+def test_fit_warns_once_and_the_certificate_knows():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    model = PointwiseReplicableClassifier(n_blocks=6, max_fits=6, rho=1.0)
+    with pytest.warns(PublicKeyWarning) as caught:
+        model.fit(X, X[:, 0] > 0)
+    assert len(caught) == 1
+    assert "default key" in str(model.certificate_)
+    model.predict(X)

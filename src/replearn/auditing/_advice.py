@@ -45,7 +45,9 @@ def _frontier(result: Measurement) -> list[Standing]:
         others = [(p[0], p[measure]) for other, p in indices.items() if other != name]
         return not any(p >= points and f <= flips and (p, f) != (points, flips) for p, f in others)
 
-    return [Standing(name, *index, best(name, 1), best(name, 2)) for name, index in indices.items()]
+    return [
+        Standing(name, *values, best(name, 1), best(name, 2)) for name, values in indices.items()
+    ]
 
 
 def advise(result: Measurement, useless: Collection[str], dear: Collection[str]) -> dict[str, Any]:
@@ -57,7 +59,7 @@ def advise(result: Measurement, useless: Collection[str], dear: Collection[str])
     placed = _frontier(result)
     return {
         "needs": _needs(result, useless, dear) if len(result.contenders) > 1 else [],
-        "frontier": [asdict(index) for index in placed],
+        "frontier": [asdict(standing) for standing in placed],
         "advice": [sentence for sentence in _advice(placed, result, dear) if sentence],
     }
 
@@ -126,16 +128,17 @@ def _with_the_old_model(kept: Standing, before: Standing) -> str:
     )
 
 
-def _price(index: Standing) -> str:
-    return f"{points(index.points, 1)} points of accuracy"
+def _price(standing: Standing) -> str:
+    return f"{points(standing.points, 1)} points of accuracy"
 
 
-def _average(index: Standing) -> str:
-    return f"{percent(index.changed)} of the predictions change, {_price(index)}"
+def _average(standing: Standing) -> str:
+    return f"{percent(standing.changed)} of the predictions change, {_price(standing)}"
 
 
-def _tail(index: Standing) -> str:
-    return f"one row in a hundred changes in {percent(index.tail, 0)} of the pairs, {_price(index)}"
+def _tail(standing: Standing) -> str:
+    changed = percent(standing.tail, 0)
+    return f"one row in a hundred changes in {changed} of the pairs, {_price(standing)}"
 
 
 def _needs(

@@ -20,7 +20,7 @@ from replearn.learners import (
     ScoreReplicableClassifier,
 )
 from replearn.learners.planning import usual_plan, wants_heavy_stage
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, key_or_default
 from replearn.tables import copy_rows, n_rows, take_rows
 
 BASELINE = "baseline"
@@ -75,7 +75,7 @@ class Contender:
         """Whether a replicable learner has the default key, which everybody has."""
         part = self.replicable_part
         default = SharedKey(0).fingerprint
-        return part is not None and SharedKey(part.shared_key).fingerprint == default
+        return part is not None and key_or_default(part.shared_key).fingerprint == default
 
 
 def is_replicable(estimator: Any) -> bool:

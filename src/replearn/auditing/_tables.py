@@ -177,10 +177,10 @@ def frontier(summary: dict[str, Any]) -> Lines:
     ]
 
 
-def _where_best(index: dict[str, Any]) -> str:
+def _where_best(standing: dict[str, Any]) -> str:
     """Say in which respect no other contender is as accurate and more stable."""
     names = {"undominated_on_average": "on average", "undominated_in_the_tail": "in the tail"}
-    return " and ".join(words for item, words in names.items() if index[item])
+    return " and ".join(words for item, words in names.items() if standing[item])
 
 
 def shortage_sentence(summary: dict[str, Any]) -> str:

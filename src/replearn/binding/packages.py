@@ -7,7 +7,6 @@ editable install, a vendored copy) or with other files is bound by a digest of i
 from __future__ import annotations
 
 import base64
-import os
 import sys
 from functools import lru_cache
 from hashlib import sha256
@@ -114,8 +113,7 @@ def _hash(path: Path) -> str:
 def _sources(folder: Path) -> list[Path]:
     if folder.is_file():
         return [folder]
-    walked = os.walk(folder)
-    return [Path(index, name) for index, _, names in walked for name in names if name[-3:] == ".py"]
+    return sorted(folder.rglob("*.py"))
 
 
 def _digest(hashes: dict[Path, str], root: Path) -> str:

@@ -92,8 +92,8 @@ def draw_sample(args: argparse.Namespace, key: SharedKey) -> tuple[Table, list[s
     import polars as pl
 
     path = Path(args.data)
-    with tempfile.TemporaryDirectory() as index:
-        read = partial(chunks_of, path, args.encoding, Folder(index))
+    with tempfile.TemporaryDirectory() as folder:
+        read = partial(chunks_of, path, args.encoding, Folder(folder))
         n = max(args.rows or 0, SAMPLE_CELLS // next(read()).width)
         parts, ranks, n_rows = draw_rows(read, n, key, lambda rows, at: rows[at])
     told = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"

@@ -168,14 +168,16 @@ def plan_votes(request: PlanRequest) -> Plan:
     >>> plan_votes(PlanRequest(rho=0.1, block_size=100)).n
     1800
     """
-    staged, stage_rows = plan_stage(request)
-    staged = staged.with_default_law()
-    solved_plan = _solve(staged)
+    stage_rows = 0
+    if request.heavy is not None:
+        request, stage_rows = plan_stage(request)
+    request = request.with_default_law()
+    solved_plan = _solve(request)
     if request.n is None and solved_plan.n < stage_rows:
         # with fewer rows, plan(n=solved_plan.n) has another stage
-        solved_plan = _solve(replace(staged, n=stage_rows))
+        solved_plan = _solve(replace(request, n=stage_rows))
         solved_plan = replace(solved_plan, solved=("n", *solved_plan.solved))
-    return solved_plan if solved_plan.certified else _add_suggestions(solved_plan, staged)
+    return solved_plan if solved_plan.certified else _add_suggestions(solved_plan, request)
 
 
 def _solve(request: PlanRequest) -> Plan:

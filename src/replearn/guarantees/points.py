@@ -164,11 +164,11 @@ def _order(schema: dict[str, Any]) -> str:
 
 def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str]:
     """Name what differs between two sketches of one column; the first finding is enough."""
-    index = f"column {one['name']!r}"
+    column = f"column {one['name']!r}"
     for name in {**one["kinds"], **two["kinds"]}:
         shares = width.differ(one["kinds"].get(name, 0), two["kinds"].get(name, 0))
         if shares:
-            return [f"{index}: {name} cells: {shares}"]
+            return [f"{column}: {name} cells: {shares}"]
     for group, where in (("all", ""), ("second", " among rows of the second class")):
         if group not in one or group not in two:
             continue
@@ -176,14 +176,14 @@ def _column(one: dict[str, Any], two: dict[str, Any], width: _Width) -> list[str
         yours = two[group]["quantiles"]
         if quantiles_differ(mine, yours, width.of_quantiles(group)):
             medians = f"median {_middle(mine)} here, {_middle(yours)} there"
-            return [f"{index}: other values{where} ({medians})"]
+            return [f"{column}: other values{where} ({medians})"]
         shares = _levels_differ(one[group]["levels"], two[group]["levels"], width, group)
         if shares:
-            return [f"{index}: other values{where}: one has {shares}"]
+            return [f"{column}: other values{where}: one has {shares}"]
     for name in {**one["steps"], **two["steps"]}:
         shares = width.differ(one["steps"].get(name, 0), two["steps"].get(name, 0), "first")
         if shares:
-            return [f"{index}: {name}: {shares}"]
+            return [f"{column}: {name}: {shares}"]
     return []
 
 

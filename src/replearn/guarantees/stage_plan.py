@@ -233,10 +233,10 @@ def plan_stage(request: PlanRequest) -> tuple[PlanRequest, int]:
     PlanRequest
         With the stage itself, which then states alpha, beta and the noise of labels.
     int
-        The rows that the stage was planned for; 0: nothing was planned.
+        The rows that the stage was planned for; 0: it is given itself.
     """
     if not isinstance(request.heavy, str):
-        return (request if request.stage is None else replace(request, label_noise=True)), 0
+        return replace(request, label_noise=True), 0
     goal: dict[str, Any] = {
         "rho": request.rho,
         "alpha": request.alpha,

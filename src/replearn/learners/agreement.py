@@ -16,7 +16,6 @@ from replearn.bounds.numeric import binomial_limits
 from replearn.bounds.selection import selection_agreement
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import Progress
-from replearn.randomness import SharedKey
 from replearn.records.checks import check_count
 from replearn.tables import n_rows, take_rows
 
@@ -72,7 +71,7 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
     at least as often, as a rule.
     """
     check_count("n_splits", n_splits)
-    key = SharedKey(search.shared_key).child("half splits")
+    key = search._key().child("half splits")
     labels = np.asarray(y)
     half = n_rows(X) // 2
     alike = 0

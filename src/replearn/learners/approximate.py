@@ -45,7 +45,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         What the plan aims at: concentration over blocks and thresholds ("direct"), a pointwise
         promise of rho times gamma ("pointwise"), or the second where the first is not enough. The
         certificate states the better of both numbers in any case.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
@@ -112,7 +112,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         heavy="auto",
         max_point_mass=0.0,
         route="auto",
-        shared_key=0,
+        shared_key=None,
         plan=None,
         n_jobs=None,
         verbose=0,

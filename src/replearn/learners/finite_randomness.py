@@ -69,7 +69,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         Where the shared bits come from; the same in both runs.
     n_jobs : int, default=None
         Number of joblib workers.
@@ -139,7 +139,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         test_share=0.3,
         classes=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -175,7 +175,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         """
         with all_or_nothing(self):
             base = base_estimator(self.estimator)
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             X = check_features(self, X, reset=True)
             bound = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)

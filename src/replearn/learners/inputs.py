@@ -191,7 +191,7 @@ def check_groups(groups: Any, n_rows: int) -> NDArray[Any] | None:
 
 def fitted_key(estimator: Any) -> SharedKey:
     """Return the key of the last fit; one that was changed since is refused."""
-    key = SharedKey(estimator.shared_key)
+    key = estimator._key()
     if key.fingerprint != estimator.certificate_.identity.key_fingerprint:
         raise ValueError(
             "shared_key was changed after fit: the blocks were cut and trained by another key. "

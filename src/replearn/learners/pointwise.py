@@ -107,7 +107,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         How points that occur often are treated if ``alpha`` is given without ``d``.
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the learner. Two runs that shall agree use the same key, fixed before the
         data are seen.
     plan : Plan, default=None
@@ -200,7 +200,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "label_noise": ["boolean"],
         "heavy": [StrOptions({"auto", "paper", "off"})],
         "max_point_mass": [Interval(Real, 0, 1, closed="both")],
-        "shared_key": [str, bytes, Integral, SharedKey],
+        "shared_key": [str, bytes, Integral, SharedKey, None],
         "plan": [Plan, None],
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
@@ -228,7 +228,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         label_noise=True,
         heavy="auto",
         max_point_mass=0.0,
-        shared_key=0,
+        shared_key=None,
         plan=None,
         n_jobs=None,
         verbose=0,
@@ -309,7 +309,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             request = plan_request(self)
             check_base(base, request.vote)
             bound = bind_estimator(base)

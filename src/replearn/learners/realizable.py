@@ -44,7 +44,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
 
     Attributes
@@ -93,7 +93,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         max_error_limit=None,
         classes=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
     ):
         self.hypotheses = hypotheses
         self.rho = rho
@@ -123,7 +123,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             hypotheses = Stumps(X.shape[1]) if self.hypotheses is None else self.hypotheses
             exact = isinstance(hypotheses, HypothesisClass)
             model = hypotheses.erm(X, y) if exact else _trained(hypotheses, X, y, key)

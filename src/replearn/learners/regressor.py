@@ -63,7 +63,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         there are 20 rows for each.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
     n_jobs : int, default=None
         Number of joblib workers for fitting. Predictions do not depend on it.
@@ -122,7 +122,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         y_range=None,
         n_blocks=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -157,7 +157,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             base = self._base()
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             values = check_numbers(X, y)
             bound = bind_estimator(base)
             ends = self._ends()

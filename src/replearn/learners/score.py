@@ -95,7 +95,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Rows that every run fits on; what a run has beyond that is left out by key. None: all.
     decimals : int, default=None
         Round the features that key the thresholds.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness of the learner; the same in runs that shall agree.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
@@ -163,7 +163,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         "classes": ["array-like", None],
         "sample_size": [Interval(Integral, 1, None, closed="left"), None],
         "decimals": [Integral, None],
-        "shared_key": [str, bytes, Integral, SharedKey],
+        "shared_key": [str, bytes, Integral, SharedKey, None],
         "n_jobs": [Integral, None],
         "verbose": [Integral, "boolean"],
     }
@@ -180,7 +180,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         classes=None,
         sample_size=None,
         decimals=None,
-        shared_key=0,
+        shared_key=None,
         n_jobs=None,
         verbose=0,
     ):
@@ -231,7 +231,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
             check_base(base, "soft")
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             bound = bind_estimator(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))

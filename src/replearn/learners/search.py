@@ -107,7 +107,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         itself or in its ``estimator``, is configured and trained instead.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
     n_jobs : int, default=None
         Number of joblib workers.
@@ -172,7 +172,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         scoring="accuracy",
         refit=True,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
         n_jobs=None,
     ):
         self.estimator = estimator
@@ -213,7 +213,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             bound = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)

@@ -49,7 +49,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         `replearn.primitives.choice_scale`.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
 
     Attributes
@@ -94,7 +94,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
         beta=0.05,
         sharpness=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
     ):
         self.candidates = candidates
         self.rho = rho
@@ -124,7 +124,7 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             codes, self.classes_ = check_labels(X, y, None)
             X, codes, rows = self._planned_rows(X, codes)
             y = np.asarray(y) if rows is None else np.asarray(y)[rows]
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             t = self.sharpness
             chosen = select_hypothesis(
                 self.candidates, X, y, key=key, sharpness=t, **self._targets()

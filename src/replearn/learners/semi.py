@@ -16,7 +16,6 @@ from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified
 from replearn.primitives import choice_scale, select_hypothesis
-from replearn.randomness import SharedKey
 
 
 class SemiReplicableClassifier(SingleRuleClassifier):
@@ -43,7 +42,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
 
     Attributes
@@ -87,7 +86,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         sharpness=None,
         classes=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
     ):
         self.hypotheses = hypotheses
         self.rho = rho
@@ -120,7 +119,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             # theorem: semi-replicable (one candidate for each labelling of the pool)
             candidates, n_shared, d = self._candidates(X, X_shared)
             alpha, beta = selection_budget(self.alpha, self.beta, n_shared, d)

@@ -70,7 +70,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         The two labels. None: those in ``y``, which is not private, and the certificate says so.
     sample_size : int, default=None
         Rows that are used, as a plan fixes them; None: all that can be cut into equal parts.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         Randomness of the replicable runs, which need not be secret. Cut and noise do not come from
         it: they are secret and fresh, so that fitting twice may give two rules.
 
@@ -125,7 +125,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         n_parts=None,
         classes=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
     ):
         self.hypotheses = hypotheses
         self.epsilon = epsilon
@@ -229,7 +229,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         parts: NDArray[np.intp],
     ) -> Iterator[Hypothesis]:
         """Run on every part, under the key that it shares with others."""
-        keys = [SharedKey(self.shared_key).child("run", k) for k in range(self.n_keys_)]
+        keys = [self._key().child("run", k) for k in range(self.n_keys_)]
         for place, rows in enumerate(parts if self.part_size_ else ()):
             key = keys[place // self.n_parts_]
             if cover is None:
@@ -253,7 +253,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         bound = bind(self.hypotheses)
         pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
-            SharedKey(self.shared_key).fingerprint,
+            self._key().fingerprint,
             classes=plain_labels(self.classes_),
             versions=bound.versions,
             hypotheses=bound.digest,

@@ -36,7 +36,7 @@ class FollowsPlan(FittedState, HoldsKey):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **{name: [FRACTION] for name in ("rho", "alpha", "beta")},
         "sample_size": [COUNT, None],
-        "shared_key": [str, bytes, Integral, SharedKey],
+        "shared_key": [str, bytes, Integral, SharedKey, None],
     }
     sample_size: int | None
     shared_key: Any
@@ -89,7 +89,7 @@ class FollowsPlan(FittedState, HoldsKey):
                 f"sample_size={size} rows are planned, but the sample has {available}. Make a plan "
                 "for the smallest sample among the labs."
             )
-        rows = sample_order(SharedKey(self.shared_key).child("surplus"), X, codes)[:size]
+        rows = sample_order(self._key().child("surplus"), X, codes)[:size]
         return take_rows(X, rows), codes[rows], rows
 
 
@@ -112,7 +112,7 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         """Issue the certificate of the rule that was chosen."""
         names = getattr(self, "feature_names_in_", None)
         shared = {"n": len(y), **inputs, **self._targets()}
-        key = SharedKey(self.shared_key)
+        key = self._key_for_fit()
         bounds = {"hypotheses": bound}
         self.certificate_ = certify_choice(task, key, X, y, names=names, bounds=bounds, **shared)
 

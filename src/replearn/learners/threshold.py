@@ -47,7 +47,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         The two labels; None: those in ``y``.
     sample_size : int, default=None
         Rows that every run fits on, as a plan fixes them; None: all rows.
-    shared_key : str, bytes, int or SharedKey, default=0
+    shared_key : str, bytes, int or SharedKey, default=None
         All randomness; the same in both runs, fixed before the data.
 
     Attributes
@@ -94,7 +94,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         sharpness=None,
         classes=None,
         sample_size=None,
-        shared_key=0,
+        shared_key=None,
     ):
         self.rho = rho
         self.gamma = gamma
@@ -126,7 +126,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)
             feature = self._column(X.shape[1])
-            key = SharedKey(self.shared_key)
+            key = self._key_for_fit()
             n_directions = 2 if self.direction == "both" else 1
             t = self.sharpness
             if t is None:

@@ -175,7 +175,7 @@ class _Fit:
         estimator = self.learner
         job = self.job
         base = base_estimator(estimator.estimator)
-        key = SharedKey(estimator.shared_key)
+        key = estimator._key_for_fit()
         request = plan_request(estimator)
         check_base(base, request.vote)
         bound = bind_estimator(base)

@@ -15,7 +15,7 @@ from replearn.outofcore.folders import Folder
 from replearn.outofcore.pieces import container_of
 from replearn.outofcore.sources import open_rows
 
-PREDICTIONS = ("predict", "predict_proba", "flip_probability")
+METHODS = ("predict", "predict_proba", "flip_probability")
 _FORMATS = (".parquet", ".csv")
 
 
@@ -24,12 +24,12 @@ def predict_files(
     source: Any,
     output: str | os.PathLike[str],
     *,
-    predictions: Sequence[str] = ("predict",),
+    methods: Sequence[str] = ("predict",),
     keep: Sequence[str] = (),
     container: str = "polars",
     verbose: int = 0,
 ) -> int:
-    """Predict for all rows of some files and write the answers to another file.
+    """Predict for all rows of some files and write the predictions to another file.
 
     Parameters
     ----------
@@ -40,10 +40,10 @@ def predict_files(
     output : path
         A new .parquet or .csv file, one row for each row of the source, in its order. It is whole
         or not there.
-    answers : sequence of {"predict", "predict_proba", "flip_probability"}, default=("predict",)
+    methods : sequence of {"predict", "predict_proba", "flip_probability"}, default=("predict",)
         What is written: the columns ``prediction``, ``proba_<class>`` and ``flip_probability``.
     keep : sequence of str, default=()
-        Columns of the source that are copied beside the answers: an id.
+        Columns of the source that are copied beside the predictions: an id.
     container : {"polars", "pandas", "numpy"}, default="polars"
         What the model sees.
     verbose : int, default=0
@@ -64,35 +64,40 @@ def predict_files(
     >>> model = PointwiseReplicableClassifier(n_blocks=20, max_fits=20, rho=1).fit(X, X["a"] > 0)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     X.write_parquet(f"{place}/new.parquet")
-    ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/answers.parquet")
-    ...     written = pl.read_parquet(f"{place}/answers.parquet")
+    ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/predictions.parquet")
+    ...     written = pl.read_parquet(f"{place}/predictions.parquet")
     >>> rows, bool((written["prediction"].to_numpy() == model.predict(X)).all())
     (2000, True)
     """
-    unknown = [name for name in predictions if name not in PREDICTIONS]
-    if unknown or not predictions:
-        raise ValueError(f"answers={list(predictions)!r} must be some of {', '.join(PREDICTIONS)}.")
+    unknown = [name for name in methods if name not in METHODS]
+    if unknown or not methods:
+        raise ValueError(f"methods={list(methods)!r} must be some of {', '.join(METHODS)}.")
     target = Path(output)
     if target.suffix not in _FORMATS:
         raise ValueError(f"output={str(output)!r} must end in {' or '.join(_FORMATS)}.")
-    with tempfile.TemporaryDirectory() as index:
-        rows = open_rows(source, Folder(index))
+    with tempfile.TemporaryDirectory() as folder:
+        rows = open_rows(source, Folder(folder))
         features = list(getattr(model, "feature_names_in_", rows.names))
         rows.require([*features, *keep])
         with progress_of(len(rows.pieces), "pieces predicted", verbose) as progress:
-            _write(
-                target, _predicted(model, rows, features, (predictions, keep, container), progress)
-            )
+            _write(target, _predicted(model, rows, features, methods, keep, container, progress))
     return rows.n
 
 
-def _predicted(model: Any, rows: Any, features: list[str], asked: Any, progress: Any) -> Any:
-    predictions, keep, container = asked
+def _predicted(
+    model: Any,
+    rows: Any,
+    features: list[str],
+    methods: Sequence[str],
+    keep: Sequence[str],
+    container: str,
+    progress: Any,
+) -> Any:
     for piece in rows.pieces:
         read = piece.read(list(dict.fromkeys([*features, *keep])))
         X = container_of(read.select(features), container)
         table = read.select(list(keep))
-        for name in predictions:
+        for name in methods:
             table = _with_columns(table, model, name, getattr(model, name)(X))
         progress.advance()
         yield table

@@ -12,7 +12,7 @@ from replearn.learners.usefulness import Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
 from replearn.primitives import Selection
-from replearn.randomness import SharedKey
+from replearn.randomness import SharedKey, key_or_default
 
 ESTIMATORS = {
     name: kind
@@ -41,7 +41,7 @@ def take_apart(model: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     written = _written(model)
     documents = {name: as_document(value) for name, value in written.items()}
     rest = {name: written[name] for name, document in documents.items() if document is None}
-    state = _encode_all(rest, type(model).__name__, SharedKey(model.shared_key))
+    state = _encode_all(rest, type(model).__name__, key_or_default(model.shared_key))
     return {name: item for name, item in documents.items() if item is not None}, state
 
 
@@ -102,7 +102,7 @@ def _encode_estimator(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
     kind = type(model).__name__
     if type(model) is not ESTIMATORS.get(kind):
         raise ModelFileError(f"{name} is a {kind}, which is not an estimator of this library.")
-    if SharedKey(model.shared_key).fingerprint != key.fingerprint:
+    if key_or_default(model.shared_key).fingerprint != key.fingerprint:
         raise ModelFileError(
             f"{name} is a {kind} with a key of its own; a file has one key. "
             "Use the same shared_key for both, or save it by itself."

@@ -20,7 +20,7 @@ from replearn.persistence._container import ModelFileError, pack, unpack
 from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
-from replearn.randomness import ENCODING_VERSION, SharedKey
+from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default
 from replearn.records.json import write_bytes_atomically
 
 _N_PROBES = 4
@@ -102,7 +102,7 @@ def save(
             "estimator of this library, PointwiseReplicableClassifier(...)."
         )
     documents, rest = take_apart(model)
-    key = SharedKey(model.shared_key)
+    key = key_or_default(model.shared_key)
     manifest = {
         "learner": type(model).__name__,
         "library_version": __version__,

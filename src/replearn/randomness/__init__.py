@@ -1,8 +1,16 @@
 """Shared randomness: keys, canonical encoding of points, keyed hash."""
 
-from replearn.randomness.held import HoldsKey
+from replearn.randomness.held import HoldsKey, key_or_default
 from replearn.randomness.key import SharedKey
 from replearn.randomness.kinds import ENCODING_VERSION, Kind
 from replearn.randomness.points import Points, as_points
 
-__all__ = ["ENCODING_VERSION", "HoldsKey", "Kind", "Points", "SharedKey", "as_points"]
+__all__ = [
+    "ENCODING_VERSION",
+    "HoldsKey",
+    "Kind",
+    "Points",
+    "SharedKey",
+    "as_points",
+    "key_or_default",
+]

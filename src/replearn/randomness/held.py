@@ -4,10 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from replearn.exceptions import PublicKeyWarning, warn_user
 from replearn.randomness.hashing import EXPORT_PREFIX
 from replearn.randomness.key import SharedKey
 
+DEFAULT_KEY = 0
+"""The key of runs that were given none; everybody knows it."""
+
 _PARAMETER = "shared_key"
+
+
+def key_or_default(value: Any) -> SharedKey:
+    """Return a parameter ``shared_key`` as a key; None stands for the public default key.
+
+    >>> key_or_default(None) == SharedKey(0), key_or_default("trial") == SharedKey("trial")
+    (True, True)
+    """
+    return SharedKey(DEFAULT_KEY if value is None else value)
 
 
 class HoldsKey:
@@ -25,6 +38,23 @@ class HoldsKey:
     >>> secret.export() in repr(model), model.shared_key == secret
     (False, True)
     """
+
+    shared_key: Any
+
+    def _key(self) -> SharedKey:
+        """Return the key of this estimator."""
+        return key_or_default(self.shared_key)
+
+    def _key_for_fit(self) -> SharedKey:
+        """Return the key, and warn if nobody has chosen it."""
+        if self.shared_key is None:
+            warn_user(
+                "shared_key is not set: the public default key is used. Runs that should agree "
+                "must use the same key; set shared_key to a text that they share, or to a secret "
+                "SharedKey.generate().",
+                PublicKeyWarning,
+            )
+        return self._key()
 
     def __setattr__(self, name: str, value: Any) -> None:
         super().__setattr__(name, _held(value) if name == _PARAMETER else value)

@@ -1,0 +1,169 @@
+"""What all estimators have in common: parameters, methods, types, attributes."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator, clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.naive_bayes import GaussianNB
+
+from replearn import learners
+from replearn.execution import RunContext
+from replearn.guarantees import Certificate, Plan, plan
+from tests.registry import NAMES, NEW, ON_BLOCKS, X, Y, fit, fitted, kind, unfitted
+
+SHARED_DEFAULTS = {
+    "rho": 0.1,
+    "beta": {0.05, None},
+    "alpha": {0.1, None},
+    "classes": None,
+    "decimals": None,
+    "n_partitions": None,
+    "sample_size": None,
+    "plan": None,
+    "shared_key": None,
+    "n_jobs": None,
+    "verbose": 0,
+}
+WRAPPERS = ("hypotheses", "candidates")
+RESULTS = {
+    "predict": np.ndarray,
+    "predict_proba": np.ndarray,
+    "vote_share": np.ndarray,
+    "flip_probability": np.ndarray,
+    "margin": np.ndarray,
+}
+
+
+@pytest.fixture(scope="module")
+def models():
+    return {name: fitted(name) for name in NAMES}
+
+
+def test_no_estimator_is_forgotten():
+    public = {name: getattr(learners, name) for name in learners.__all__}
+    estimators = {
+        name
+        for name, one in public.items()
+        if inspect.isclass(one) and issubclass(one, BaseEstimator)
+    }
+    assert estimators == set(NAMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_first_parameter_is_what_is_wrapped(name):
+    parameters = list(inspect.signature(kind(name)).parameters.values())
+    if "estimator" in kind(name)._get_param_names():
+        assert parameters[0].name == "estimator"
+    positional = [one.name for one in parameters if one.kind is one.POSITIONAL_OR_KEYWORD]
+    allowed = {"estimator", "incumbent", "param_grid", *WRAPPERS}
+    assert set(positional) <= allowed
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_same_parameter_has_the_same_default(name):
+    parameters = inspect.signature(kind(name)).parameters
+    for parameter, expected in SHARED_DEFAULTS.items():
+        if parameter in parameters:
+            allowed = expected if isinstance(expected, set) else {expected}
+            assert parameters[parameter].default in allowed, parameter
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_parameter_takes_a_dict_of_options(name):
+    allowed = {"param_grid", "candidates"}
+    for parameter, constraints in kind(name)._parameter_constraints.items():
+        if parameter not in allowed:
+            assert dict not in constraints, parameter
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_clone_and_set_params_of_every_option(name):
+    model = unfitted(name)
+    twin = clone(model)
+    params = model.get_params(deep=False)
+    assert set(params) == set(twin.get_params(deep=False))
+    assert twin.set_params(**params).get_params(deep=False) == params
+    for parameter in params:
+        constraints = kind(name)._parameter_constraints
+        assert parameter in constraints, f"{parameter} is not validated"
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_return_the_same_types(models, name):
+    model = models[name]
+    for method, expected in RESULTS.items():
+        if hasattr(model, method):
+            assert isinstance(getattr(model, method)(NEW), expected), method
+            assert len(getattr(model, method)(NEW)) == len(NEW)
+    if hasattr(model, "certificate_"):
+        assert isinstance(model.certificate_, Certificate)
+        model.certificate_.check()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_methods_that_do_not_work_are_absent(models, name):
+    for method in ("flip_limits", "flip_rate", "flip_probability", "explain", "margin"):
+        if hasattr(models[name], method):
+            assert getattr(models[name], method)(NEW[:5]) is not None
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "SemiPrivateClassifier"])
+def test_the_same_key_and_rows_give_the_same_predictions(models, name):
+    # SemiPrivateClassifier is private: its noise is drawn anew, whatever the key.
+    again = fit(name, unfitted(name))
+    np.testing.assert_array_equal(again.predict(NEW), models[name].predict(NEW))
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name != "IncumbentClassifier"])
+def test_ids_key_what_features_key(models, name):
+    model = models[name]
+    if "ids" not in inspect.signature(model.predict).parameters:
+        pytest.skip("has no keyed thresholds")
+    ids = np.arange(len(NEW))
+    np.testing.assert_array_equal(model.predict(NEW, ids=ids), model.predict(NEW, ids=ids))
+    assert (model.predict(NEW, ids=ids) != model.predict(NEW, ids=ids + 1000)).any()
+
+
+@pytest.mark.parametrize("name", ON_BLOCKS)
+def test_a_context_does_not_change_the_model(models, name):
+    again = fit(name, clone(models[name]), context=RunContext())
+    np.testing.assert_array_equal(again.predict(NEW), models[name].predict(NEW))
+    assert len(again.estimators_) == len(models[name].estimators_)
+
+
+@pytest.mark.parametrize(
+    ("name", "request_"),
+    [
+        ("PointwiseReplicableClassifier", {"n": 450, "rho": 0.5, "n_blocks": 6}),
+        ("ReplicableSelector", {"task": "selection", "n": 450, "n_hypotheses": 2}),
+        ("ReplicableThresholdClassifier", {"task": "thresholds", "n": 450}),
+    ],
+)
+def test_a_plan_is_followed(name, request_):
+    task = request_.pop("task", "pointwise")
+    shared = plan(task, **request_)
+    assert isinstance(shared, Plan)
+    first = [unfitted(name).candidates] if name == "ReplicableSelector" else []
+    options = {
+        "PointwiseReplicableClassifier": {"estimator": GaussianNB()},
+        "ReplicableThresholdClassifier": {"feature": 0},
+    }
+    model = kind(name).from_plan(shared, *first, shared_key="k", **options.get(name, {}))
+    model = fit(name, model)
+    assert model.predict(NEW).shape == (len(NEW),)
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.parametrize(
+    ("name", "grid"),
+    [
+        ("PointwiseReplicableClassifier", {"width": [0.5, 1.0], "law": ["uniform"]}),
+        ("PointwiseReplicableClassifier", {"n_partitions": [1, 2], "decimals": [None, 3]}),
+        ("ScoreReplicableClassifier", {"threshold": [0.3, 0.5], "n_partitions": [1, 2]}),
+    ],
+)
+def test_options_can_be_searched(name, grid):
+    search = GridSearchCV(unfitted(name), grid, cv=2).fit(X[:400], Y[:400])
+    assert set(search.best_params_) == set(grid)

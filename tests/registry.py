@@ -1,0 +1,104 @@
+"""All estimators of the library, each small enough to be fitted in a test.
+
+``unfitted(name)`` returns an estimator, ``fitted(name)`` one that is fitted to `SAMPLE`. Who adds
+an estimator adds a line here; `tests/learners/test_conformance.py` fails otherwise.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.tree import DecisionTreeClassifier
+
+from replearn import learners
+from replearn.exceptions import NotCertifiedWarning
+from replearn.hypotheses import Stumps
+
+KEY = "registry"
+RNG = np.random.default_rng(0)
+X = np.round(RNG.normal(size=(900, 2)), 3)
+Y = np.where(X[:, 0] + RNG.normal(size=900) > 0, "yes", "no")
+NUMBERS = X[:, 0] + X[:, 1]
+NEW = np.round(RNG.normal(size=(200, 2)), 3)
+
+PARAMS: dict[str, dict[str, Any]] = {
+    "ApproximatelyReplicableClassifier": {
+        "estimator": GaussianNB(),
+        "n_blocks": 6,
+        "n_partitions": 1,
+        "gamma": 0.9,
+        "rho": 0.9,
+    },
+    "FiniteRandomnessClassifier": {
+        "estimator": GaussianNB(),
+        "n_blocks": 5,
+        "n_candidates": 3,
+    },
+    "IncumbentClassifier": {"estimator": GaussianNB()},
+    "PointwiseReplicableClassifier": {
+        "estimator": GaussianNB(),
+        "n_blocks": 6,
+        "n_partitions": 1,
+        "rho": 0.5,
+    },
+    "PointwiseReplicableRegressor": {"resolution": 0.5, "y_range": (-4, 4), "n_blocks": 15},
+    "RealizableReplicableClassifier": {"hypotheses": Stumps(2)},
+    "ReplicableSearchCV": {
+        "estimator": DecisionTreeClassifier(),
+        "param_grid": {"max_depth": [1, 2]},
+        "cv": 2,
+    },
+    "ReplicableSelector": {
+        "candidates": {
+            "old": DummyClassifier().fit(X, Y),
+            "new": LogisticRegression().fit(X, Y),
+        }
+    },
+    "ReplicableThresholdClassifier": {"feature": 0},
+    "ScoreReplicableClassifier": {"estimator": GaussianNB(), "n_blocks": 8},
+    "SemiPrivateClassifier": {"n_keys": 1, "n_parts": 20, "epsilon": 8.0},
+    "SemiReplicableClassifier": {},
+}
+
+NAMES = tuple(PARAMS)
+NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")
+ON_BLOCKS = (
+    "ApproximatelyReplicableClassifier",
+    "FiniteRandomnessClassifier",
+    "PointwiseReplicableClassifier",
+    "PointwiseReplicableRegressor",
+    "ScoreReplicableClassifier",
+)
+
+
+def kind(name: str) -> Any:
+    """Return the class of an estimator."""
+    return getattr(learners, name)
+
+
+def unfitted(name: str, **changed: Any) -> Any:
+    """Return an estimator that is cheap to fit."""
+    params = {**PARAMS[name], **changed}
+    if "shared_key" in kind(name)._get_param_names():
+        params.setdefault("shared_key", KEY)
+    return kind(name)(**params)
+
+
+def fit(name: str, model: Any, rows: Any = slice(None), **params: Any) -> Any:
+    """Fit a model to rows of the sample; that it promises little is not told."""
+    y = NUMBERS if name.endswith("Regressor") else Y
+    if name in NEED_POOL:
+        params["X_shared"] = X[:40]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NotCertifiedWarning)
+        return model.fit(X[rows], y[rows], **params)
+
+
+def fitted(name: str, **changed: Any) -> Any:
+    """Return an estimator that is fitted to the sample."""
+    return fit(name, unfitted(name, **changed))
