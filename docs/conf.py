@@ -69,8 +69,8 @@ html_theme_options = {
 html_sidebars = {"index": []}
 
 ROOMS = {
-    "replearn": "Learners, plan, audit, compare, save and load",
-    "replearn.learners": "Other learners, and helpers for base learners",
+    "replearn": "Estimators, plan, audit, compare, save and load",
+    "replearn.learners": "Other estimators, and helpers for base estimators",
     "replearn.randomness": "Keys and points",
     "replearn.guarantees": "Certificates and plans",
     "replearn.bounds": "Exact probabilities, pure functions of numbers",
@@ -80,7 +80,7 @@ ROOMS = {
     "replearn.auditing": "Measurements and displays",
     "replearn.outofcore": "Files larger than memory, and Dask",
     "replearn.persistence": "Model files",
-    "replearn.testing": "Conformance checks for your own learner, an assertion about flips",
+    "replearn.testing": "Conformance checks for your own estimator, an assertion about flips",
     "replearn_lab": "Experiments of the paper",
 }
 """Rooms with a reference page: what `__all__` names is on it."""
@@ -95,7 +95,7 @@ MORE_THEORY = {
     "audit": ("binomial-limits", "halves-of-one-file"),
     "compare": ("binomial-limits",),
 }
-"""Theorems beside the one that a guarantee names for its learners."""
+"""Theorems beside the one that a guarantee names for its estimators."""
 
 
 def reference_pages(app: object) -> None:
@@ -119,7 +119,7 @@ def reference_pages(app: object) -> None:
 
 
 def theory_of(value: object) -> list[str]:
-    """Return the theorems that a bound, a learner or a primitive rests on, by their keys."""
+    """Return the theorems that a bound, an estimator or a primitive rests on, by their keys."""
     marked = getattr(value, "theorem_key", None)
     name = getattr(value, "__name__", "")
     carried = [g.theorem for g in GUARANTEES.values() if name in g.learners and g.theorem]

@@ -50,7 +50,7 @@ def run_code(text, name):
 @pytest.mark.parametrize("page", WITH_CODE, ids=lambda page: page.stem)
 def test_code_of_the_guide_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert run_code(page.read_text(), page.name) > 0, "a guide without code answers no task"
+    assert run_code(page.read_text(), page.name) > 0, "a guide without code does no task"
 
 
 def test_the_list_of_environment_variables_is_complete():

@@ -1,6 +1,6 @@
 """Replicable learning: retrain on a fresh sample, keep the predictions.
 
-Names are loaded when they are first used, so that a command or a plan does not wait for learners.
+Names are loaded when they are first used, so that a command or a plan does not wait for estimators.
 """
 
 import lazy_loader as lazy

@@ -66,7 +66,7 @@ try:
 except ImportError:  # pragma: no cover
     ProcessPoolExecutor = reusable_executor = None
 try:
-    import cloudpickle  # what joblib sends learners to its workers with
+    import cloudpickle  # what joblib sends estimators to its workers with
 except ImportError:  # pragma: no cover - older releases of joblib bring their own
     try:
         from joblib.externals import cloudpickle

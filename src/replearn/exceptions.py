@@ -36,9 +36,9 @@ class PublicKeyWarning(UserWarning):
 
 
 class ConstantBlocksWarning(UserWarning):
-    """Most blocks answer one and the same, whatever they are asked.
+    """Most blocks predict one and the same, whatever they are asked.
 
-    Mostly the blocks have too few rows for the base learner as it is set, seldom the features say
+    Mostly the blocks have too few rows for the base estimator as it is set, seldom the features say
     nothing about the labels. The promise holds, but of a model that hardly looks at the features.
     A search by many trainings warns if this is so of every configuration.
     """

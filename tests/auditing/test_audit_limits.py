@@ -24,7 +24,7 @@ DELTA = 0.05
 
 
 class MeanCut(ClassifierMixin, BaseEstimator):
-    """Answer 1 above the mean of the sample: the cut is normal with variance 1 / n."""
+    """Prediction 1 above the mean of the sample: the cut is normal with variance 1 / n."""
 
     def fit(self, X, y):
         self.classes_ = np.array([0, 1])
@@ -170,7 +170,7 @@ def test_independent_pairs_give_limits_for_the_population():
 
 @pytest.mark.statistical
 def test_halves_of_one_file_give_limits_for_that_file_only():
-    """A majority learner: given the file, the votes in one half are hypergeometric."""
+    """A majority estimator: given the file, the votes in one half are hypergeometric."""
     n_rows, trials = 250, 100
     file_hits = 0
     for seed in range(trials):

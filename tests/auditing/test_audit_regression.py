@@ -21,7 +21,7 @@ def _table(n=2000, seed=0):
 
 
 class Jump(LinearRegression):
-    """Answers 0 or 4, whichever side of 1/2 the first row lies on."""
+    """Predictions 0 or 4, whichever side of 1/2 the first row lies on."""
 
     def fit(self, X, y):
         self.value_ = 4.0 * (X[0, 1] > 0.5)

@@ -264,7 +264,7 @@ def test_the_frontier_and_the_advice_in_words(every):
     assert tail.startswith("If no single row may change often")
     calm = min((p for p in places.values() if p["contender"] != "incumbent"), key=_tail_of)
     assert f"{calm['tail']:.0%}".replace("%", " %") in tail
-    assert "keeps wrong answers as well" in old
+    assert "keeps wrong predictions as well" in old
     for text in (str(found), found.to_markdown()):
         assert "nothing better" in text
         assert "If you still have the model in use" in text.replace("\n  ", " ")

@@ -80,7 +80,7 @@ def test_rpl002_tail_above_the_promise():
 
 
 class UnsureOfTheYoung(ClassifierMixin, BaseEstimator):
-    """Answers young people by the label of some row of the sample, the others by 1."""
+    """Predictions young people by the label of some row of the sample, the others by 1."""
 
     def fit(self, X, y):
         self.classes_, self.labels_ = np.array([0, 1]), np.asarray(y)
@@ -195,7 +195,7 @@ def loans(n=1200, seed=0):
 
 
 class Cut(ClassifierMixin, BaseEstimator):
-    """Answers 1 above a cut that moves a little with the sample."""
+    """Predictions 1 above a cut that moves a little with the sample."""
 
     def __init__(self, at=1.2, moves=1.0, never_above=np.inf):
         self.at, self.moves, self.never_above = at, moves, never_above
@@ -216,14 +216,16 @@ def pair(other, **options):
 def test_rpl011_answers_a_constant():
     constant = pair(Cut(at=99))
     assert status(constant, "RPL011") == "found"
-    assert "answers '0' for (nearly) every row and finds 0 % of '1'" in words(constant, "RPL011")
+    assert "predictions '0' for (nearly) every row and finds 0 % of '1'" in words(
+        constant, "RPL011"
+    )
     assert status(pair(Cut(at=1.3)), "RPL011") == "passed"
     X, _ = loans()
     chance = run(
         {"baseline": Cut(), "other": Cut(at=0)}, X, np.random.default_rng(3).permutation(loans()[1])
     )
     assert status(chance, "RPL011") == "found"
-    assert "answers without regard to the row" in words(chance, "RPL011")
+    assert "predictions without regard to the row" in words(chance, "RPL011")
     rare = run(Cut(at=2.3), *loans())  # answers 1 rarely, but more than never
     assert status(rare, "RPL011") == "passed"
 

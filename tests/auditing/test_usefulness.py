@@ -121,7 +121,7 @@ def test_limits_cover_what_is_known():
 
 
 class Cut(ClassifierMixin, BaseEstimator):
-    """Answers 1 above a cut that moves with the sample."""
+    """Predictions 1 above a cut that moves with the sample."""
 
     def __init__(self, at=1.2, moves=5.0):
         self.at, self.moves = at, moves
@@ -147,7 +147,7 @@ def judged(other, baseline=None, **options):
     ("other", "outcome", "words"),
     [
         (Cut(moves=0), "worth it", "Worth it here: other: 0.00 % of the predictions change"),
-        (Cut(at=99), "useless", "Not worth it here: other answers '0' for"),
+        (Cut(at=99), "useless", "Not worth it here: other predictions '0' for"),
         (Cut(at=1.9, moves=0), "not worth it", "Not worth it here: other: 0.00 %"),
         (Cut(moves=25), "not worth it", "Not worth it here: other:"),
         (Cut(at=1.21), "unclear", "Not shown to be worth it here"),
@@ -196,7 +196,7 @@ def test_a_constant_is_never_praised():
     assert {need["contender"] for need in told["verdict"]["needs"]} == {"baseline"}
     for report in (str(result), result.to_markdown(), result.to_html(values=False)):
         plain = " ".join(report.replace("&#39;", "'").replace("\u00a0", " ").split())
-        assert "answers '0' for (nearly) every row and finds 0 % of '1'" in plain
+        assert "predictions '0' for (nearly) every row and finds 0 % of '1'" in plain
         assert "no achievement" in plain
         assert re.search("always ['“]0['”]", plain)
     alone = judged(Cut(), baseline=Cut(at=99)).to_dict()["verdict"]
@@ -224,7 +224,7 @@ def test_a_certified_constant_has_an_empty_guarantee():
     )
     result = audit({"baseline": Cut(), "constant": constant}, X, y, **OPTIONS)
     assert result["constant"].certificate.certified
-    assert "empty: a constant answer" in str(result)
+    assert "empty: a constant prediction" in str(result)
     needs = result.to_dict()["verdict"]["needs"]
     assert "a guarantee" not in [need["need"] for need in needs]
 
@@ -242,5 +242,5 @@ def test_compare_tells_usefulness_of_both_models(found):
     assert "balanced accuracy" in str(result)
     assert result.to_dict()["majority"]["accuracy"] > 0.8
     lazy = Cut(at=99, moves=0).fit(X[:500], y[:500])
-    assert "model b answers '0' for (nearly) every row" in str(compare(one, lazy, X, y))
+    assert "model b predictions '0' for (nearly) every row" in str(compare(one, lazy, X, y))
     assert compare(one, two, X).usefulness_a is None

@@ -335,7 +335,7 @@ def test_trusted_parts_are_bound_by_their_state():
     assert alike[0].certified
     assert alike[0].comparable(alike[1]).answer == "yes"
     own = fitted(Z, u, base(Z)).certificate_
-    assert "learner digest" in str(alike[0].comparable(own))
+    assert "estimator digest" in str(alike[0].comparable(own))
     assert isinstance(clone(base(X))[0], type(prefitted(GaussianNB())))
 
 
@@ -350,7 +350,7 @@ def test_what_a_function_closes_over_is_bound():
         for limit in (20.0, 20.0, 30.0)
     )
     assert one.certificate_.comparable(same.certificate_).answer == "yes"
-    assert "learner digest" in str(one.certificate_.comparable(other.certificate_))
+    assert "estimator digest" in str(one.certificate_.comparable(other.certificate_))
 
 
 LIMIT = 3.0

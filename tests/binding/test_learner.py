@@ -1,4 +1,4 @@
-"""Blocks that are fitted again: learners that depend on something besides parameters and rows."""
+"""Blocks that are fitted again: estimators that depend on something besides parameters and rows."""
 
 import sys
 from pathlib import Path
@@ -29,7 +29,7 @@ def fitted(base, **settings):
 
 
 class Counting(ClassifierMixin, BaseEstimator):
-    """Answers by how often anybody was fitted before."""
+    """Predictions by how often anybody was fitted before."""
 
     fits = 0
 
@@ -46,7 +46,7 @@ EVERYBODYS = np.random.default_rng(0)
 
 
 class Drawing(Counting):
-    """Answers by a generator that is everybody's."""
+    """Predictions by a generator that is everybody's."""
 
     def fit(self, X, y):
         self.classes_, self.turn_ = np.unique(y), 0
@@ -96,7 +96,7 @@ class Salted(GaussianNB):
 
 @pytest.fixture
 def salted(tmp_path, monkeypatch, request):
-    """A package with a version whose answers depend on something that every process sets anew."""
+    """A package with a version whose predictions depend on what every process sets anew."""
     name = f"salted_{request.node.name.split('[')[-1].strip(']')}"
     (tmp_path / f"{name}.py").write_text(MODULE.replace("SALT_OF_THIS_PROCESS", request.param))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -166,7 +166,7 @@ def test_blocks_fitted_again_are_few(monkeypatch):
 
 
 class Keyed(GaussianNB):
-    """Holds a key, as a replicable learner inside another one does."""
+    """Holds a key, as a replicable estimator inside another one does."""
 
     def __init__(self, key=None):
         super().__init__()
@@ -241,7 +241,7 @@ def test_files_that_are_read_leave_it_unknown(tmp_path):
     one, two = (fitted(Reading(str(tmp_path / "lookup.txt"))).certificate_ for _ in range(2))
     assert one.certified
     assert one.comparable(two).answer == "unknown"
-    assert "the file 'lookup.txt', which the base learner reads" in str(one.comparable(two))
+    assert "the file 'lookup.txt', which the base estimator reads" in str(one.comparable(two))
 
 
 def test_only_data_that_are_read_are_listed(tmp_path):

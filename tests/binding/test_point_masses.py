@@ -32,7 +32,13 @@ def many_values(n=3300, seed=0):
 
 def approximate(rho=0.05, gamma=0.2, **design):
     return ApproximatelyReplicableClassifier(
-        FirstRowLearner(), rho=rho, gamma=gamma, classes=[0, 1], n_partitions=1, **design
+        FirstRowLearner(),
+        rho=rho,
+        gamma=gamma,
+        classes=[0, 1],
+        n_partitions=1,
+        shared_key=0,
+        **design,
     )
 
 
@@ -164,7 +170,7 @@ def test_equal_pairs_are_counted():
 
 # -- blocks of two runs are independent ------------------------------------------------------------
 def votes_of_coins(classifier, n_pairs=6):
-    """Votes of base learners that toss the coin of their seed, in pairs of runs under one key."""
+    """Votes of base estimators that toss the coin of their seed, in pairs of runs under one key."""
     votes = np.empty((2, n_pairs, 20), dtype=int)
     for pair in range(n_pairs):
         for run in range(2):

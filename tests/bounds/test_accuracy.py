@@ -26,7 +26,7 @@ LAWS = [
 
 
 def chance_of_error(law, wrong, label):
-    """Probability over the threshold that the vote is wrong when ``wrong`` learners are."""
+    """Probability over the threshold that the vote is wrong when ``wrong`` estimators are."""
     votes_for_one = np.where(label == 1, law.n_blocks - wrong, wrong)
     height = law.probabilities[votes_for_one]
     return np.where(label == 1, 1.0 - height, height)

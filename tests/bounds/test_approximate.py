@@ -19,7 +19,7 @@ from replearn.bounds.approximate import markov_gamma, markov_rho
 
 
 def exact_tail_one_block_decides(law, q, gamma):
-    """P(Z > gamma) when a block answers all points alike: Z = |G(B1) - G(B2)|."""
+    """P(Z > gamma) when a block predicts all points alike: Z = |G(B1) - G(B2)|."""
     masses = stats.binom.pmf(np.arange(law.n_blocks + 1), law.n_blocks, q)
     distance = np.abs(law.probabilities[:, None] - law.probabilities)
     return float(masses @ (distance > gamma) @ masses)

@@ -31,7 +31,7 @@ def differ(one, two):
 
 
 def flips_given(wanted):
-    """Return the chance that both runs see this list, and of that and different answers."""
+    """Return the chance that both runs see this list, and of that and different predictions."""
     seen = {votes: mass for (labels, votes), mass in world().items() if labels == wanted}
     both = sum(seen.values()) ** 2
     apart = sum(p * q * differ(a, b) for a, p in seen.items() for b, q in seen.items())

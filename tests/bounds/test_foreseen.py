@@ -72,7 +72,7 @@ def test_joint_variance_stays_within_what_is_possible():
 
 @pytest.fixture(scope="module")
 def two_samples():
-    """Two samples' votes on points near all thresholds, and whether the answers differ."""
+    """Two samples' votes on points near all thresholds, and whether the predictions differ."""
     rng = np.random.default_rng(7)
     shares, u = rng.uniform(0.05, 0.95, 60_000), rng.random(60_000)
     seen, fresh = (partitions_with(rng, shares, 24) for _ in range(2))

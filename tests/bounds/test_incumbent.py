@@ -6,7 +6,7 @@ from replearn.bounds.incumbent import ever_changed, expected_changes, incumbent_
 
 
 def changes(scores, band, start):
-    """Answers of a chain around threshold 0; one row per chain."""
+    """Predictions of a chain around threshold 0; one row per chain."""
     answer = np.full(len(scores), start)
     count = np.zeros(len(scores), dtype=int)
     for step in scores.T:

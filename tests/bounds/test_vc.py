@@ -1,4 +1,4 @@
-"""Sample sizes of the base learner: growth, exact failure probabilities, inverse pairs."""
+"""Sample sizes of the base estimator: growth, exact failure probabilities, inverse pairs."""
 
 import math
 

@@ -70,7 +70,7 @@ def test_the_gate_does_not_pass_a_constant(call, shop):
     arguments = ("audit", shop / "a.csv", *QUICK, *constant, "--quiet", "--fail-above", "1")
     code, out, err = call(*arguments)
     assert code == 1
-    assert "it answers without regard to the row" in err
+    assert "it predicts without regard to the row" in err
     assert "Find a better model first" in " ".join(out.split())
 
 

@@ -83,7 +83,7 @@ def test_tasks_of_several_words(call, words, task):
 def test_plan_of_finite_randomness_for_each_point(call):
     found = json.loads(call("plan", "finite-randomness", "--json")[1])
     assert found["inputs"]["gamma"] is None
-    assert found["promises"][0].startswith("Two models answer one fixed point differently")
+    assert found["promises"][0].startswith("Two models predict one fixed point differently")
     assert found["needed_n"] == plan("finite randomness").needed_n
 
 

@@ -177,10 +177,10 @@ def test_a_fit_that_was_killed_continues_with_the_same_bits(shop, call, tmp_path
     other = ("--resume", kept, "--out", tmp_path / "x", "--model", "tree")
     code, _, err = call(*base, *more, *other)
     assert code == 2
-    assert "holds another fit: not the same learner." in err
+    assert "holds another fit: not the same estimator." in err
     code, _, err = call(*base[:1], shop / "b.csv", *base[2:], *more, *other)
     assert code == 2
-    assert "holds another fit: not the same data, blocks, learner." in err
+    assert "holds another fit: not the same data, blocks, estimator." in err
 
 
 def _fits(folder):

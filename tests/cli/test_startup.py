@@ -22,7 +22,7 @@ for words in json.loads(sys.argv[1]):
     heavy = ("sklearn", "pandas", "polars", "matplotlib", "skops", "joblib", "scipy.stats")
     found[" ".join(words)] = [name for name in heavy if name in sys.modules]
 replearn.PointwiseReplicableClassifier
-found["a learner"] = loaded("replearn.learners.se")
+found["an estimator"] = loaded("replearn.learners.se")
 import replearn.auditing
 found["auditing"] = [name for name in ("matplotlib", "jinja2") if name in sys.modules]
 print(json.dumps(found))
@@ -68,7 +68,7 @@ def test_the_help_of_audit_names_all_contenders():
 
 
 def test_a_learner_does_not_wait_for_the_others(loaded):
-    assert loaded["a learner"] == []
+    assert loaded["an estimator"] == []
 
 
 def test_auditing_brings_neither_matplotlib_nor_jinja(loaded):

@@ -1,4 +1,4 @@
-"""Missing cells of unusual types: blocks that vote together answer as each of them would."""
+"""Missing cells of unusual types: blocks that vote together prediction as each of them would."""
 
 import numpy as np
 import pandas as pd

@@ -240,7 +240,7 @@ def test_panel_can_be_pickled():
 
 
 class Liar(ClassifierMixin, BaseEstimator):
-    """Answer with a class it never saw."""
+    """Prediction with a class it never saw."""
 
     classes_ = np.array([0, 1])
 

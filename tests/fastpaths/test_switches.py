@@ -1,4 +1,4 @@
-"""Every plug-in on or off, every base learner: the votes are those of the plain loop."""
+"""Every plug-in on or off, every base estimator: the votes are those of the plain loop."""
 
 import os
 import subprocess
@@ -157,7 +157,7 @@ def test_votes_with_all_plug_ins_are_those_of_the_plain_loop(name, n_classes):
 
 
 def takes(plugin, name):
-    """Tell whether a plug-in may look at a learner, or at the last step of its pipeline."""
+    """Tell whether a plug-in may look at an estimator, or at the last step of its pipeline."""
     model = LEARNERS[name][1]
     last = model.steps[-1][1] if hasattr(model, "steps") else model
     return plugin.may_take(model) or plugin.may_take(last)

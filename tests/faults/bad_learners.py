@@ -1,4 +1,4 @@
-"""Base learners that misbehave, each in one way; importable, so that workers can load them."""
+"""Base estimators that misbehave, each in one way; importable, so that workers can load them."""
 
 import os
 import signal
@@ -15,7 +15,7 @@ def pid_after_a_moment():
 
 
 class Stump(ClassifierMixin, BaseEstimator):
-    """A decent learner: the sign of the first column; what it does wrong is a method of a child."""
+    """The sign of the first column; what it does wrong is a method of a child."""
 
     def __init__(self, bad_mean=5.0, steps=()):
         self.bad_mean = bad_mean
@@ -95,7 +95,7 @@ class ChangesItsParameters(Stump):
 
 
 class _Answers(Stump):
-    """Learns well, and answers badly where a block's mean is high."""
+    """Learns well, and predicts badly where a block's mean is high."""
 
     def predict(self, X):
         good = super().predict(X)

@@ -1,4 +1,4 @@
-"""A base learner that misbehaves: an error that names the block, never a silently wrong model."""
+"""A base estimator that misbehaves: an error that names the block, never a silently wrong model."""
 
 import numpy as np
 import pytest
@@ -84,7 +84,7 @@ class AnswersInfinity(LinearRegression):
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 def test_numbers_that_are_none():
     model = PointwiseReplicableRegressor(AnswersInfinity(), y_range=(0, 10), n_blocks=6, rho=0.5)
-    with pytest.raises(ValueError, match=r"AnswersInfinity of block \d+ answered"):
+    with pytest.raises(ValueError, match=r"AnswersInfinity of block \d+ predicted"):
         model.fit(X, X[:, 1].clip(0, 10)).predict(NEW)
 
 
@@ -100,7 +100,7 @@ def test_one_that_writes_into_its_rows_hurts_nobody(n_jobs, workers_at_once):
 
 
 def workers():
-    """Ask long enough that each of two processes answers."""
+    """Ask long enough that each of two processes predictions."""
     tasks = (delayed(bad.pid_after_a_moment)() for _ in range(8))
     return set(Parallel(batch_size=1, pre_dispatch="all")(tasks))
 

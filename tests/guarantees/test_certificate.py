@@ -554,7 +554,7 @@ def test_a_different_key_learner_or_class_list_is_named(issued):
     ]
     other = issue_design(designs()["literal"], learner_digest="d2")
     [digest] = issued["literal"].comparable(other).differences
-    assert digest.startswith("learner digest: ")
+    assert digest.startswith("estimator digest: ")
 
 
 def test_another_request_is_a_remark_only():

@@ -1,4 +1,4 @@
-"""Plans of replicable choices: what they say is what the learners certify."""
+"""Plans of replicable choices: what they say is what the estimators certify."""
 
 import json
 import warnings
@@ -181,7 +181,7 @@ def test_finite_randomness_is_planned_point_by_point():
     made = plan("finite randomness", **asked)
     mass = plan("finite randomness", gamma=0.1, **asked)
     assert (made.gamma, mass.gamma) == (None, 0.1)
-    assert made.promises[0].startswith("Two models answer one fixed point differently")
+    assert made.promises[0].startswith("Two models predict one fixed point differently")
     assert made.needed_n < mass.needed_n
     assert Plan.from_json(made.to_json()) == made
     learner = FiniteRandomnessClassifier.from_plan(made)
@@ -353,7 +353,7 @@ def test_errors_name_what_is_wrong(call, words):
 def test_a_plan_in_standard_errors_is_an_estimate_that_follows_from_n():
     made = plan("score", n=20_000, rho=0.2)
     assert (made.verdict, made.certified) == ("estimated", False)
-    assert (made.details["blocks"], made.details["base learners"]) == (8, 24)
+    assert (made.details["blocks"], made.details["base estimators"]) == (8, 24)
     assert (
         plan("score", n=20_000).details["blocks"]
         == plan("score", n=9_999, rho=0.2).details["blocks"]

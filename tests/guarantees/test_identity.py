@@ -89,8 +89,8 @@ def test_a_failed_condition_cannot_be_struck_out():
     ("changes", "answer", "words"),
     [
         ({}, "yes", "comparable"),
-        ({"learner": "Forest()"}, "no", "learner: Tree() here, Forest() there"),
-        ({"learner_digest": "d2"}, "no", "learner digest: d1 here, d2 there"),
+        ({"learner": "Forest()"}, "no", "estimator: Tree() here, Forest() there"),
+        ({"learner_digest": "d2"}, "no", "estimator digest: d1 here, d2 there"),
         ({"candidates": "c2"}, "no", "digest of the candidates"),
         ({"pool": "q2"}, "no", "digest of the shared pool"),
         ({"hypotheses": "h2"}, "no", "digest of the hypothesis class"),
@@ -101,7 +101,7 @@ def test_a_failed_condition_cannot_be_struck_out():
         (
             {"versions": {"numpy": "2.1"}, "learner_digest": "d2"},
             "unknown",
-            "learner digest: d1 here, d2 there",
+            "estimator digest: d1 here, d2 there",
         ),
         ({"library_version": "999.0"}, "unknown", "version of replearn"),
     ],

@@ -1,4 +1,4 @@
-"""The planner: the answer passes, one less fails, and every argument can be solved back."""
+"""The planner: the prediction passes, one less fails, and every argument can be solved back."""
 
 import numpy as np
 import pytest

@@ -203,7 +203,7 @@ def test_certificate_has_numbers_for_training_rows(default_model):
 
 @pytest.mark.statistical
 def test_training_row_of_a_heavy_learner_flips_within_its_number():
-    """A learner that answers with the newest row's label: the block that has it always says 1."""
+    """Predicts the newest row's label: the block that has it always votes 1."""
     stage = HeavyStage(low=0.1, high=0.4, n_labels=40, band=1.0)
     made = plan(n=400, heavy=stage, n_blocks=20, n_partitions=1, classes=[0, 1])
     values = {step.name: step.value for step in made.steps}
@@ -464,7 +464,7 @@ def test_flips_at_a_doubtful_member_stay_below_the_certificate():
 
 
 class TwoPointLearner(FirstRowLearner):
-    """The footnote's class {delta_1, delta_2}: answer 0 at one of the two points, 1 at the other.
+    """The footnote's class {delta_1, delta_2}: predict 0 at one of the two points, 1 at the other.
 
     Both hypotheses are equally good, so the block's first row decides.
     """

@@ -16,7 +16,7 @@ class Speed:
     """Processor seconds of a replicable fit beside those of as many plain fits."""
 
     def beside_plain_loop(self, name, learner, X, y):
-        """Return seconds of the learner, and what as many plain fits of as many rows allow."""
+        """Return seconds of the estimator, and what as many plain fits of as many rows allow."""
         from sklearn.base import clone
 
         from replearn.persistence import why_not_packed

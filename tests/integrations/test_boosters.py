@@ -1,4 +1,4 @@
-"""Base learners of other packages: certified, audited, alike in any row order, saved by name."""
+"""Base estimators of other packages: certified, audited, alike in any row order, saved by name."""
 
 import numpy as np
 import pytest

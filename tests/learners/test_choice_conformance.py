@@ -1,4 +1,4 @@
-"""Learners that choose pass the house's conformance checks; their certificates survive JSON."""
+"""Estimators that choose pass the house's conformance checks; their certificates survive JSON."""
 
 import numpy as np
 import pytest

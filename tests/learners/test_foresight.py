@@ -56,17 +56,20 @@ def test_soft_votes_have_it_too(data):
 
 
 class Shy(GaussianNB):
-    """Answers nobody, and warns."""
+    """Predictions nobody, and warns."""
 
     def predict(self, X):
         warnings.warn("asked", UserWarning, stacklevel=1)
-        raise RuntimeError("no answer")
+        raise RuntimeError("no prediction")
 
 
 def test_a_learner_that_cannot_be_asked_is_fitted_all_the_same(data):
     model = fitted(data, estimator=Shy())
     assert model.joint_variance_ == 1.0
-    with pytest.warns(UserWarning, match="asked"), pytest.raises(RuntimeError, match="no answer"):
+    with (
+        pytest.warns(UserWarning, match="asked"),
+        pytest.raises(RuntimeError, match="no prediction"),
+    ):
         model.predict(data[0])
 
 

@@ -119,7 +119,7 @@ def certified(key="k", **params):
 
 
 def test_labs_that_share_key_and_incumbent_keep_the_certificate():
-    """The flips of two labs stay below rho, and fewer answers change than without incumbent."""
+    """The flips of two labs stay below rho, and fewer predictions change than without incumbent."""
     old = fitted(0, estimator=certified())
     rng, flips, changed, alone, n = np.random.default_rng(2), 0, 0, 0, 0
     probes, before = NEW[:300], old.predict(NEW[:300])

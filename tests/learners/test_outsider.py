@@ -24,7 +24,7 @@ def model():
 
 
 def bisect(model, rows, customer):
-    """Search for the row at which the answer changes; return its place and the questions asked."""
+    """Search for the row at which the prediction changes; return it and how many were made."""
     low, high, questions = -1, len(rows), 0  # rows of rising vote shares
     while high - low > 1:
         middle, questions = (low + high) // 2, questions + 1

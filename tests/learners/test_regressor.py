@@ -88,7 +88,7 @@ def test_fresh_samples_flip_as_estimated_and_an_unshared_grid_breaks_it():
 @pytest.mark.statistical
 def test_the_promise_against_a_learner_that_tosses_coins():
     class Coin(LinearRegression):
-        """Answers one end of the range or the other, by a row of its block."""
+        """Predictions one end of the range or the other, by a row of its block."""
 
         def fit(self, X, y):
             self.end_ = 10.0 * (X[0, 2] < 0.5)

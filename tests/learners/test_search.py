@@ -21,7 +21,7 @@ quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
 
 class OneFeature(ClassifierMixin, BaseEstimator):
-    """Answer by one binary feature; nothing is learned."""
+    """Prediction by one binary feature; nothing is learned."""
 
     def __init__(self, feature=0):
         self.feature = feature
@@ -193,7 +193,7 @@ def test_weights_travel_with_their_rows():
 
 
 def test_other_scores_choose_by_themselves():
-    """The rare class is worth finding: accuracy prefers never to answer it, recall always."""
+    """The rare class is worth finding: accuracy prefers never to predict it, recall always."""
     rng = np.random.default_rng(7)
     X = rng.normal(size=(1500, 2))
     y = (X[:, 0] + rng.normal(size=1500) > 2.2).astype(int)

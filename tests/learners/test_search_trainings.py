@@ -1,4 +1,4 @@
-"""The search by many small trainings: certified whatever the learner does."""
+"""The search by many small trainings: certified whatever the estimator does."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ quiet = pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
 
 
 class Witness(ClassifierMixin, BaseEstimator):
-    """Answers 1 on the rows it was trained on, 0 elsewhere; is right on a share of the rest."""
+    """Predictions 1 on the rows it was trained on, 0 elsewhere; is right on a share of the rest."""
 
     def __init__(self, feature=0):
         self.feature = feature
@@ -88,7 +88,7 @@ def test_certified_from_the_planned_number_of_rows_on():
     search.certificate_.check()
     assert search.certificate_.certified
     assert search.certificate_.theorems == ("search-trainings",)
-    assert "whatever the learner does" in str(search.certificate_)
+    assert "whatever the estimator does" in str(search.certificate_)
     assert search.n_splits_ == n // 9
     with pytest.warns(NotCertifiedWarning, match="requested rho"):
         fewer = clone(model).fit(X[:-1], y[:-1])

@@ -36,7 +36,7 @@ SEEN = {
     "only members": ("no", "no"),
     "another parameter": ("no", "no"),
 }
-"""Answers without and with a probe. The others are in tests/binding/test_binding.py."""
+"""Predictions without and with a probe. The others are in tests/binding/test_binding.py."""
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ QUICK = {
     "other library version",
     "only members",
 }
-"""One way for each pair of answers and each kind of verdict; the others are long tests."""
+"""One way for each pair of predictions and each kind of verdict; the others are long tests."""
 
 
 @pytest.mark.parametrize(

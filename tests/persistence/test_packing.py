@@ -137,7 +137,7 @@ def test_sources_of_random_numbers_go_on_where_they_were():
 
 
 class Own(DecisionTreeClassifier):
-    """A learner of somebody else."""
+    """An estimator of somebody else."""
 
 
 def test_what_is_not_on_the_list_is_not_packed():

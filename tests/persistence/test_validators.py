@@ -188,7 +188,7 @@ FORGERIES = {
     "support: intercepts": (support, changed_by("_intercept_", lambda c: c[:1])),
     "support: probabilities": (support, changed(_probA=np.zeros(1))),
     "support: width": (support, changed(n_features_in_=10**6)),
-    "support: another learner": (support, changed(_impl="epsilon_svr")),
+    "support: another estimator": (support, changed(_impl="epsilon_svr")),
     "neighbors: no rows": (nearest, changed(_fit_X=np.empty((0, 3)), n_samples_fit_=0)),
     "neighbors: rows": (nearest, changed_by("_fit_X", lambda rows: rows[:5])),
     "neighbors: codes": (nearest, changed_by("_y", lambda y: y + 10**6)),

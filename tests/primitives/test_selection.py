@@ -175,7 +175,7 @@ def test_the_scale_spends_the_budget_when_there_is_one():
     ("arguments", "message"),
     [
         ({"candidates": [len, len]}, "names is missing"),
-        ({"candidates": [len, len], "names": ["a", "a"]}, "answers of shape"),
+        ({"candidates": [len, len], "names": ["a", "a"]}, "predictions of shape"),
         ({"candidates": {}}, "at least one"),
         ({"candidates": {"a": 3}}, "neither callable"),
         ({"candidates": np.zeros((2, 3)), "names": "ab"}, "one column for each"),

@@ -1,4 +1,4 @@
-"""Every learner passes the public conformance checks, and the checks can fail."""
+"""Every estimator passes the public conformance checks, and the checks can fail."""
 
 import numpy as np
 import pytest

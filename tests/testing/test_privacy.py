@@ -111,7 +111,7 @@ def _cut_by_content(labels, runs):
 
 
 def _worst_neighbour(labels):
-    """The changed row after which a cut by content answers most differently."""
+    """The changed row after which a cut by content predictions most differently."""
 
     def changed(row):
         return np.where(np.arange(len(labels)) == row, 1 - labels, labels)

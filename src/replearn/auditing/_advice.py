@@ -53,7 +53,7 @@ def _frontier(result: Measurement) -> list[Standing]:
 def advise(result: Measurement, useless: Collection[str], dear: Collection[str]) -> dict[str, Any]:
     """Return needs, frontier and advice as JSON values.
 
-    ``useless`` contenders answer a constant and serve no need; ``dear`` ones cost more than they
+    ``useless`` contenders predict a constant and serve no need; ``dear`` ones cost more than they
     bring on average.
     """
     placed = _frontier(result)
@@ -124,7 +124,7 @@ def _with_the_old_model(kept: Standing, before: Standing) -> str:
     return (
         f"If you still have the model in use, {kept.contender}: {_average(kept)} instead of "
         f"{percent(before.changed)}. It needs no key, promises nothing to those who do not have "
-        "that model, and keeps wrong answers as well."
+        "that model, and keeps wrong predictions as well."
     )
 
 

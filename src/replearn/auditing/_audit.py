@@ -62,7 +62,7 @@ def audit(  # noqa: PLR0913
     ----------
     estimator : classifier or dict of str to classifier
         One classifier is the baseline, beside bagging of five and its replicable version (about
-        64 base learners, so fewer partitions than the learner's default: the guarantee is the
+        64 base estimators, so fewer partitions than the estimator's default: the guarantee is the
         same, real flips are more frequent). A dict is taken as it is; its first entry is the
         baseline.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
@@ -87,7 +87,7 @@ def audit(  # noqa: PLR0913
           "replicable", "replicable-full" (all partitions, as ``fit`` trains it), "score" and
           "score-loose" (`ScoreReplicableClassifier` at rho and at 2 rho: an estimate, no
           certificate) and "incumbent" (`IncumbentClassifier`: the second training of a pair
-          keeps the answers of the first where it is not sure);
+          keeps the predictions of the first where it is not sure);
         - ``rows``: at most so many rows of the file, drawn by the key, are used;
         - ``for_blocks``: a function from the rows of a block to the classifier that the replicable
           contender trains there (smaller leaves); default: the one that is audited;

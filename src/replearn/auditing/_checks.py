@@ -147,7 +147,7 @@ def _high_flip_rate(result: Measurement) -> Iterable[str]:
     "RPL002",
     "tail above the promise",
     "issue",
-    remedy="Look for what breaks an assumption: something learned outside the blocks, a learner "
+    remedy="Look for what breaks an assumption: something learned outside the blocks, an estimator "
     "that keeps state between fits, samples of different size.",
     not_proved="Pairs resolve a row only roughly; a small excess stays unseen.",
 )
@@ -239,7 +239,7 @@ def _transformer_in_front(result: Measurement) -> Iterable[str]:
     for c in _certified(result):
         warned = [text for text, _ in c.notes if text.startswith("PreprocessingWarning")]
         if c.in_front:
-            yield f"{c.name}: {', '.join(c.in_front)} learns in front of the learner."
+            yield f"{c.name}: {', '.join(c.in_front)} learns in front of the estimator."
         elif warned:
             yield f"{c.name}: {warned[0].removeprefix('PreprocessingWarning: ')}"
 

@@ -1,4 +1,4 @@
-"""The contenders of an audit: a baseline, bagging of five, and a replicable learner."""
+"""The contenders of an audit: a baseline, bagging of five, and a replicable estimator."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ INCUMBENT = "incumbent"
 REPLICABLE = "replicable"
 REPLICABLE_FULL = "replicable (all partitions)"
 AUDIT_FITS = 64
-"""Base learners that the default replicable contender trains, over all partitions.
+"""Base estimators that the default replicable contender trains, over all partitions.
 
 An audit trains it forty times. Fewer partitions leave the guarantee as it is (theorem:
-several-partitions) and make real flips more frequent than with the learner's own default.
+several-partitions) and make real flips more frequent than with the estimator's own default.
 """
 
 
@@ -49,7 +49,7 @@ class Contender:
 
     @property
     def is_replicable(self) -> bool:
-        """Whether it is a learner of this library whose thresholds can be integrated out.
+        """Whether it is an estimator of this library whose thresholds can be integrated out.
 
         A heavy stage decides by several thresholds: it is judged by its predictions, like others.
         """
@@ -57,14 +57,14 @@ class Contender:
 
     @property
     def replicable_part(self) -> Any | None:
-        """The replicable learner itself, also at the end of a pipeline; None if there is none."""
+        """The replicable estimator itself, also at the end of a pipeline; None if there is none."""
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
         return last if hasattr(last, "shared_key") else None
 
     @property
     def learned_in_front(self) -> tuple[str, ...]:
-        """Names of transformers that learn from data in front of a replicable learner."""
+        """Names of transformers that learn from data in front of a replicable estimator."""
         if self.replicable_part in (None, self.estimator):
             return ()
         steps = self.estimator.steps[:-1]
@@ -72,7 +72,7 @@ class Contender:
 
     @property
     def has_default_key(self) -> bool:
-        """Whether a replicable learner has the default key, which everybody has."""
+        """Whether a replicable estimator has the default key, which everybody has."""
         part = self.replicable_part
         default = SharedKey(0).fingerprint
         return part is not None and key_or_default(part.shared_key).fingerprint == default
@@ -95,13 +95,13 @@ def _learns(step: Any) -> bool:
 
 @dataclass(frozen=True)
 class Setting:
-    """What a contender may depend on besides the base learner: numbers, never data."""
+    """What a contender may depend on besides the base estimator: numbers, never data."""
 
     rho: float
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
-    for_blocks: Callable[[int], Any] | None = None  # the base learner for so many rows in a block
+    for_blocks: Callable[[int], Any] | None = None  # the base estimator for so many rows in a block
 
 
 def make_contenders(
@@ -110,8 +110,8 @@ def make_contenders(
     """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
     A dict is taken as it is. One classifier: the contenders of `KINDS` with these names. A
-    replicable learner: its base learner takes the place of the classifier, and it is the contender
-    "replicable" itself.
+    replicable estimator: its base estimator takes the place of the classifier, and it is the
+    contender "replicable" itself.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> setting = Setting(rho=0.1, shared_key="k", n=999)
@@ -169,7 +169,7 @@ def _affordable(base: Any, setting: Setting) -> Contender:
     if partitions == usual.n_partitions:
         return dataclasses.replace(full, name=REPLICABLE)
     remark = (
-        f"Trained with n_partitions={partitions}; by default the learner would use "
+        f"Trained with n_partitions={partitions}; by default the estimator would use "
         f"{usual.n_partitions}, with the same guarantee and fewer flips (contender "
         "'replicable-full')."
     )
@@ -212,8 +212,9 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the answers of the first where the new probability is within "
-        f"{ours.band:g} of 1/2; for who still has the old model. Wrong answers stay as well."
+        "Its second training keeps the predictions of the first where the new probability is "
+        "within "
+        f"{ours.band:g} of 1/2; for who still has the old model. Wrong predictions stay as well."
     )
     return Contender(INCUMBENT, ours, remark, succeeds=True)
 
@@ -236,7 +237,8 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
     """Clone a contender for one run of a pair; both runs of the pair get the same.
 
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
-    replicable learner keeps its own key where its thresholds are integrated out; otherwise (inside
+    replicable estimator keeps its own key where its thresholds are integrated out; otherwise
+    (inside
     a pipeline) its key changes from pair to pair, because its guarantee is an average over keys.
     """
     model = clone(contender.estimator)
@@ -290,7 +292,7 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return self
 
     def predict_proba(self, X: Any) -> NDArray[np.float64]:
-        """Predict mean probabilities, or vote shares where the base learner has none."""
+        """Predict mean probabilities, or vote shares where the base estimator has none."""
         total = np.zeros((n_rows(X), len(self.classes_)))
         for model in self.estimators_:
             if hasattr(model, "predict_proba"):

@@ -54,13 +54,13 @@ class ContenderResult:
     incomparable : tuple of str
         Why the runs of some pair are not comparable, if so.
     in_front : tuple of str
-        Transformers that learn from data in front of a replicable learner.
+        Transformers that learn from data in front of a replicable estimator.
     default_key : bool
-        Whether a replicable learner has the default key.
+        Whether a replicable estimator has the default key.
     remark : str
         What a reader of the report should know.
     measured_as : str
-        Where the audited learner is not the one that ``fit`` would train: what it is.
+        Where the audited estimator is not the one that ``fit`` would train: what it is.
     notes : tuple of (str, int)
         Warnings, and in how many pairs they were raised.
     """
@@ -146,7 +146,7 @@ class ContenderResult:
         return self.right.prod(axis=1)
 
     def answers(self, n_classes: int) -> Predictions:
-        """What every run answered, thresholds integrated out, beside the truth."""
+        """What every run predicted, thresholds integrated out, beside the truth."""
         if self.law is not None:
             shares = np.stack([1.0 - self.law, self.law], axis=-1)
         elif self.votes is not None:

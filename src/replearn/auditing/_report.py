@@ -291,7 +291,7 @@ WORDS = {
     "balanced": (
         "Balanced accuracy",
         "For each class the share of its rows that is found, averaged over classes. Always "
-        "giving the same answer scores 50 % of two classes, however rare one of them is.",
+        "giving the same prediction scores 50 % of two classes, however rare one of them is.",
     ),
     "auc": (
         "AUC",

@@ -114,7 +114,7 @@ class PairOutcome:
 
     predictions: NDArray[np.int32]  # places in the list of classes
     law: NDArray[np.float64] | None = None  # two classes: probability of the second one
-    votes: NDArray[np.float64] | None = None  # more classes: chance of each answer over keys
+    votes: NDArray[np.float64] | None = None  # more classes: chance of each prediction over keys
     probabilities: NDArray[np.float64] | None = None
     thresholds: NDArray[np.float64] | None = None  # the rows' own, under the contender's key
     predicted_flips: NDArray[np.float64] | None = None  # what each run estimated of the other
@@ -242,7 +242,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         plain = {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
         return plain, None
-    if one_class:  # which a replicable learner refuses unless it is told the others
+    if one_class:  # which a replicable estimator refuses unless it is told the others
         _name_classes(model, job.classes)
     extra = {}
     if groups is not None and "groups" in inspect.signature(model.fit).parameters:
@@ -259,7 +259,7 @@ def _last_step(model: Any) -> Any:
 
 
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
-    """Tell a replicable learner the classes of the whole file."""
+    """Tell a replicable estimator the classes of the whole file."""
     last = _last_step(model)
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)
@@ -282,7 +282,7 @@ def _predict(model: Any, classes: NDArray[Any], points: Any) -> dict[str, Any]:
         kind = type(model).__name__
         prediction = labels[unknown].tolist()[0]
         raise ValueError(
-            f"{kind} answered {prediction!r}, which is not one of the labels {classes!r}"
+            f"{kind} predicted {prediction!r}, which is not one of the labels {classes!r}"
         )
     outcome: dict[str, Any] = {"predictions": _codes(labels, classes)}
     if hasattr(model, "predict_proba"):

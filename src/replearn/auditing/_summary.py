@@ -289,7 +289,7 @@ def _certificate(result: Measurement, c: ContenderResult) -> dict[str, Any] | No
     certificate = c.certificate
     vote = c.certificate.design
     assert vote is not None, "only certificates of votes are kept"
-    in_front = [f"{name} in front of the replicable learner" for name in c.in_front]
+    in_front = [f"{name} in front of the replicable estimator" for name in c.in_front]
     return {
         "certified": certificate.certified,
         "reason": certificate.reason,

@@ -47,7 +47,7 @@ def at_least(value: float) -> str:
 
 
 def usefulness(summary: dict[str, Any]) -> Lines:
-    """Return the table of right answers, header first, no model at all last."""
+    """Return the table of right predictions, header first, no model at all last."""
     first = summary["contenders"][0]["usefulness"]
     several = len(first["classes"]) > 2
     rarest = repr(first["rarest_class"])
@@ -64,7 +64,7 @@ def usefulness(summary: dict[str, Any]) -> Lines:
                 share(useful["balanced_accuracy"]),
                 number(useful["auc"]),
                 share(rare["recall"]) + named,
-                share(rare["precision"]) or "no such answer",
+                share(rare["precision"]) or "no such prediction",
                 number(useful["brier"]),
                 number(useful["log_loss"]),
             )
@@ -76,7 +76,7 @@ def _no_model(majority: dict[str, Any]) -> tuple[str, ...]:
     shares = [percent(majority[name], 1) for name in ("accuracy", "balanced_accuracy")]
     numbers = [f"{majority[name]:.3f}" for name in ("brier", "log_loss")]
     name = f"always {majority['label']!r}"
-    return (name, *shares, "0.500", "0.0 %", "no such answer", *numbers)
+    return (name, *shares, "0.500", "0.0 %", "no such prediction", *numbers)
 
 
 def share(estimate: dict[str, float] | None) -> str:
@@ -104,9 +104,9 @@ def guarantee(contender: dict[str, Any]) -> str:
     if certificate["void_because"]:
         return "void"
     if contender["usefulness"]["constant"] is not None:
-        return "empty: a constant answer"
+        return "empty: a constant prediction"
     if contender["usefulness"]["uninformed"]:
-        return "empty: answers ignore the rows"
+        return "empty: predictions ignore the rows"
     limit = f"at most {percent(certificate['rho'], 1)}"
     if certificate["gamma"] is not None:
         gamma = percent(certificate["gamma"], 1)
@@ -200,7 +200,7 @@ def design_sentence(summary: dict[str, Any]) -> str:
 
 
 def remarks(summary: dict[str, Any]) -> list[str]:
-    """Return what readers should know about single contenders, and what learners warned of."""
+    """Return what readers should know about single contenders, and what estimators warned of."""
     found = [f"{c['name']}: {c['remark']}" for c in summary["contenders"] if c["remark"]]
     pairs = summary["design"]["n_pairs"]
     return found + [

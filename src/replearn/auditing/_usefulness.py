@@ -26,10 +26,10 @@ ANY = (0.0, float("inf"))
 
 @dataclass(frozen=True, eq=False)
 class Predictions:
-    """What the runs of all pairs answered for the test rows."""
+    """What the runs of all pairs predicted for the test rows."""
 
     truth: NDArray[np.intp]  # places in the list of classes
-    shares: Floats  # pairs, runs, rows, classes: probability that a run answers the class
+    shares: Floats  # pairs, runs, rows, classes: probability that a run predicts the class
     probabilities: Floats | None = None  # the same shape: what predict_proba says
 
     @property
@@ -39,16 +39,16 @@ class Predictions:
 
     @property
     def right(self) -> Floats:
-        """Probability that a run answers the true class."""
+        """Probability that a run predicts the true class."""
         indices = self.truth[np.newaxis, np.newaxis, :, np.newaxis]
         return np.take_along_axis(self.shares, indices, axis=3)[..., 0]
 
     def predicted_shares(self) -> Floats:
-        """Share of each class among all answers."""
+        """Share of each class among all predictions."""
         return self.shares.mean(axis=(0, 1, 2))
 
     def recalls(self, index: int) -> Floats:
-        """Answers of one class: over the rows of that class, the mean is its recall."""
+        """Predictions of one class: over the rows of that class, the mean is its recall."""
         return self.shares[..., index].mean(axis=1)
 
     def balanced(self) -> Floats:
@@ -64,7 +64,7 @@ class Predictions:
         return found + np.mean(recalls, axis=0)[:, np.newaxis]
 
     def precisions(self, index: int) -> Floats | None:
-        """Share of right ones among the answers of one class; None without such answers."""
+        """Share of right ones among the predictions of one class; None without such predictions."""
         said = self.recalls(index)
         often = said.mean()
         if often == 0:
@@ -123,7 +123,7 @@ class ClassRecall:
     rows: int
     recall: Estimate
     precision: Estimate | None
-    answers: float  # share of this class among the answers
+    answers: float  # share of this class among the predictions
 
     def to_dict(self) -> dict[str, Any]:
         """Return the numbers as JSON values."""
@@ -138,13 +138,13 @@ class Usefulness:
     Parameters
     ----------
     accuracy, balanced_accuracy : Estimate
-        Share of right answers, and mean recall over classes.
+        Share of right predictions, and mean recall over classes.
     auc, brier, log_loss : Estimate or None
         Of the probabilities; None without probabilities.
     classes : tuple of ClassRecall
         Recall and precision of each class that the test rows hold.
     constant : object or None
-        The label that is answered (nearly) always, if there is one.
+        The label that is predicted (nearly) always, if there is one.
     """
 
     accuracy: Estimate
@@ -157,12 +157,12 @@ class Usefulness:
 
     @property
     def uninformed(self) -> bool:
-        """Whether answers do not depend on the row: balanced accuracy as by chance."""
+        """Whether predictions do not depend on the row: balanced accuracy as by chance."""
         return self.balanced_accuracy.value <= 1.0 / len(self.classes) + CHANCE
 
     @property
     def useless(self) -> bool:
-        """Whether it answers a constant, or by chance."""
+        """Whether it predicts a constant, or by chance."""
         return self.constant is not None or self.uninformed
 
     @property
@@ -189,7 +189,7 @@ class Usefulness:
 
 
 CONSTANT_SHARE = 0.02
-"""Constant: other answers than the usual one, for fewer than this share of the other rows."""
+"""Constant: other predictions than the usual one, for fewer than this share of the other rows."""
 
 
 CHANCE = 0.005
@@ -234,11 +234,11 @@ def usefulness(predictions: Predictions, labels: tuple[Any, ...], mean: Mean) ->
 
 
 def _constant(predictions: Predictions, labels: tuple[Any, ...]) -> Any:
-    """The label that is answered (nearly) always although the truth has others."""
+    """The label that is predicted (nearly) always although the truth has others."""
     said = predictions.predicted_shares()
     usual = int(said.argmax())
     others = float((predictions.truth != usual).mean())
-    # Relative to the other rows: a class of one percent is answered rarely by good models too.
+    # Relative to the other rows: a class of one percent is predicted rarely by good models too.
     return labels[usual] if others > 0 and 1.0 - said[usual] < CONSTANT_SHARE * others else None
 
 

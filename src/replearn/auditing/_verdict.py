@@ -49,7 +49,7 @@ class Judgement:
     """One contender against the baseline: the estimates are differences from it."""
 
     name: str
-    useless: bool  # it answers a constant, or by chance
+    useless: bool  # it predicts a constant, or by chance
     flips: Estimate
     accuracy: Estimate
     balanced_accuracy: Estimate
@@ -147,12 +147,12 @@ def _price_words(result: Measurement, name: str) -> str:
 
 
 def _useless_words(result: Measurement, name: str) -> str:
-    """Say what answers are worth that are constant, or do not depend on the row."""
+    """Say what predictions are worth that are constant, or do not depend on the row."""
     useful = result.usefulness(name)
     changed = percent(result.flip_rate(name).value)
     if useful.constant is None:
         return (
-            "answers without regard to the row: its balanced accuracy of "
+            "predictions without regard to the row: its balanced accuracy of "
             f"{percent(useful.balanced_accuracy.value, 1)} is that of chance (accuracy "
             f"{percent(useful.accuracy.value, 1)}), and its {changed} changed predictions are no "
             "achievement"
@@ -160,7 +160,8 @@ def _useless_words(result: Measurement, name: str) -> str:
     missed = [c for c in useful.classes if c.label != useful.constant]
     found = ", ".join(f"{percent(c.recall.value, 0)} of {str(c.label)!r}" for c in missed[:3])
     return (
-        f"answers {str(useful.constant)!r} for (nearly) every row and finds {found}: its accuracy "
+        f"predictions {str(useful.constant)!r} for (nearly) every row and finds {found}: its "
+        f"accuracy "
         f"of {percent(useful.accuracy.value)} is that of no model at all, and its {changed} "
         "changed predictions are no achievement"
     )
@@ -234,7 +235,7 @@ def _headline(judged: Sequence[Judgement]) -> tuple[str, str, str]:
 
 
 def _judged(result: Measurement) -> list[Judgement]:
-    """Contenders whose answers depend on the row, each against the baseline."""
+    """Contenders whose predictions depend on the row, each against the baseline."""
     if len(result.contenders) < 2:
         raise NotApplicable("There is one contender only: nothing to compare it with.")
     return [judged for judged in judge(result) if not judged.useless]
@@ -242,13 +243,13 @@ def _judged(result: Measurement) -> list[Judgement]:
 
 @check(
     "RPL011",
-    "answers a constant",
+    "predicts a constant",
     "issue",
     remedy="Do not use it. Fewer, larger blocks (rho=, max_fits=), class weights in the base "
-    "learner, or more rows of the rarer class may help; otherwise stay with the baseline.",
+    "estimator, or more rows of the rarer class may help; otherwise stay with the baseline.",
     command="Do not use it. A larger --rho (fewer, larger blocks), a --model with class weights, "
     "or more rows of the rarer class may help; otherwise stay with the baseline.",
-    not_proved="A model that answers more than one class may still be useless: look at recall.",
+    not_proved="A model that predicts more than one class may still be useless: look at recall.",
 )
 def _constant(result: Measurement) -> Iterable[str]:
     for c in result.contenders:
@@ -261,7 +262,7 @@ def _constant(result: Measurement) -> Iterable[str]:
     "recall of a class collapses",
     "issue",
     remedy="If that class matters, do not use this contender as it is: class weights in the base "
-    "learner, fewer and larger blocks (rho=), or the baseline.",
+    "estimator, fewer and larger blocks (rho=), or the baseline.",
     command="If that class matters, do not use this contender as it is: a --model with class "
     "weights, a larger --rho (fewer, larger blocks), or the baseline.",
     not_proved="Classes with fewer than ten test rows are not looked at.",
@@ -277,7 +278,7 @@ def _collapse(result: Measurement) -> Iterable[str]:
     "stability is paid with accuracy",
     "issue",
     remedy="Decide whether the stability is worth the points. More rows, a larger rho (fewer, "
-    "larger blocks) or another base learner lower the price.",
+    "larger blocks) or another base estimator lower the price.",
     command="Decide whether the stability is worth the points. More rows, a larger --rho (fewer, "
     "larger blocks) or another --model lower the price.",
     not_proved="A price below one point, or one that few pairs cannot show, stays unseen.",

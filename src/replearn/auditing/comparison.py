@@ -144,7 +144,7 @@ class ModelComparison:
             if a is not None or b is not None
         ]
         return told + [
-            ("note", f"model {which} answers {str(useful.constant)!r} for (nearly) every row")
+            ("note", f"model {which} predictions {str(useful.constant)!r} for (nearly) every row")
             for which, useful in (("a", one), ("b", two))
             if useful.constant is not None
         ]

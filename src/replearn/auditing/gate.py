@@ -18,7 +18,7 @@ MAX_GROUPS = 20
 
 @dataclass(frozen=True)
 class FlipGate:
-    """One question to a comparison, and its answer.
+    """One question to a comparison, and its prediction.
 
     Parameters
     ----------

@@ -66,7 +66,7 @@ def audit_regression(
     Parameters
     ----------
     estimator : regressor or dict of str to regressor
-        A `PointwiseReplicableRegressor` stands beside the single fit of its base learner; any
+        A `PointwiseReplicableRegressor` stands beside the single fit of its base estimator; any
         other regressor beside its replicable version. A dict is taken as it is; its first entry is
         the baseline.
     X : array-like, frame or sparse matrix of shape (n, n_features)

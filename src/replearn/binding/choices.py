@@ -1,4 +1,4 @@
-"""What a certificate binds: the base learner, the points, the conditions that data can refute."""
+"""What a certificate binds: the base estimator, the points, the conditions that data can refute."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _points_if_read(
 
 
 def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
-    """Bind named models by their state; what cannot be read, by its answers to synthetic rows."""
+    """Bind named models by their state; what cannot be read, by predictions of synthetic rows."""
     bounds = {name: _bind_model(model, X) for name, model in candidates.items()}
     return Bound(
         bind({name: bound.digest for name, bound in bounds.items()}).digest,

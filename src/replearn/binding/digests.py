@@ -1,4 +1,4 @@
-"""What a learner is: a digest of its code, parameters and fitted parts, the same in two processes.
+"""What an estimator is: a digest of its code, parameters and fitted parts, equal in two processes.
 
 Classes of packages with a version are bound by name, and the version goes on the certificate, with
 a digest of the sources where they are not those that were installed (`packages`).
@@ -36,7 +36,7 @@ from sklearn.frozen import FrozenEstimator
 from replearn.binding.packages import edited_sources
 from replearn.randomness import SharedKey
 
-MAX_PARTS = 200_000  # learners with more are not walked to the end
+MAX_PARTS = 200_000  # estimators with more are not walked to the end
 
 _UNVERSIONED = frozenset({"__main__", "__mp_main__", ""})
 _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "__weakref__"})

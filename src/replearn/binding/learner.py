@@ -5,8 +5,8 @@ fitted outside the sample is `prefitted`. An estimator that depends on a counter
 global generator does not give two labs the same model from the same rows. So a few blocks, by a
 keyed choice, are
 fitted again in this process (`block_condition`). One of them is fitted in a fresh process as well,
-unless all code of the learner comes from scikit-learn and its neighbours: a counter of a module
-stands elsewhere there. That takes a second or two, once for each learner and process.
+unless all code of the estimator comes from scikit-learn and its neighbours: a counter of a module
+stands elsewhere there. That takes a second or two, once for each estimator and process.
 """
 
 from __future__ import annotations
@@ -49,16 +49,16 @@ SWITCH = "REPLEARN_CHECK_BLOCK"
 
 MAX_CHECKED = 3
 BLOCKS_PER_CHECK = 50
-"""So many blocks of a learner with code of its own are fitted again: a small part of all."""
+"""So many blocks of an estimator with code of its own are fitted again: a small part of all."""
 
 WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas", "polars"})
-"""Packages whose learners keep nothing between two fits but what their parameters say."""
+"""Packages whose estimators keep nothing between two fits but what their parameters say."""
 
 _CLOSE = 1e-6
 _LONGEST = 600.0
 _ASKED = ("predict", "decision_function", "predict_proba")
 _SCRIPT = "import sys; from replearn.binding.learner import main; main(sys.argv[1])"
-_KNOWN: set[str] = set()  # digests of learners that came out alike in a fresh process
+_KNOWN: set[str] = set()  # digests of estimators that came out alike in a fresh process
 # Objects without a repr of their own print an address, which differs between processes.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
 
@@ -78,7 +78,7 @@ def prefitted(estimator: Any) -> TrustedEstimator:
 
     An embedding trained on other data, a scaler with published constants. Every lab must use the
     same one: it is bound by a digest of its fitted state. What was fitted on the sample itself
-    belongs unfitted into the base learner.
+    belongs unfitted into the base estimator.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ def prefitted(estimator: Any) -> TrustedEstimator:
 
 
 def bind_estimator(base: Any) -> Bound:
-    """Bind a base learner as its blocks will see it, and refuse fitted parts.
+    """Bind a base estimator as its blocks will see it, and refuse fitted parts.
 
     >>> from sklearn.linear_model import LogisticRegression
     >>> one, two = bind_estimator(LogisticRegression()), bind_estimator(LogisticRegression(C=2))
@@ -116,7 +116,7 @@ def bind_estimator(base: Any) -> Bound:
     bound = bind(model)
     if bound.fitted:
         raise ValueError(
-            f"the base learner contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
+            f"the base estimator contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
             "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
             "fitted on data from outside the sample, the same in all labs, say so: "
             "replearn.binding.prefitted(estimator)."
@@ -125,16 +125,16 @@ def bind_estimator(base: Any) -> Bound:
 
 
 def describe_estimator(estimator: Any) -> tuple[str, str]:
-    """Describe a learner in words and by a digest of its code and all its parameters.
+    """Describe an estimator in words and by a digest of its code and all its parameters.
 
-    Two labs belong to one promise only if they train the same learner.
+    Two labs belong to one promise only if they train the same estimator.
     """
     unfitted = clone(estimator) if hasattr(estimator, "get_params") else estimator
     return in_words(estimator), bind(unfitted).digest
 
 
 def in_words(estimator: Any) -> str:
-    """Describe a learner in one line that is the same in every process."""
+    """Describe an estimator in one line that is the same in every process."""
     return " ".join(_ADDRESS.sub("", repr(estimator)).split())
 
 
@@ -149,10 +149,10 @@ def block_condition(
     names: Sequence[str],
     bound: Bound,
 ) -> tuple[str, ...]:
-    """Fit a few blocks again, by a keyed choice, and say if other answers come out.
+    """Fit a few blocks again, by a keyed choice, and say if other predictions come out.
 
-    Of learners with functions or code of their own, rows are scored alone and together as well, and
-    files that are read meanwhile are added to what is not bound.
+    Of estimators with functions or code of their own, rows are scored alone and together as well,
+    and files that are read meanwhile are added to what is not bound.
     """
 
     def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
@@ -167,7 +167,7 @@ def block_condition(
         trained = next((m for m in models if type(m) is type(base)), models[indices[0]])
         failed += batch_condition(trained, probes)  # a block of one class has a constant model
     bound.unbound += tuple(
-        f"the file {os.path.basename(name)!r}, which the base learner reads" for name in files
+        f"the file {os.path.basename(name)!r}, which the base estimator reads" for name in files
     )
     return failed
 
@@ -175,7 +175,7 @@ def block_condition(
 def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
     """Choose the blocks that are fitted again, by the key of the first block.
 
-    A learner with code of its own may count, or draw in some blocks only: several are fitted. Of
+    An estimator with code of its own may count, or draw in some blocks only: several are fitted. Of
     one whose code comes from scikit-learn and its neighbours alone a single block is.
     """
     if os.environ.get(SWITCH, "").lower() == "off":
@@ -195,7 +195,7 @@ def refit_condition(
     bound: Bound,
     probes: Any,
 ) -> tuple[str, ...]:
-    """Fit some blocks again and say if other answers come out.
+    """Fit some blocks again and say if other predictions come out.
 
     ``load`` returns the rows, the codes and the key of a block.
     """
@@ -216,13 +216,14 @@ def refit_condition(
 
 
 def may_have_state(bound: Bound) -> bool:
-    """Whether some code of a learner comes from elsewhere than from packages without state."""
+    """Whether some code of an estimator comes from elsewhere than from packages without state."""
     return bound.own or not WITHOUT_STATE.issuperset(bound.versions)
 
 
 def _sentence(name: str, where: str) -> str:
     return (
-        f"{name} gives other answers when it is fitted again {where}: the base learner depends on "
+        f"{name} gives other predictions when it is fitted again {where}: the base estimator "
+        f"depends on "
         "something besides its parameters, its rows and its seed (a counter, a global generator, a "
         "clock)"
     )
@@ -236,7 +237,7 @@ def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> An
 
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
-    """Whether two models have the same state, or answer alike where that cannot be told."""
+    """Whether two models have the same state, or predict alike where that cannot be told."""
     mine, yours = _state(one), _state(two)
     if mine and mine == yours:
         return True
@@ -255,7 +256,7 @@ def _state(model: Any) -> bytes | str:
 
 
 def predictions_of(model: Any, probes: Any) -> Predictions:
-    """Return what a model answers; nothing if it cannot, since nobody has asked it."""
+    """Return what a model predicts; nothing if it cannot, since nobody has asked it."""
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")  # whoever predicts hears them
@@ -282,7 +283,7 @@ def _same(name: str, one: NDArray[Any], two: NDArray[Any]) -> bool:
 
 # -- the fresh process -----------------------------------------------------------------------------
 def predictions_elsewhere(base: Any, block: Block, probes: Any) -> Predictions:
-    """Fit one block in a fresh process and return its answers; none if it cannot be done there."""
+    """Fit one block in a fresh process and return its predictions; none if that is impossible."""
     if cloudpickle is None or not sys.executable:
         return {}
     with tempfile.TemporaryDirectory(prefix="replearn-") as folder:
@@ -298,13 +299,13 @@ def predictions_elsewhere(base: Any, block: Block, probes: Any) -> Predictions:
             quiet: dict[str, Any] = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
             subprocess.run(command, check=True, timeout=_LONGEST, env=env, **quiet)
             predictions: Predictions = pickle.loads(done.read_bytes())
-        except Exception:  # a learner that cannot be sent: nothing is known
+        except Exception:  # an estimator that cannot be sent: nothing is known
             return {}
         return predictions
 
 
 def main(folder: str) -> None:
-    """Fit the block that another process has left in a folder, and leave the answers there."""
+    """Fit the block that another process has left in a folder, and leave the predictions there."""
     base, block, probes = pickle.loads(Path(folder, "job").read_bytes())
     with warnings.catch_warnings(), one_thread(), no_autologging():
         warnings.simplefilter("ignore")

@@ -12,9 +12,9 @@ from replearn.randomness import as_points
 
 
 def encode_probe(certificate: Certificate, X: Any, *, ids: Any = None) -> Probe:
-    """Make the probe of one lab: digests of the probe rows as its learner gets them.
+    """Make the probe of one lab: digests of the probe rows as its estimator gets them.
 
-    Push the shared raw rows through everything that stands in front of the learner, with the
+    Push the shared raw rows through everything that stands in front of the estimator, with the
     transformers as they were fitted on the training rows, and give the result here. Two labs that
     get equal probes mean the same by a point: ``a.comparable(b, probes=(mine, theirs))``.
 
@@ -63,7 +63,7 @@ def _wanted(X: Any, schema: dict[str, Any]) -> Any:
         if len(names) != schema["n_columns"]:
             raise ValueError(
                 f"the probe has {len(names)} columns, but the run had {schema['n_columns']}: give "
-                "the rows as the learner gets them, without target and index."
+                "the rows as the estimator gets them, without target and index."
             )
         return rows
     known = {str(name): name for name in X.columns} if hasattr(X, "columns") else {}
@@ -71,6 +71,6 @@ def _wanted(X: Any, schema: dict[str, Any]) -> Any:
     if missing:
         raise ValueError(
             f"the probe has no column {missing[0]!r}, which the run had: give the rows as the "
-            "learner gets them, in a frame with the same names."
+            "estimator gets them, in a frame with the same names."
         )
     return X[[known[name] for name in wanted]]

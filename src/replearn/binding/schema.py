@@ -49,7 +49,7 @@ def describe_points(
 
     Of ``rows``, in a keyed order, the first are looked at: the description then does not depend on
     the order of the file. Of ``groups`` one row each is, since only groups are independent. A base
-    learner that takes columns by name does not depend on their order.
+    estimator that takes columns by name does not depend on their order.
     """
     names = as_points(take_rows(X, np.arange(min(1, n_rows(X))))).names
     by_position = list(names) == list(range(len(names))) or names == (None,)
@@ -114,7 +114,7 @@ def _probe_digest(names: tuple[str, ...], decimals: int | None) -> str:
 
 
 def takes_columns_by_name(base: Any) -> bool:
-    """Whether a learner finds every column by its name, so that their order does not matter.
+    """Whether an estimator finds every column by its name, so that their order does not matter.
 
     >>> takes_columns_by_name(ColumnTransformer([("kept", "passthrough", ["age", "sex"])]))
     True

@@ -1,7 +1,7 @@
-"""Blocks from which a base learner can learn: what its parameters ask for, what its models show.
+"""Blocks from which a base estimator can learn: what its parameters ask for, what its models show.
 
-Histogram boosting that wants 20 rows in each leaf cannot split a block of 39, and answers a
-constant without a word. A plan must not depend on the data, but it may depend on the learner:
+Histogram boosting that wants 20 rows in each leaf cannot split a block of 39, and predicts a
+constant without a word. A plan must not depend on the data, but it may depend on the estimator:
 blocks are made as large as `rows_needed` says. What the parameters do not say, the fitted models
 show, and a warning says so.
 """
@@ -41,7 +41,7 @@ class BlockNeed(NamedTuple):
 
 
 def rows_needed(base: Any) -> BlockNeed | None:
-    """Return what a base learner needs; None if its parameters say nothing about it."""
+    """Return what a base estimator needs; None if its parameters say nothing about it."""
     estimator, share = _innermost(base)
     params = _params(estimator)
     neighbors = params.get("n_neighbors")
@@ -64,7 +64,7 @@ def rows_needed(base: Any) -> BlockNeed | None:
 
 
 def _innermost(base: Any) -> tuple[Any, Fraction]:
-    """Return the learner at the end of pipelines and inside others, and its share of the rows."""
+    """Return the estimator at the end of pipelines and inside others, and its share of the rows."""
     share = Fraction(1)
     for _ in range(10):
         params = _params(base)
@@ -79,7 +79,7 @@ def _innermost(base: Any) -> tuple[Any, Fraction]:
 
 
 def _share_of_rows(params: dict[str, Any]) -> Fraction:
-    """Part of the rows that the learner inside another one is trained on."""
+    """Part of the rows that the estimator inside another one is trained on."""
     if "cv" in params:
         folds = DEFAULT_FOLDS if params["cv"] is None else params["cv"]
         return Fraction(folds - 1, folds) if isinstance(folds, int) and folds > 1 else Fraction(1)
@@ -108,7 +108,7 @@ ASKED = 16
 """Models that are asked, the first ones of the first partition; half of them can clear all."""
 
 NOTABLE = 0.05
-"""Where all other labels together are rarer, the most frequent one is a plausible answer to all."""
+"""Where all other labels together are rarer, the most frequent one is plausible for all rows."""
 
 
 # -- models that cannot tell rows apart ------------------------------------------------------------
@@ -122,7 +122,7 @@ class Constant(NamedTuple):
 
     @property
     def asked_about(self) -> str:
-        """What the models were asked, and why a constant is no good answer."""
+        """What the models were asked, and why a constant is no good prediction."""
         return (
             f"to all {self.n_probes} training rows they were asked about, although "
             f"{self.others:.0%} of the labels differ from the most frequent one"
@@ -134,9 +134,10 @@ def find_constant(
 ) -> Constant | None:
     """Return what is known if most models do not tell any two of some training rows apart.
 
-    A model counts as constant if its scores are, not only its answers: where one label prevails,
-    a learner may answer it to everybody for good reason. ``rows`` are in keyed order, so that the
-    file's order does not matter.
+    A model counts as constant if its scores are, not only its predictions: where one label
+    prevails,
+    an estimator may predict it to everybody for good reason. ``rows`` are in keyed order, so that
+    the file's order does not matter.
     """
     return constant_models(models, base, take_rows(X, rows[:PROBES]), np.bincount(codes))
 
@@ -181,9 +182,10 @@ def warn_of_constant(
     warn_user(
         f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
         f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
-        f"same score {constant.asked_about}. Either {size} per block are too few for this learner "
+        f"same score {constant.asked_about}. Either {size} per block are too few for this "
+        f"estimator "
         "as it is set, or the features say nothing about the labels. What is promised holds, but "
-        "of a model that hardly looks at the features. Try a learner that splits small blocks "
+        "of a model that hardly looks at the features. Try an estimator that splits small blocks "
         "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
         f"below {n_blocks}), or more {unit}.",
         ConstantBlocksWarning,
@@ -198,7 +200,7 @@ def warn_if_all_constant(searched: Sequence[Constant | None], base: Any, train_s
     warn_user(
         f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
         f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
-        f"train_size={train_size} is too small for this learner as it is configured, or the "
+        f"train_size={train_size} is too small for this estimator as it is configured, or the "
         "features say nothing about the labels. What is promised holds, but the choice hardly "
         "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
         "min_samples_leaf=5).",

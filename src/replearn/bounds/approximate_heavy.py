@@ -212,7 +212,7 @@ def _best_tail(n: int, law: MembershipLaw, tail: Callable[[float], float]) -> fl
 
 @theorem("sample-reuse")
 def reuse_flip_bound(membership: float, labels: float, votes: float) -> float:
-    """Pointwise flip bound of a learner with a heavy stage that uses its sample three times.
+    """Pointwise flip bound of an estimator with a heavy stage that uses its sample three times.
 
     Returns ``membership + max(labels, votes)``, cut at 1 and rounded up: bounds of P(heavy in one
     run only), of P(labels differ) if heavy in both, of P(votes differ) without a heavy stage.

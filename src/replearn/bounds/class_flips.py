@@ -1,6 +1,7 @@
-"""More than two classes: what one run tells about a fresh sample's answer at a point.
+"""More than two classes: what one run tells about a fresh sample's prediction at a point.
 
-The answer is ``argmax_c (log W_c + gumbel_c)``, W the `class_weights` of the vote shares. Given the
+The prediction is ``argmax_c (log W_c + gumbel_c)``, W the `class_weights` of the vote shares.
+Given the
 point's Gumbels, class c can beat class a only if its share exceeds that of a by a gap that follows
 from ``gumbel_a - gumbel_c``: a statement about two counts.
 """
@@ -36,7 +37,7 @@ def class_predictions(weights: ArrayLike, gumbels: ArrayLike) -> NDArray[np.intp
 def class_flip_estimate(
     shares: ArrayLike, n_blocks: int, gumbels: ArrayLike, sharpness: float
 ) -> Floats:
-    """Estimate the probability that a fresh sample answers differently under the same key.
+    """Estimate the probability that a fresh sample predicts differently under the same key.
 
     Chance of all classes but the one that is named now; see `class_prediction_chances`.
 
@@ -136,7 +137,7 @@ def class_flip_limits(
     delta: float = 0.05,
     counted: bool = True,
 ) -> tuple[Floats, Floats]:
-    """Limits of the probability that a fresh sample answers differently under the same key.
+    """Limits of the probability that a fresh sample predicts differently under the same key.
 
     Both hold at once except with probability ``delta``, for each point. ``counted`` shares are
     counts of one partition over T and have exact binomial limits; others average partitions or

@@ -1,6 +1,6 @@
 """From finite domains to all domains: indices of a huge imagined sample.
 
-A learner that keeps an approximate promise on every finite domain is run on n indices of an
+An estimator that keeps an approximate promise on every finite domain is run on n indices of an
 imagined sample of ``size`` rows; only the rows that are asked for are ever drawn.
 """
 

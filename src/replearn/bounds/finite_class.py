@@ -1,7 +1,8 @@
 """A finite class learned by shared random order and random threshold (Bun et al. 2023).
 
 The first hypothesis in a shared random order whose error is at most the best one plus a shared
-random margin, uniform on [0, width]. Amplified: the learner runs on many disjoint blocks with each
+random margin, uniform on [0, width]. Amplified: the estimator runs on many disjoint blocks with
+each
 of a few shared random strings; the pair (string, hypothesis) that comes out most often is named
 replicably. Proofs: docs/theory/finite-class.md.
 """

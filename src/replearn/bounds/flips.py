@@ -1,4 +1,4 @@
-"""The probability that two runs answer one point differently, for any law of the threshold.
+"""The probability that two runs predict one point differently, for any law of the threshold.
 
 Two runs with votes B1, B2 and one shared threshold differ with probability E|G(B1) - G(B2)|; for
 hard votes with chance q each this is ``H(q) = 2 sum_k dG_k F_k(q) (1 - F_k(q))``.

@@ -32,7 +32,7 @@ _NODES = 15
 def flip_estimate(
     law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike, *, joint: float | None = None
 ) -> Floats:
-    """Estimate the probability that a fresh sample answers differently under the same key.
+    """Estimate the probability that a fresh sample predicts differently under the same key.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def flip_estimate(
     votes : array_like of int
         Votes for class 1, shape (points,) or (points, partitions).
     thresholds : array_like
-        The points' thresholds u in [0, 1); the answer is 1 iff ``u < mean G(votes / T)``.
+        The points' thresholds u in [0, 1); the prediction is 1 iff ``u < mean G(votes / T)``.
     joint : float, default=None
         ``joint_variance`` of many points; one partition does not need it.
 
@@ -76,7 +76,7 @@ def flip_estimate(
 def average_flip_estimate(
     law: ThresholdLaw, votes: ArrayLike, *, joint: float | None = None
 ) -> Floats:
-    """Estimate how often a fresh sample answers differently, averaged over keys.
+    """Estimate how often a fresh sample predicts differently, averaged over keys.
 
     Estimates ``E|G(fresh) - G(seen)|`` for each point, given the votes seen.
 
@@ -115,7 +115,7 @@ def joint_variance(votes: ArrayLike, n_blocks: int) -> float:
 
 
 def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
-    # Answer 1 iff votes >= needed, the number of levels that the threshold reaches.
+    # Prediction 1 iff votes >= needed, the number of levels that the threshold reaches.
     needed = np.searchsorted(law.probabilities, u, side="right")
     sums, rows = np.unique(counts, return_inverse=True)
     estimate = np.empty(len(rows))
@@ -132,7 +132,7 @@ def _lattice_estimate(law: ThresholdLaw, counts: Integers, u: Floats) -> Floats:
 
 
 def _boundary(law: ThresholdLaw, u: Floats, joint: float) -> Floats:
-    """Mean shares above which a fresh sample answers 1.
+    """Mean shares above which a fresh sample predicts 1.
 
     Given its mean share, a fresh sample's partitions scatter around it: the mean of their levels
     is the law averaged over that scatter, which matters where the law has a corner.

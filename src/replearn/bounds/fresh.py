@@ -1,4 +1,4 @@
-"""What one run proves about a fresh training sample: limits of how often it answers differently.
+"""What one run proves about a fresh training sample: limits of how often it predicts differently.
 
 ``votes`` are the votes for class 1 among T blocks: one number per point, or one per point and
 partition. With a point's own threshold u the question is about the published key; without it, the
@@ -38,7 +38,7 @@ _MANY_BLOCKS = 50_000
 def flip_limits(
     law: ThresholdLaw, votes: ArrayLike, thresholds: ArrayLike, *, delta: float = 0.05
 ) -> tuple[Floats, Floats]:
-    """Limits of the probability that a fresh sample answers differently under the same key.
+    """Limits of the probability that a fresh sample predicts differently under the same key.
 
     Parameters
     ----------
@@ -171,7 +171,7 @@ def flip_rate_limit(law: ThresholdLaw, disagreement: float, *, delta: float = 0.
     Returns
     -------
     float
-        The expected share of these points that two fresh samples answer differently is not
+        The expected share of these points that two fresh samples predict differently is not
         larger, except with probability ``delta`` over the sample of this run.
 
     Examples

@@ -1,4 +1,4 @@
-"""Keeping the old answer within a band: how often retraining still changes an answer."""
+"""Keeping the old prediction within a band: how often retraining still changes a prediction."""
 
 from replearn.bounds.numeric import round_up
 from replearn.bounds.theorem import theorem
@@ -11,7 +11,7 @@ def incumbent_change_rate(standard_error: float, band: float) -> float:
 
     ``min(1/2, (standard_error / band)^2 / 2)``, rounded up, best possible: the standard deviation
     of its score over independent retrainings, and within what distance of the decision threshold
-    the old answer stays.
+    the old prediction stays.
 
     >>> round(incumbent_change_rate(0.02, 0.1), 6)
     0.02
@@ -23,7 +23,7 @@ def incumbent_change_rate(standard_error: float, band: float) -> float:
 
 @theorem("incumbent-band")
 def expected_changes(standard_error: float, band: float, retrainings: int) -> float:
-    """Bound the mean number of changes of one point's answer, from any first answer.
+    """Bound the mean number of changes of one point's prediction, from any first prediction.
 
     >>> round(expected_changes(0.02, 0.1, 12), 6)
     1.24
@@ -34,7 +34,7 @@ def expected_changes(standard_error: float, band: float, retrainings: int) -> fl
 
 @theorem("incumbent-band")
 def ever_changed(clear_evidence: float, retrainings: int) -> float:
-    """Probability that an answer has changed after so many independent retrainings.
+    """Probability that a prediction has changed after so many independent retrainings.
 
     ``clear_evidence`` is the chance that one retraining puts the score beyond the band.
 

@@ -1,7 +1,7 @@
 """Laws of the shared threshold: frozen tables, not the results of a computation at fit time.
 
 A law is the distribution function G of the threshold on the vote share: with B of T votes for
-class 1 the answer is 1 with probability ``G_B`` over the key. A table holds ``G_k * 2**30`` as
+class 1 the prediction is 1 with probability ``G_B`` over the key. A table holds ``G_k * 2**30`` as
 integers, so a law is the same on every machine, has a digest, and ``u < G_k`` has exactly the
 probability ``G_k`` for a 53-bit uniform ``u``.
 """
@@ -89,7 +89,7 @@ class ThresholdLaw:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """G_k for k = 0, ..., T: the chance of answer 1 after k votes for 1 (exact floats)."""
+        """G_k for k = 0, ..., T: the chance of prediction 1 after k votes for 1 (exact floats)."""
         return frozen(self.table / ONE)
 
     @cached_property
@@ -99,7 +99,7 @@ class ThresholdLaw:
 
     @cached_property
     def largest_step(self) -> float:
-        """The largest step g: how much one changed vote can move the answer's probability."""
+        """The largest step g: how much one changed vote can move the prediction's probability."""
         return float(self.steps.max())
 
     @cached_property
@@ -130,7 +130,7 @@ class ThresholdLaw:
         return hashlib.sha256(head + self.table.astype("<i8").tobytes()).hexdigest()
 
     def at(self, share: ArrayLike) -> Floats:
-        """Probability of answer 1 at any vote share in [0, 1]: the table joined by straight lines.
+        """Probability of prediction 1 at any vote share in [0, 1]; linear between table values.
 
         >>> from replearn.bounds import uniform_law
         >>> uniform_law(4).at([0.25, 0.3]).round(6).tolist()
@@ -244,7 +244,7 @@ def table_law(values: Sequence[float] | Floats) -> ThresholdLaw:
     Parameters
     ----------
     values : sequence of float
-        The T + 1 probabilities of answer 1 after 0, ..., T votes for 1.
+        The T + 1 probabilities of prediction 1 after 0, ..., T votes for 1.
 
     Examples
     --------
@@ -313,7 +313,7 @@ def _symmetric_table(lower: Floats, n_blocks: int) -> NDArray[np.int64]:
 
 @theorem("accuracy-factor")
 def error_factor(law: ThresholdLaw) -> float:
-    """Return C_G: the vote's mean error is at most this many times that of the learners.
+    """Return C_G: the vote's mean error is at most this many times that of the estimators.
 
     Parameters
     ----------
@@ -324,7 +324,7 @@ def error_factor(law: ThresholdLaw) -> float:
     -------
     float
         ``max_k T max(G_k, 1 - G_{T-k}) / k``, at least 1, rounded up; attained by a vote in
-        which k learners of T are wrong.
+        which k estimators of T are wrong.
 
     Examples
     --------

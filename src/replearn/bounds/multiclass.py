@@ -1,7 +1,8 @@
 """More than two classes: votes, sharpened, and a label drawn with Gumbels keyed by the label.
 
-`class_weights` turns vote shares into chances W. Each run answers ``argmax_c (log W_c + Gumbel_c)``
-with the shared Gumbels of the point, so it answers c with probability W_c, and two runs mostly
+`class_weights` turns vote shares into chances W. Each run predicts ``argmax_c (log W_c +
+Gumbel_c)``
+with the shared Gumbels of the point, so it predicts c with probability W_c, and two runs mostly
 agree: they differ with probability at most ``sharpness / 4`` times the range of the differences of
 their shares.
 """
@@ -20,7 +21,7 @@ from replearn.records.search import require_integer
 
 
 def agreement_probability(p: ArrayLike, q: ArrayLike) -> Floats:
-    """Return the exact chance that two runs with given vote distributions answer the same label.
+    """Return the exact chance that two runs with given vote distributions predict the same label.
 
     Returns ``sum_i 1 / sum_j max(p_j / p_i, q_j / q_i)``.
 
@@ -74,10 +75,10 @@ def _shares(weights: ArrayLike, name: str) -> Floats:
 
 
 def class_weights(shares: ArrayLike, sharpness: float) -> Floats:
-    """Return the chance, over keys, that votes with these shares answer each class.
+    """Return the chance, over keys, that votes with these shares predict each class.
 
     Weights ``exp(sharpness * share)``; a class with more weight x than all others together,
-    ``x = exp(y) : 1`` with y > 0, is answered with probability ``min(1, 1/2 + y/4)`` instead of
+    ``x = exp(y) : 1`` with y > 0, is predicted with probability ``min(1, 1/2 + y/4)`` instead of
     the smaller ``x / (1 + x)``. For two classes that is the threshold uniform on
     ``+- 2 / sharpness`` around even votes. Shares sum to one in each row.
 
@@ -148,7 +149,7 @@ def multiclass_flip_bound(n_blocks: int, n_classes: int, sharpness: float) -> fl
 
 @theorem("accuracy-factor")
 def class_error_factor(n_classes: int, sharpness: float) -> float:
-    """Return C: the mean error over keys is at most this many times that of the learners.
+    """Return C: the mean error over keys is at most this many times that of the estimators.
 
     Needs a sharpness of at least `least_sharpness`.
 

@@ -1,8 +1,8 @@
 """The law that a linear programme finds: the sharpest threshold under a flip budget.
 
 H(q) is linear in the steps of the law, so the best law under H <= rho is a linear programme. Its
-answer is rounded, made symmetric and certified anew: only then is it a law. It is made when a plan
-is made, never when a model is fitted, and travels as a table.
+prediction is rounded, made symmetric and certified anew: only then is it a law. It is made when a
+plan is made, never when a model is fitted, and travels as a table.
 """
 
 import math

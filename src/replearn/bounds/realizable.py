@@ -120,7 +120,7 @@ def best_ceiling(n: int, d: int, gamma: float) -> float:
 def smallest_sample_realizable(
     rho: float, gamma: float, alpha: float, beta: float, d: int
 ) -> tuple[int, float]:
-    """Find the sample size and limit of a realizable learner that is replicable everywhere.
+    """Find the sample size and limit of a realizable estimator that is replicable everywhere.
 
     ``alpha`` and ``beta`` are error and failure probability where one hypothesis is right.
 

@@ -21,7 +21,7 @@ from replearn.records.search import require_integer
 def rounding_flip_bound(n_blocks: int, y_span: float, resolution: float) -> float:
     """Probability that two runs round one point to different values.
 
-    For predictions inside a range of length ``y_span``, whatever the data and the learner:
+    For predictions inside a range of length ``y_span``, whatever the data and the estimator:
     ``f(T) y_span / resolution``, rounded up.
 
     >>> round(rounding_flip_bound(128, 100.0, 50.0), 4)

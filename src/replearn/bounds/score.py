@@ -69,7 +69,7 @@ def mismatch_flip_bound(ratio: float) -> float:
 def worst_score_flip_bound(
     n_blocks: int, half_width: float, standard_error: float, n_classes: int = 2
 ) -> float:
-    """Bound the flips of any learner whatever its scores do, for thresholds fixed beforehand.
+    """Bound the flips of any estimator whatever its scores do, for thresholds fixed beforehand.
 
     The score is a mean over ``n_blocks`` independent blocks. At most 1, which says nothing.
 

@@ -219,7 +219,7 @@ def smallest_sample_selection(
 def smallest_sample_search(
     rho: float, alpha: float, beta: float, n_hypotheses: int, train_size: int
 ) -> tuple[int, float]:
-    """Find the rows for a search over configurations by many trainings, for every learner.
+    """Find the rows for a search over configurations by many trainings, for every estimator.
 
     As `smallest_sample_selection`, with one test row beside each training of ``train_size`` rows.
 

@@ -1,7 +1,7 @@
-"""How many samples the base learner needs: m(alpha, beta) from the VC dimension.
+"""How many samples the base estimator needs: m(alpha, beta) from the VC dimension.
 
 ``agnostic_*`` hold for every empirical risk minimiser over the class, ``realizable_*`` for every
-learner that returns a hypothesis of the class without training error when there is one.
+estimator that returns a hypothesis of the class without training error when there is one.
 """
 
 import math
@@ -138,7 +138,7 @@ def _ghost_log_tail(m: int, d: int, alpha: float, ghost: int) -> float:
 
 
 def realizable_sample_size(d: int, alpha: float, beta: float) -> int:
-    """Return the sample size at which every consistent learner has error at most ``alpha``.
+    """Return the sample size at which every consistent estimator has error at most ``alpha``.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""From options to what a command works with: tables, keys, base learners, models."""
+"""From options to what a command works with: tables, keys, base estimators, models."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from replearn.tables.kinds import ID, TEXT, is_date, is_number
 from replearn.tables.rows import to_pandas
 
 Named = dict[str, tuple[str, str, dict[str, Any], bool]]
-"""Base learners by name: module, class, parameters, and whether it is made of trees."""
+"""Base estimators by name: module, class, parameters, and whether it is made of trees."""
 
 NAMED: Named = {
     "logreg": ("sklearn.linear_model", "LogisticRegression", {"max_iter": 1000}, False),
@@ -70,7 +70,7 @@ class Sample:
         return max(2, len(set(self.y.tolist())))
 
     def features_for(self, model: Any) -> Any:
-        """Return the features as a base learner expects them."""
+        """Return the features as a base estimator expects them."""
         return to_pandas(self.X) if takes_columns_itself(model) else self.X
 
     def tell(self, *, quiet: bool = False) -> None:
@@ -300,7 +300,7 @@ def read_key(path: str | None) -> SharedKey | None:
 def base_model(
     name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
 ) -> Any:
-    """Return the base learner by name, with everything that learns from data inside.
+    """Return the base estimator by name, with everything that learns from data inside.
 
     Boosting in blocks gets leaves that suit their size, a parameter that all labs of a plan share.
 
@@ -327,7 +327,7 @@ def base_model(
 
 
 def takes_columns_itself(model: Any) -> bool:
-    """Tell whether a base learner is a user's own pipeline, which may expect pandas."""
+    """Tell whether a base estimator is a user's own pipeline, which may expect pandas."""
     from replearn.tables.encoder import TableEncoder
 
     steps = getattr(model, "steps", None)

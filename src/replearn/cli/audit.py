@@ -211,7 +211,7 @@ def _check(args: argparse.Namespace) -> None:
 
 
 def _in_blocks(args: argparse.Namespace, sample: Sample) -> Any:
-    """How ``fit`` sets a learner of the command line for the rows of a block."""
+    """How ``fit`` sets an estimator of the command line for the rows of a block."""
     if args.model not in NAMED or sample.groups is not None:
         return None
     return partial(base_model, args.model, sample.columns)
@@ -258,7 +258,7 @@ def _about_rows(train_size: int | None, sample: Sample) -> list[str]:
 
 
 def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str, Any]]:
-    """Judge the model that was named: the baseline, or a replicable learner."""
+    """Judge the model that was named: the baseline, or a replicable estimator."""
     if args.fail_above is None and args.fail_above_limit is None:
         return []
     from replearn.auditing import flip_gates
@@ -268,7 +268,7 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
     gates = [{"model": judged, **gate.to_dict()} for gate in asked]
     if args.resolution is not None:
         return gates
-    # Whoever always answers the same never flips: that is no success.
+    # Whoever always predicts the same never flips: that is no success.
     useless = result.usefulness(judged).useless
     return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
 
@@ -279,7 +279,7 @@ def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
     what = f"flip rate of {model} is {rate}"
     if args.resolution is not None:
         what = f"{rate} of the rounded values of {model} change"
-    always = "; it answers without regard to the row" if gate.get("useless") else ""
+    always = "; it predicts without regard to the row" if gate.get("useless") else ""
     return (
         f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "
         f"{gate['upper']:.2%}), allowed {gate['allowed']:.2%} for the {gate['judged']}{always}"

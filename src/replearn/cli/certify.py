@@ -62,7 +62,7 @@ def _answer(comparisons: dict[str, Comparison]) -> str:
 
 
 def _verdict(comparisons: dict[str, Comparison]) -> str:
-    """Return the answer for all runs together, and what would make it yes."""
+    """Return the prediction for all runs together, and what would make it yes."""
     prediction = _answer(comparisons)
     if prediction == "yes":
         asked = dict.fromkeys(text for c in comparisons.values() for text in c.asked)

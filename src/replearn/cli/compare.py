@@ -153,7 +153,7 @@ def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Prediction
 def _remarks(sides: list[Predictions]) -> list[str]:
     missing = {side.path: list(side.labels.values()).count(NO_PREDICTION) for side in sides}
     return [
-        f"{path}: {n} rows have no prediction, which counts as an answer of its own"
+        f"{path}: {n} rows have no prediction, which counts as a prediction of its own"
         for path, n in missing.items()
         if n
     ]

@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         "FILE",
         plan="plan that all labs share",
-        incumbent="model file in use: its answers stay unless the new evidence is clear",
+        incumbent="model file in use: its predictions stay unless the new evidence is clear",
         certificate="write the certificate as JSON",
         save_columns="write the kinds of the columns",
     )
@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     say(*about_fits, quiet=args.quiet)
     base = base_model(args.model, sample.columns, rows_per_block)
     if is_replicable(base):
-        raise ValueError(f"model {args.model!r} is replicable already; name its base learner.")
+        raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
     check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
     estimator = _learner(args, base, shared)
     estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
@@ -154,7 +154,7 @@ def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pi
 
 
 def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
-    """Return the learner that was asked for, without key and workers."""
+    """Return the estimator that was asked for, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
@@ -213,7 +213,7 @@ def _read_incumbent(args: argparse.Namespace) -> Any:
     if notes.get("id") != args.id:
         raise ValueError(
             f"--id {args.id}: {args.incumbent} was fitted with --id {notes.get('id')}, and its "
-            "answers would be others than those in use. Give the same --id."
+            "predictions would be others than those in use. Give the same --id."
         )
     return model
 

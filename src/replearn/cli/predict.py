@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="full",
         choices=("full", "plain"),
         help="add a sentence and what it rests on: full (default) with vote share, threshold and "
-        "flip probability; plain for the person who gets the answer",
+        "flip probability; plain for the person who gets the prediction",
     )
     add_options(
         parser,

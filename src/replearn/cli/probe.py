@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> int:
 def read_run(path: str) -> tuple[Certificate, Any]:
     """Read a certificate and compute it again; of a model file also the kinds of its columns."""
     if zipfile.is_zipfile(path):
-        from replearn.persistence import describe  # certificates alone are read without learners
+        from replearn.persistence import describe  # certificates alone are read without estimators
 
         about = describe(path)
         return about.certificate, about.notes.get("columns")

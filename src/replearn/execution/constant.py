@@ -11,7 +11,7 @@ from replearn.tables import n_rows
 
 
 class ConstantVote:
-    """Answer the one class of its block, whatever is asked.
+    """Prediction the one class of its block, whatever is asked.
 
     Examples
     --------

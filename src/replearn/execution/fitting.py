@@ -1,4 +1,4 @@
-"""Fit one copy of the base learner per block, each on its own rows only.
+"""Fit one copy of the base estimator per block, each on its own rows only.
 
 The fitted models do not depend on the number of jobs, the back end or the order of the file: the
 rows arrive in keyed order, every seed follows from the key, and numerical libraries run on one
@@ -42,7 +42,7 @@ START_SECONDS = 3.0
 DISPATCH_SECONDS = 0.1
 """The same when the workers run already, or are threads.
 
-Both are seconds of processor time, so that a busy machine does not look like a slow learner.
+Both are seconds of processor time, so that a busy machine does not look like a slow estimator.
 """
 
 WARM_UP_BLOCKS = 2
@@ -54,7 +54,7 @@ SECONDS_PER_TASK = 0.1
 THREADED = frozenset(
     {DecisionTreeClassifier, ExtraTreeClassifier, ExtraTreesClassifier, RandomForestClassifier}
 )
-"""Learners that leave Python while they learn: threads do, and nothing is sent to and fro."""
+"""Estimators that leave Python while they learn: threads do, and nothing is sent to and fro."""
 
 PLAIN_TYPES = frozenset({type(None), bool, int, float, str})
 """Values that copies may share."""
@@ -68,7 +68,7 @@ class Block:
 
     X: Any
     y: NDArray[Any]
-    seeds: dict[str, int]  # for each random_state of the base learner
+    seeds: dict[str, int]  # for each random_state of the base estimator
     name: str  # in errors
     save: Callable[[Any], None] | None = None  # called with the fitted model, where it was fitted
     faster: Sequence[Callable[[Any, Any, NDArray[Any]], bool]] = ()  # functions of plug-ins
@@ -94,7 +94,7 @@ def fit_blocks(
     Parameters
     ----------
     estimator : classifier
-        The base learner; it is not changed.
+        The base estimator; it is not changed.
     X : array-like, frame or sparse matrix of shape (n, d)
         Validated rows.
     y : array-like of shape (n,)
@@ -106,7 +106,7 @@ def fit_blocks(
     names : sequence of str, optional
         How errors name the blocks; "block 0", "block 1", ... by default.
     params : mapping of str to ndarray, optional
-        Further arguments of the base learner's ``fit``, one value per row: sample weights.
+        Further arguments of the base estimator's ``fit``, one value per row: sample weights.
     n_jobs : int, optional
         Number of joblib workers. The result does not depend on it.
     verbose : int, default=0
@@ -164,7 +164,7 @@ def fit_blocks(
 
 
 def fit_one_block(estimator: Any, block: Block) -> Any:
-    """Fit a clone of the base learner on one block."""
+    """Fit a clone of the base estimator on one block."""
     if (block.y == block.y[0]).all():
         return ConstantVote(block.y[0])
     with naming(estimator, block.name):
@@ -180,7 +180,7 @@ def fit_one_block(estimator: Any, block: Block) -> Any:
 
 
 def _fresh(estimator: Any) -> Any:
-    """Clone the base learner; a plain copy does when nothing in it can be shared or fitted.
+    """Clone the base estimator; a plain copy does when nothing in it can be shared or fitted.
 
     ``clone`` inspects signatures, a tenth of the time of a small fit.
     """
@@ -193,7 +193,7 @@ def _fit_batch(
     estimator: Any, batch: list[Block], settings: Mapping[str, Any] = _CHECKED
 ) -> list[Any]:
     """Fit several blocks in one worker; the parameters were checked with the first block."""
-    # Large arrays reach a worker mapped for reading, and a base learner may write into its rows.
+    # Large arrays reach a worker mapped for reading, and a base estimator may write into its rows.
     # With another mapping joblib would start processes anew between this library and others.
     own = (replace(block, X=copy_rows(block.X), y=block.y.copy()) for block in batch)
     with one_thread(), config_context(**settings):

@@ -3,7 +3,7 @@
 Each row's place follows from the key and the row's own content (features, label, and how many
 equal rows came before), so the partition does not depend on the order of the file. Surplus rows
 are the last in keyed order and are dropped: blocks of unequal size would break the guarantee.
-Every random state of a base learner, however deeply nested, gets a seed of its own.
+Every random state of a base estimator, however deeply nested, gets a seed of its own.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def make_blocks(
     Parameters
     ----------
     key : SharedKey
-        The learner's key; partition ``j`` is ordered by ``key.child("partition", j)``.
+        The estimator's key; partition ``j`` is ordered by ``key.child("partition", j)``.
     points : Points or container of rows
         The rows' canonical points.
     y : array-like of shape (n,)
@@ -135,7 +135,7 @@ _NAME = "random_state"
 
 
 def random_state_names(estimator: Any) -> list[str]:
-    """List the places of a base learner, however deeply nested, that take a seed.
+    """List the places of a base estimator, however deeply nested, that take a seed.
 
     Parameters
     ----------

@@ -168,7 +168,7 @@ def active() -> list[Plugin]:
 
 
 def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], bool]]:
-    """Return the faster ways to fit a base learner, best first."""
+    """Return the faster ways to fit a base estimator, best first."""
     return [plugin.fit for plugin in active() if plugin.fit and plugin.may_take(estimator)]
 
 
@@ -229,7 +229,7 @@ def predict_codes(
         found[labels == label] = code
     if (found < 0).any():
         raise ValueError(
-            f"{type(model).__name__} of {name} answered {labels[found < 0].tolist()[0]!r}, "
+            f"{type(model).__name__} of {name} predicted {labels[found < 0].tolist()[0]!r}, "
             f"which is not one of its classes {model.classes_!r}"
         )
     return found
@@ -245,7 +245,7 @@ def predict_probabilities(
         wrong = shares[~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))].tolist()[0]
         raise ValueError(
             f"{type(model).__name__} of {name} gives the probability {wrong!r}: predict_proba must "
-            "answer numbers in [0, 1]"
+            "prediction numbers in [0, 1]"
         )
     return shares
 
@@ -255,7 +255,9 @@ def predict_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.flo
     numbers = np.asarray(predict_labels(model, X, name), dtype=np.float64)
     if not np.isfinite(numbers).all():
         wrong = numbers[~np.isfinite(numbers)].tolist()[0]
-        raise ValueError(f"{type(model).__name__} of {name} answered {wrong!r}, which is no number")
+        raise ValueError(
+            f"{type(model).__name__} of {name} predicted {wrong!r}, which is no number"
+        )
     return numbers
 
 
@@ -269,7 +271,7 @@ def _of_shape(
 ) -> NDArray[Any]:
     if predictions.shape != shape:
         raise ValueError(
-            f"{type(model).__name__} of {name} answered an array of shape {predictions.shape} to "
+            f"{type(model).__name__} of {name} predicted an array of shape {predictions.shape} to "
             f"{method} with {shape[0]} rows: it must have shape {shape}"
         )
     return predictions

@@ -147,9 +147,9 @@ def _quiet_seconds(verbose: int, is_terminal: bool) -> float:
 
 @contextlib.contextmanager
 def naming(estimator: Any, name: str) -> Iterator[None]:
-    """Say in an error which learner and which block it comes from; its type stays what it was.
+    """Say in an error which estimator and which block it comes from; its type stays what it was.
 
-    A learner that ends the process by ``sys.exit`` is an error too: nobody asked it to.
+    An estimator that ends the process by ``sys.exit`` is an error too: nobody asked it to.
     """
     where = f"{type(estimator).__name__} failed on {name}"
     try:

@@ -1,6 +1,6 @@
 """A time limit for each block, in worker processes that can be ended.
 
-Nothing can interrupt a learner that hangs in compiled code of this process, nor survive one that
+Nothing can interrupt an estimator that hangs in compiled code of this process, nor survive one that
 ends it. Under a limit every block is therefore fitted in a worker process.
 """
 
@@ -81,7 +81,7 @@ class TimeLimit:
             self.end()
             raise TimeoutError(
                 f"{late[0]} took longer than the time limit of {self.seconds:g} s and was ended. "
-                "Raise the limit, or give the base learner fewer rows or fewer iterations."
+                "Raise the limit, or give the base estimator fewer rows or fewer iterations."
             )
 
     def _result(self, waiting: deque[tuple[Future[Any], str, float]]) -> Any:
@@ -92,7 +92,7 @@ class TimeLimit:
             self.end()
             raise RuntimeError(
                 f"the process that fitted {names} ended by itself: out of memory, or the base "
-                "learner ends or crashes its process"
+                "estimator ends or crashes its process"
             ) from error
         waiting.popleft()
         return result

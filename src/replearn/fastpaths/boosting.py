@@ -6,7 +6,7 @@ decides every comparison with them exactly (``x <= point[k]`` iff at most ``k`` 
 they lead to the leaves. Leaf values are added in the boosting's own order, so the votes are exactly
 those of ``predict``, several times as fast.
 
-The tables cost some milliseconds per model, so fewer rows are answered by the models themselves,
+The tables cost some milliseconds per model, so fewer rows are predicted by the models themselves,
 and a handful by one table of all trees (`replearn.fastpaths.packed_trees`); the votes are the same.
 This reads the node tables of fitted models, which are private to
 scikit-learn: models that look different from what is expected are asked one by one.

@@ -152,7 +152,7 @@ def add_wide_votes(block_models: list[BlockModel], scores: Any, counts: NDArray[
 
 
 class Tally:
-    """Count the answers of models with two classes, as a product of small whole numbers.
+    """Count the predictions of models with two classes, as a product of small whole numbers.
 
     They are exact in float32, and so is their sum in any order.
     """
@@ -163,7 +163,7 @@ class Tally:
         for index, block_model in enumerate(block_models):
             first[index, block_model.partition, block_model.codes[0]] = 1
             second[index, block_model.partition, block_model.codes[1]] = 1
-        # Everybody votes for the first class; an answer moves one vote to the second.
+        # Everybody votes for the first class; a prediction moves one vote to the second.
         self._if_nobody = first.sum(axis=0).astype(np.int32)
         # What the other classes win, class 0 loses: its own column need not be multiplied.
         self._moves = (second - first)[..., 1:].reshape(
@@ -171,7 +171,7 @@ class Tally:
         )
 
     def add(self, predictions: NDArray[np.bool_], counts: NDArray[np.int32]) -> None:
-        """Add a vote for the second class where the answer is true, else for the first."""
+        """Add a vote for the second class where the prediction is true, else for the first."""
         moved = (predictions.astype(np.float32) @ self._moves).astype(np.int32)
         others = moved.reshape(counts[..., 1:].shape)
         counts += self._if_nobody
@@ -193,7 +193,7 @@ def is_plain_table(X: Any) -> bool:
 def checked_table(model: Any, X: Any, **options: Any) -> Any:
     """Validate a table as ``model`` would, unless nothing is left to check but finite numbers.
 
-    The learner has checked the shape and the names; a plain table of numbers needs no copy.
+    The estimator has checked the shape and the names; a plain table of numbers needs no copy.
     """
     unnamed = not hasattr(model, "feature_names_in_")
     if unnamed and is_plain_table(X) and X.shape[1] == model.n_features_in_:

@@ -1,6 +1,7 @@
 """Trees and forests vote through their leaves, on a table that is converted once.
 
-A leaf's answer is looked up, never computed again, so the votes are exactly those of ``predict``.
+A leaf's prediction is looked up, never computed again, so the votes are exactly those of
+``predict``.
 A few rows walk all trees at once (`replearn.fastpaths.packed_trees`). Forests add the trees'
 probabilities in the order of the trees, as scikit-learn does on one thread.
 """
@@ -128,7 +129,7 @@ def pack_trees(block_models: list[BlockModel], offsets: Sequence[int]) -> Packed
 
 
 def _leaf_predictions(block_model: BlockModel) -> NDArray[np.intp] | None:
-    """Look up the class of every node of a tree once; a forest's answer is no single leaf's."""
+    """Look up the class of every node of a tree once; a forest's prediction is no single leaf's."""
     if type(block_model.model) in FORESTS:
         return None
     predictions: NDArray[np.intp] = block_model.codes[

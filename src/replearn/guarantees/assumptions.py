@@ -29,7 +29,7 @@ class Assumption:
 
 _TEXTS = {
     "equal-design": (
-        "Every run uses the same number of rows, blocks and rows per block, and the same learner "
+        "Every run uses the same number of rows, blocks and rows per block, and the same estimator "
         "with the same parameters; surplus rows are left out, never spread over the blocks."
     ),
     "same-candidates": (
@@ -39,7 +39,8 @@ _TEXTS = {
     "learned-inside-blocks": (
         "Everything learned from data is learned inside a block: scaling, encoding, imputation, "
         "vocabulary, tuned parameters. Preprocessing belongs inside the wrapped estimator. Some of "
-        "it leaves no mark in one table: what stands between the raw rows and the learner must be "
+        "it leaves no mark in one table: what stands between the raw rows and the estimator must "
+        "be "
         "the same in every run, as a probe shows (replearn probe)."
     ),
     "classes-agree": (
@@ -61,7 +62,7 @@ _TEXTS = {
     ),
     "same-point": (
         "The promise is about one and the same point: if a feature of the person changes, the "
-        "question is a new one and nothing is promised about the old answer. Where ids key the "
+        "question is a new one and nothing is promised about the old prediction. Where ids key the "
         "thresholds, every run gives the same ids, written alike: 7, '7' and '007' are three ids."
     ),
     "separate-keys": (
@@ -123,7 +124,7 @@ _TEXTS = {
         "single point's may be larger, and then it flips more often in proportion."
     ),
     "base-learner": (
-        "The base learner minimises the training error over a class of the stated VC dimension."
+        "The base estimator minimises the training error over a class of the stated VC dimension."
     ),
 }
 

@@ -30,7 +30,8 @@ FORMAT_VERSION = 3
 class Certificate(Record):
     """What is promised, by which theorems, under which assumptions, for which run.
 
-    Made by learners, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`; never by hand.
+    Made by estimators, primitives, :meth:`replearn.Plan.certificate` or :meth:`issue`; never by
+    hand.
 
     Parameters
     ----------
@@ -51,7 +52,7 @@ class Certificate(Record):
     reason : str
         Why not; empty when certified.
     identity : Identity
-        Key, learner, classes and rows of this run.
+        Key, estimator, classes and rows of this run.
     digest : str
         SHA-256 of all other items.
 
@@ -264,7 +265,7 @@ class Certificate(Record):
 
 
 def certify(task: str, key_fingerprint: str, **inputs: Any) -> Certificate:
-    """Issue the certificate of a run that has no base learner.
+    """Issue the certificate of a run that has no base estimator.
 
     Parameters
     ----------

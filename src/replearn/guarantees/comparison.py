@@ -17,19 +17,19 @@ _TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two runs are comparable; true in a condition only if the answer is "yes".
+    """Whether two runs are comparable; true in a condition only if the prediction is "yes".
 
     Parameters
     ----------
     differences : tuple of str
-        Items that differ, in words: the answer is "no".
+        Items that differ, in words: the prediction is "no".
     unknowns : tuple of str
-        What could not be compared, in words: without differences the answer is "unknown".
+        What could not be compared, in words: without differences the prediction is "unknown".
     remarks : tuple of str
         What differs without touching the promise.
     asked : tuple of str
         Conditions that no two certificates can show and a probe can (``replearn probe``): the
-        answer "yes" counts on them.
+        prediction "yes" counts on them.
 
     Examples
     --------
@@ -53,7 +53,7 @@ class Comparison:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the answer is not "yes"."""
+        """Why the prediction is not "yes"."""
         return self.differences or self.unknowns
 
     def __bool__(self) -> bool:
@@ -102,9 +102,9 @@ Texts = tuple[str, ...]
 
 
 def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
-    """Return differences, unknowns and remarks about learners and versions."""
+    """Return differences, unknowns and remarks about estimators and versions."""
     digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
-        {"learner digest": mine.learner_digest}, {"learner digest": yours.learner_digest}
+        {"estimator digest": mine.learner_digest}, {"estimator digest": yours.learner_digest}
     )
     known = {name for name in mine.versions if name in yours.versions}
     versions = differing(

@@ -47,7 +47,7 @@ def _derive(
     }
     flip = ledger.add(finite_randomness_flip_bound, gamma=None, **items)
     promises = [
-        "Two models answer one fixed point differently with probability at most "
+        "Two models predict one fixed point differently with probability at most "
         f"{rounded_up(flip)}."
     ]
     if gamma is not None:

@@ -17,7 +17,9 @@ class Needed:
 
     n: int | None  # rows of each run; None: no number is enough
     details: Mapping[str, Number | str] = field(default_factory=dict)  # numbers to read
-    settings: Mapping[str, Any] = field(default_factory=dict)  # of the learner, beside the targets
+    settings: Mapping[str, Any] = field(
+        default_factory=dict
+    )  # of the estimator, beside the targets
     rate: float = math.nan  # the paper's, with constant 1
     theorem: str | None = None
     promise: str | None = None
@@ -34,8 +36,8 @@ class Guarantee:
         Name in certificates and in :func:`replearn.plan`.
     derive : callable
         From a ledger and the inputs to a `Conclusion`; every number goes through the ledger.
-    learners : tuple of str
-        Names of the learners and functions that carry the task out.
+    estimators : tuple of str
+        Names of the estimators and functions that carry the task out.
     theorem : str
         Key of the main theorem.
     needed : callable or None
@@ -96,7 +98,7 @@ SAME_CHOICE = "Two runs choose different candidates with probability at most {rh
 NEAR_BEST = (
     " The choice is worse than the best by more than {alpha:g} with probability at most {beta:g}."
 )
-SAME_POINT = "Two models answer one fixed point differently with probability at most {rho:g}."
+SAME_POINT = "Two models predict one fixed point differently with probability at most {rho:g}."
 SMALL_MASS = "Two rules differ on a mass above {gamma:g} with probability at most {rho:g}."
 
 THREE_TARGETS: dict[str, Number | str | None] = {"rho": 0.1, "alpha": 0.1, "beta": 0.05}

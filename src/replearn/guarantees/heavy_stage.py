@@ -25,7 +25,7 @@ def labels_guaranteed(n: int, low: float) -> int:
 def heavy_step(
     n: int, law: MembershipLaw, n_labels: int, band: float, n_classes: int, vote_step: float
 ) -> float:
-    """Flip probability of a learner with a heavy stage when one row changes."""
+    """Flip probability of an estimator with a heavy stage when one row changes."""
     # section "heavy stage"
     member = math.sqrt(membership_spread(n, law, 0.5) / n)
     if n_classes == 2:

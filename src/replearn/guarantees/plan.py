@@ -248,7 +248,7 @@ class Plan(Record):
         Parameters
         ----------
         identity : Identity
-            Key, learner, classes and rows of the run; classes and rows default to the plan's.
+            Key, estimator, classes and rows of the run; classes and rows default to the plan's.
         **changed
             Items in which the run differs from the plan: ``unit``, ``max_point_mass``.
 
@@ -277,7 +277,7 @@ class Plan(Record):
     # -- other tasks -----------------------------------------------------------------------------
     @property
     def learners(self) -> tuple[str, ...]:
-        """Names of the learners that follow this plan."""
+        """Names of the estimators that follow this plan."""
         return guarantee(self.task).learners
 
     @property

@@ -1,4 +1,4 @@
-"""Semi-private learning: replicable runs on disjoint parts, private selection of their answer."""
+"""Semi-private learning: replicable runs on disjoint parts, private selection of a hypothesis."""
 
 import math
 from functools import lru_cache
@@ -82,12 +82,13 @@ def _derive(
     loss = ledger.add(single_release, epsilon=epsilon, threshold=level)
     private = (
         f"({epsilon:g}, {rounded_up(loss)})-differentially private in the {n} private rows, by "
-        f"discrete Laplace noise on the answers of {n_keys * n_parts} disjoint parts and a release "
+        f"discrete Laplace noise on the predictions of {n_keys * n_parts} disjoint parts and a "
+        f"release "
         f"threshold of {level}."
     )
     leaks = () if public_classes else ("the list of classes was read from the private labels",)
     if not cover:
-        unknown = ("nothing is known about the accuracy of this learner",)
+        unknown = ("nothing is known about the accuracy of this estimator",)
         return Conclusion((private,), reasons=leaks + unknown, assumptions=ASSUMPTIONS)
     n_shared = cover.pop("n_shared")
     d = cover.pop("d")

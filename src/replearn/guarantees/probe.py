@@ -64,7 +64,7 @@ class Probe:
         Parameters
         ----------
         X : array, frame, sparse matrix or list of text
-            The probe rows as the learner gets them.
+            The probe rows as the estimator gets them.
         decimals : int, optional
             Rounding of the encoding, as in the plan.
         mark : str

@@ -1,4 +1,4 @@
-"""A realizable learner that abstains alike: the best training error against a shared limit."""
+"""A realizable estimator that abstains alike: the best training error against a shared limit."""
 
 import math
 
@@ -8,7 +8,7 @@ from replearn.guarantees.guarantee import FOUR_TARGETS, SMALL_MASS, Guarantee, N
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 
 _NO_CLASS = (
-    "the learner is no exact minimiser over a class of known VC dimension: measure how often "
+    "the estimator is no exact minimiser over a class of known VC dimension: measure how often "
     "models of fresh samples differ"
 )
 

@@ -13,7 +13,7 @@ from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rou
 from replearn.records.checks import check_count
 
 MAX_FITS = 24
-"""Base learners that are trained unless more are asked for."""
+"""Base estimators that are trained unless more are asked for."""
 
 MIN_BLOCKS = 3
 """A row has at least two blocks that do not know it: their spread is known."""
@@ -47,7 +47,7 @@ def _derive(
     normal = ledger.add(normal_flip_bound, half_width=width)
     largest = ledger.add(any_score_flip_bound, half_width=width)
     promises = [
-        "If the standard error that was estimated for a point's score is right, two runs answer "
+        "If the standard error that was estimated for a point's score is right, two runs predict "
         f"the point differently with probability at most {rounded_up(normal)} where scores vary "
         f"normally, {rounded_up(largest)} whatever their distribution; k times that where the "
         "point's standard error is k times the estimate.",
@@ -65,7 +65,7 @@ def _derive(
         n_classes=n_classes,
     )
     promises.append(
-        "Whatever the learner's scores do, the same blocks with thresholds of this width, fixed "
+        "Whatever the estimator's scores do, the same blocks with thresholds of this width, fixed "
         f"beforehand, differ with probability at most {rounded_up(worst)}."
     )
     reasons = (_ESTIMATED, *above_budget("rho", normal, rho * (1 + 1e-9)))
@@ -78,7 +78,7 @@ def default_blocks(n: int, rho: float = 0.1, rows_of_block: int = DEFAULT_ROWS) 
 
     Settled on three files (see the theory page). What thresholds cost falls with rho squared, what
     blocks cost does not depend on rho: from rho = 0.2 and 10,000 rows on there are 8 blocks. A base
-    learner may need more than 80 rows (``rows_of_block``); fewer than 4 blocks are not made.
+    estimator may need more than 80 rows (``rows_of_block``); fewer than 4 blocks are not made.
 
     >>> default_blocks(300), default_blocks(1000), default_blocks(20_000)
     (4, 12, 24)
@@ -131,7 +131,7 @@ def _needed(
         "blocks": blocks,
         "rows of a block": n // blocks,
         "partitions": ways,
-        "base learners": blocks * ways,
+        "base estimators": blocks * ways,
         "half-width in standard errors": width,
         "half-width in probability": reach,
         "rho of any distribution": largest,
@@ -139,7 +139,7 @@ def _needed(
     }
     settings = {"n_blocks": blocks, "n_partitions": ways, "standard_error": standard_error}
     promise = (
-        "If the standard error of a point's score is right, two runs answer the point differently "
+        "If the standard error of a point's score is right, two runs predict the point differently "
         f"with probability at most {{rho:g}} where scores vary normally, {rounded_up(largest)} "
         f"whatever their distribution; {rounded_up(worst)} in the worst case of thresholds "
         f"{'over all scores' if standard_error is None else 'of this width, fixed beforehand'}."

@@ -70,7 +70,7 @@ def _by_trainings(
     tail = ledger.add(trainings_error, alpha=alpha, **items)
     promises = (
         f"Two runs on fresh samples of {n} rows choose different configurations with probability "
-        f"at most {rounded_up(flip)}, whatever the learner does.",
+        f"at most {rounded_up(flip)}, whatever the estimator does.",
         f"The chosen configuration's expected error after training on {train_size} rows exceeds "
         f"the best one's by more than {alpha:g} with probability at most {rounded_up(tail)}.",
     )

@@ -45,7 +45,7 @@ class HeavyGoal:
     Parameters
     ----------
     rho : float
-        Probability that two runs differ, for the whole learner.
+        Probability that two runs differ, for the whole estimator.
     alpha, beta : float
         The error exceeds the mean error of the block models (times the factor of the law) by more
         than alpha with probability at most beta.

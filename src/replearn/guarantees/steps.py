@@ -165,8 +165,8 @@ class Identity:
     ----------
     key_fingerprint : str
         Fingerprint of the shared key; it does not reveal the key.
-    learner, learner_digest : str
-        The base learner with its parameters in words, and a digest of its code, parameters and
+    estimator, learner_digest : str
+        The base estimator with its parameters in words, and a digest of its code, parameters and
         fitted parts; empty where there is none.
     classes : sequence or None
         The classes of this run, in order.
@@ -175,7 +175,7 @@ class Identity:
     library_version : str
         Version of the library that issued the certificate.
     versions : dict
-        Versions of numpy, scikit-learn and the packages that the learner comes from.
+        Versions of numpy, scikit-learn and the packages that the estimator comes from.
     schema : dict or None
         How points are encoded, with a coarse sketch of each column (see `compare_points`); None
         where a task has no points.

@@ -53,7 +53,7 @@ _ENTRIES = (
     ),
     Theorem(
         "semi-private",
-        "A frequent answer of replicable runs on disjoint parts, selected privately, is as "
+        "A frequent prediction of replicable runs on disjoint parts, selected privately, is as "
         "accurate as the runs and private in every row.",
         "lem:semi-private-reduction",
     ),
@@ -106,7 +106,8 @@ _ENTRIES = (
     ),
     Theorem(
         "incumbent-band",
-        "If the old answer stays while the new score is within a band of the decision threshold, "
+        "If the old prediction stays while the new score is within a band of the decision "
+        "threshold, "
         "independent retrainings change it at most (standard error / band)^2 / 2 times each.",
     ),
     Theorem(
@@ -192,7 +193,7 @@ _ENTRIES = (
     ),
     Theorem(
         "fresh-sample-point",
-        "From one run: limits for the probability that a fresh sample answers one point "
+        "From one run: limits for the probability that a fresh sample predicts one point "
         "differently.",
     ),
     Theorem(
@@ -216,7 +217,8 @@ _ENTRIES = (
     ),
     Theorem(
         "domain-reduction",
-        "A learner that is approximately replicable on finite domains is so on all domains: draw "
+        "An estimator that is approximately replicable on finite domains is so on all domains: "
+        "draw "
         "indices of a huge imagined sample, lazily.",
         "prop:domain-reduction-apx-repl",
     ),
@@ -244,7 +246,7 @@ _ENTRIES = (
     Theorem(
         "search-trainings",
         "Errors of K trainings on rows of their own have one expectation in all runs: a search by "
-        "them is a choice among fixed hypotheses on K rows, whatever the learner does.",
+        "them is a choice among fixed hypotheses on K rows, whatever the estimator does.",
     ),
     Theorem(
         "semi-replicable",
@@ -260,7 +262,7 @@ _ENTRIES = (
     ),
     Theorem(
         "realizable",
-        "Comparing the best training error with a shared random limit makes a realizable learner "
+        "Comparing the best training error with a shared random limit makes a realizable estimator "
         "replicable on every distribution.",
         "thm:realizable-apx-repl",
     ),

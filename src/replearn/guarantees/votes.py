@@ -144,20 +144,23 @@ def sentence(notion: str, rho: float, gamma: float | None, runs: int) -> str:
     """Return the promise in one sentence.
 
     >>> print(sentence("pointwise", 0.1, None, 2))
-    Two runs on fresh samples give one fixed point different answers with probability at most 0.1.
+    Two runs on fresh samples give one fixed point different predictions with probability at most
+    0.1.
     """
     if notion == "approximate":
         return (
             f"Except with probability {rounded_up(rho)}, two models trained on fresh samples "
-            f"answer at most a share of {rounded_up(gamma or 0.0)} of the population differently."
+            f"prediction at most a share of {rounded_up(gamma or 0.0)} of the population "
+            f"differently."
         )
     if runs == 2:
         return (
-            "Two runs on fresh samples give one fixed point different answers with probability at "
+            "Two runs on fresh samples give one fixed point different predictions with "
+            "probability at "
             f"most {rounded_up(rho)}."
         )
     return (
-        f"{runs} runs on fresh samples do not all give one fixed point the same answer with "
+        f"{runs} runs on fresh samples do not all give one fixed point the same prediction with "
         f"probability at most {rounded_up(rho)}."
     )
 

@@ -1,4 +1,4 @@
-"""Points that occur often: find them, label them, and let learners treat them apart."""
+"""Points that occur often: find them, label them, and let estimators treat them apart."""
 
 from replearn.heavy.counting import count_points
 from replearn.heavy.heavy_hitters import HeavyHitters, find_heavy_hitters

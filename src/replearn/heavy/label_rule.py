@@ -92,7 +92,7 @@ class ManyLabels(_Labelled):
 
     @property
     def key_chances(self) -> Floats:
-        """Chance over all keys that these labels answer each class."""
+        """Chance over all keys that these labels predict each class."""
         return np.asarray(special.softmax(self.shares / self.band, axis=1))
 
     @property
@@ -113,7 +113,7 @@ class ManyLabels(_Labelled):
         low, high = binomial_limits(self.tallies, k, delta / n_classes)
         every = np.arange(len(self.answers))
         mine = self.noise[every, self.answers][:, np.newaxis]
-        # Label c wins iff its share exceeds that of the answer by so much.
+        # Label c wins iff its share exceeds that of the prediction by so much.
         needed = self.band * (mine - self.noise)
         drift = high - low[every, self.answers][:, np.newaxis]
         # theorem: fresh-sample-point (section "heavy points")

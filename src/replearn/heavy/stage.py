@@ -24,7 +24,7 @@ from replearn.tables.rows import import_pandas
 
 
 class HeavyPoints:
-    """The heavy points of a fitted learner.
+    """The heavy points of a fitted estimator.
 
     Parameters
     ----------

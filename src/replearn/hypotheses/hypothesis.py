@@ -14,7 +14,7 @@ from replearn.hypotheses._inputs import Floats, Labels, as_sample
 
 
 class Predictor(Protocol):
-    """Anything with a `predict` that answers 0 or 1 for each row."""
+    """Anything with a `predict` that predicts 0 or 1 for each row."""
 
     def predict(self, X: Any) -> Any:
         """Return one label for each row of X."""

@@ -2,7 +2,7 @@
 
 By folds, or by many small trainings: every training then has its own rows and every test row trains
 nothing, so that the errors of the trainings are independent and have one expectation in all runs,
-whatever the learner does.
+whatever the estimator does.
 """
 
 from __future__ import annotations

@@ -52,7 +52,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     Parameters
     ----------
     estimator : classifier, default=None
-        The base learner; ``LogisticRegression(max_iter=1000)`` if None. Preprocessing inside.
+        The base estimator; ``LogisticRegression(max_iter=1000)`` if None. Preprocessing inside.
     n_candidates : int, default=8
         Number of shared thresholds, R.
     n_blocks : int, default=32
@@ -79,7 +79,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     random_bits_ : dict of str to int
         Number of shared random bits by purpose.
     n_random_bits_ : int
-        Their sum. It depends on R, T and the base learner, not on the data or the domain.
+        Their sum. It depends on R, T and the base estimator, not on the data or the domain.
     threshold_ : float
         The chosen threshold on the vote share.
     thresholds_ : ndarray of int
@@ -87,7 +87,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
     errors_ : ndarray
         Errors of the candidates on the rows held out.
     estimators_ : list of classifier
-        The fitted base learners.
+        The fitted base estimators.
     certificate_ : Certificate
         What is promised; at practical sizes "not certified".
     classes_ : ndarray
@@ -171,7 +171,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             base = base_estimator(self.estimator)
@@ -292,9 +292,9 @@ def held_out(
 
 
 def check_unseen_rows(X: Any, blocks: Sequence[NDArray[np.intp]], models: Sequence[Any]) -> None:
-    """Show a base learner the rows that none was trained on, so that it may refuse them.
+    """Show a base estimator the rows that none was trained on, so that it may refuse them.
 
-    Surplus rows are in no block, and a block of one class is not handed to the base learner: a
+    Surplus rows are in no block, and a block of one class is not handed to the base estimator: a
     missing value there would go unnoticed, or not, depending on the key.
     """
     trained = [not isinstance(model, ConstantVote) for model in models]

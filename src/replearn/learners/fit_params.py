@@ -1,4 +1,4 @@
-"""Arguments of ``fit`` that go to the base learner, one value per row."""
+"""Arguments of ``fit`` that go to the base estimator, one value per row."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from replearn.learners.inputs import base_estimator
 
 
 class PassesFitParams:
-    """Hand ``sample_weight`` and routed metadata to the base learner."""
+    """Hand ``sample_weight`` and routed metadata to the base estimator."""
 
     estimator: Any
 
     def get_metadata_routing(self) -> MetadataRouter:
-        """Return how scikit-learn routes metadata: arguments of ``fit`` to the base learner.
+        """Return how scikit-learn routes metadata: arguments of ``fit`` to the base estimator.
 
         Returns
         -------
         MetadataRouter
-            The routing of this learner and its base learner.
+            The routing of this estimator and its base estimator.
         """
         return (
             MetadataRouter(owner=self)
@@ -36,7 +36,7 @@ class PassesFitParams:
         )
 
     def _params_of_rows(self, params: dict[str, Any], n_rows: int) -> dict[str, NDArray[Any]]:
-        """Return what the base learner gets beside rows and labels."""
+        """Return what the base estimator gets beside rows and labels."""
         given = {name: value for name, value in params.items() if value is not None}
         if get_config()["enable_metadata_routing"]:
             given = dict(process_routing(self, "fit", **given).estimator.fit)

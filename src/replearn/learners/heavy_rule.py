@@ -41,7 +41,7 @@ class HeavyRule:
         return self.rule.proba(votes)
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample answers differently: membership and label count."""
+        """Estimate how likely a fresh sample predicts differently: membership and label count."""
         return self.view.flips(self.rule.chances(votes, noise), self.rule.predictions(votes, noise))
 
     def limits(self, votes: NDArray[Any], noise: Floats, delta: float) -> tuple[Floats, Floats]:

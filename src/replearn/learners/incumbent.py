@@ -85,7 +85,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
     Parameters
     ----------
     estimator : classifier, default=None
-        The learner that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
+        The estimator that is trained anew; ``LogisticRegression(max_iter=1000)`` if None.
     incumbent : fitted classifier, default=None
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
     band : float, default=0.1
@@ -176,7 +176,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             _, known = check_labels(X, y, None)

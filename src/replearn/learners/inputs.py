@@ -1,4 +1,4 @@
-"""What goes into a learner: features as they come, labels as codes, groups, ids of points."""
+"""What goes into an estimator: features as they come, labels as codes, groups, ids of points."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MIN_SCORED = 16
 
 @contextmanager
 def all_or_nothing(estimator: FittedState) -> Iterator[None]:
-    """Forget an earlier fit, and leave no half-fitted learner behind, not even on Ctrl-C."""
+    """Forget an earlier fit, and leave no half-fitted estimator behind, not even on Ctrl-C."""
     estimator._forget_fit()
     try:
         yield
@@ -48,7 +48,7 @@ def checked_fit(fit: Any) -> Any:
     signature = inspect.signature(fit)
     groups = "give groups by name, groups=..." if "groups" in signature.parameters else "no groups"
     weights = (
-        "no sample_weight: the promise counts rows, all alike; weigh inside the base learner "
+        "no sample_weight: the promise counts rows, all alike; weigh inside the base estimator "
         "(class_weight='balanced')"
     )
     if any(taken.kind is taken.VAR_KEYWORD for taken in signature.parameters.values()):
@@ -66,12 +66,12 @@ def checked_fit(fit: Any) -> Any:
 
 
 def base_estimator(estimator: Any) -> Any:
-    """Return the base learner; logistic regression if none is given."""
+    """Return the base estimator; logistic regression if none is given."""
     return LogisticRegression(max_iter=1000) if estimator is None else estimator
 
 
 def with_base_tags(tags: Any, base: Any) -> Any:
-    """Return scikit-learn's tags of a learner that takes the tables its base learner takes."""
+    """Return scikit-learn's tags of an estimator that takes the tables its base estimator takes."""
     known = get_tags(base).input_tags
     tags.input_tags.sparse = known.sparse
     tags.input_tags.allow_nan = known.allow_nan
@@ -79,7 +79,7 @@ def with_base_tags(tags: Any, base: Any) -> Any:
 
 
 def check_features(estimator: Any, X: Any, *, reset: bool) -> Any:
-    """Check shape and names; values are left to the base learner and the encoding."""
+    """Check shape and names; values are left to the base estimator and the encoding."""
     if not reset:
         _warn_if_order_changed(estimator, X)
     if not reset and _fits(estimator, X):
@@ -167,7 +167,7 @@ def refuse_one_class(classes: NDArray[Any]) -> None:
         raise ValueError(
             f"y has one class only ({classes.tolist()[0]!r}): there is nothing to learn. Give rows "
             "of at least two classes; if this sample lacks a class that other samples have, name "
-            "all of them where the learner takes classes=[...]."
+            "all of them where the estimator takes classes=[...]."
         )
 
 
@@ -208,7 +208,7 @@ class Precision(NamedTuple):
 
 
 def fitted_precision(estimator: Any) -> Precision:
-    """Return how the training rows of a fitted learner were written, by its certificate."""
+    """Return how the training rows of a fitted estimator were written, by its certificate."""
     schema = estimator.certificate_.identity.schema
     if schema is None or schema["decimals"] is not None:
         return Precision(estimator._dtype)

@@ -173,7 +173,7 @@ def _plan_for_base(estimator: Any, request: PlanRequest) -> Plan:
 
 
 def warn_if_blocks_cannot_learn(plan: Plan, base: Any) -> bool:
-    """Say before the fit that blocks are too small for the base learner as it is set."""
+    """Say before the fit that blocks are too small for the base estimator as it is set."""
     need = rows_needed(base) if plan.unit == "rows" else None
     if need is None or plan.block_size >= need.least:
         return False
@@ -274,7 +274,7 @@ def identity_of(
     failed: tuple[str, ...],
     schema: dict[str, Any],
 ) -> Identity:
-    """Return what a certificate binds of one run: key, base learner, classes, rows, points."""
+    """Return what a certificate binds of one run: key, base estimator, classes, rows, points."""
     return Identity(
         key.fingerprint,
         in_words(base),

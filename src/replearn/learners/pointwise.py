@@ -1,6 +1,6 @@
 """Pointwise replicable prediction: any scikit-learn classifier in, a replicable one out.
 
-The algorithm of the paper's Theorem ``predict-formal``: train the base learner on T disjoint
+The algorithm of the paper's Theorem ``predict-formal``: train the base estimator on T disjoint
 blocks, and predict 1 iff the law's value of the vote share exceeds the point's own keyed threshold.
 Points that occur often may be labelled by their own labels (the heavy stage).
 """
@@ -65,7 +65,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     Parameters
     ----------
     estimator : classifier, default=None
-        The base learner, trained once per block; ``LogisticRegression(max_iter=1000)`` if None.
+        The base estimator, trained once per block; ``LogisticRegression(max_iter=1000)`` if None.
         Everything learned from data (scaling, encoding, imputation) belongs inside it, as a
         pipeline: a transformer in front of this classifier voids the promise.
     rho : float, default=0.1
@@ -108,8 +108,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the learner. Two runs that shall agree use the same key, fixed before the
-        data are seen.
+        All randomness of the estimator. Two runs that shall agree use the same key, fixed before
+        the data are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
         then keep their defaults here.
@@ -127,7 +127,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     heavy_ : HeavyPoints or None
         Points, masses and labels of the heavy stage; None without one.
     estimators_ : list of classifier
-        The fitted base learners, partition by partition.
+        The fitted base estimators, partition by partition.
     joint_variance_ : float
         Variance of the vote share of all partitions, as a part of one partition's; estimated in
         fit from a few training rows, for estimates of flips.
@@ -161,7 +161,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     show that they are not independent draws (oversampling, copies), or if its equal rows refute
     the ``max_point_mass`` that accuracy with ``d`` assumes, with
     `PreprocessingWarning` if a fitted transformer seems to stand in front, and with
-    `ConstantBlocksWarning` if the blocks have too few rows for the base learner to tell rows apart.
+    `ConstantBlocksWarning` if the blocks have too few rows for the base estimator to tell rows
+    apart.
 
     Examples
     --------
@@ -259,21 +260,21 @@ class PointwiseReplicableClassifier(VotePredictions):
 
     @classmethod
     def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
-        """Build a learner that follows a plan shared between labs.
+        """Build an estimator that follows a plan shared between labs.
 
         Parameters
         ----------
         plan : Plan
             Fixes n, blocks, law, partitions, classes and the promise.
         estimator : classifier, default=None
-            The base learner; the same in all labs.
+            The base estimator; the same in all labs.
         **params
             Other parameters: ``shared_key``, ``n_jobs``, ``verbose``.
 
         Returns
         -------
         object
-            The learner, not yet fitted.
+            The estimator, not yet fitted.
         """
         planned = set(cls._get_param_names()) - UNPLANNED
         refuse_planned([name for name in params if name in planned])
@@ -304,7 +305,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
@@ -331,7 +332,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             self._seat(plan, classes, blocks.estimators, blocks.probe_rows)
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
-            # Certify: the promise of the plan, for this key and this base learner.
+            # Certify: the promise of the plan, for this key and this base estimator.
             if plan.certified:
                 failed += blocks.failed_conditions(base, bound)
             schema = describe_blocks(blocks, base)

@@ -32,7 +32,7 @@ class KeyedPredictions(FittedState, HoldsKey, MetaEstimatorMixin, ClassifierMixi
         With ``vote="hard"`` each block gives its label: a share is exactly 0 or 1 where all blocks
         agree, and says how alike the blocks vote rather than how likely the class is. With
         ``vote="soft"`` each block gives its probabilities, and their mean is a probability as far
-        as those of the base learner are. Use soft votes for probabilities, ranking and log-loss.
+        as those of the base estimator are. Use soft votes for probabilities, ranking and log-loss.
 
         Parameters
         ----------

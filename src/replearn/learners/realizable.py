@@ -22,7 +22,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     """Empirical risk minimisation that abstains replicably where no hypothesis is good.
 
     If the smallest training error exceeds a random limit that the runs share, every point is
-    answered with the second class; otherwise by the best hypothesis. Two runs differ on a mass of
+    predicted with the second class; otherwise by the best hypothesis. Two runs differ on a mass of
     at most ``gamma``, except with probability ``rho``, on every distribution; the error is small
     where some hypothesis makes none.
 
@@ -119,7 +119,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)

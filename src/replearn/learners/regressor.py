@@ -31,7 +31,7 @@ from replearn.learners.single_rule import COUNT, FRACTION, FollowsPlan, warn_if_
 from replearn.learners.training import OnePartition, Sample, train_blocks
 from replearn.randomness import SharedKey, as_points
 
-# Rows that a block has at least, where the number of blocks is left to the learner, and how many
+# Rows that a block has at least, where the number of blocks is left to the estimator, and how many
 # blocks it takes where no range of y says how many are needed.
 _MIN_ROWS = 20
 _BLOCKS = 64
@@ -47,8 +47,8 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     Parameters
     ----------
     estimator : regressor, default=None
-        The base learner, trained once per block; ``Ridge()`` if None. Everything learned from data
-        belongs inside it, as a pipeline.
+        The base estimator, trained once per block; ``Ridge()`` if None. Everything learned from
+        data belongs inside it, as a pipeline.
     rho : float, default=0.1
         Probability that two runs predict different values for one point.
     resolution : float, default=1.0
@@ -75,7 +75,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
     certificate_ : Certificate
         What is promised.
     estimators_ : list of regressor
-        The fitted base learners.
+        The fitted base estimators.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of str
@@ -83,7 +83,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
 
     Notes
     -----
-    The median of the blocks is not offered: where half of the block models answer low and half
+    The median of the blocks is not offered: where half of the block models predict low and half
     high it jumps between them however many blocks there are, and no bound can hold.
 
     Examples
@@ -152,7 +152,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)

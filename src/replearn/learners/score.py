@@ -64,7 +64,7 @@ CALIBRATION_ROWS = 4000
 
 
 class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
-    """Keep the answers of a strong learner, with few, large blocks and an estimated promise.
+    """Keep the predictions of a strong estimator, with few, large blocks and an estimated promise.
 
     Two runs that share the key, on two samples of one population, give a fixed point different
     predictions with probability about ``rho``, if the standard error of its score is the one
@@ -73,17 +73,18 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     Parameters
     ----------
     estimator : classifier, default=None
-        The base learner, with ``predict_proba``; ``LogisticRegression(max_iter=1000)`` if None.
+        The base estimator, with ``predict_proba``; ``LogisticRegression(max_iter=1000)`` if None.
         Everything learned from data belongs inside it, as a pipeline.
     rho : float, default=0.1
         Nominal probability that two runs predict differently for a point near its threshold.
     threshold : float, "prevalence" or pair of float, default=0.5
-        Probability of ``classes_[1]`` from which it is the answer: a number in (0, 1), the share
+        Probability of ``classes_[1]`` from which it is the prediction: a number in (0, 1), the
+        share
         of ``classes_[1]`` in the sample, or the costs of a false positive and of a false negative,
         ``(1, 5)``. Two classes only.
     n_blocks : int, default=None
         Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
-        fewer below 80 rows in each, or what the learner needs (four ``min_samples_leaf``).
+        fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
     n_partitions : int, default=None
         Keyed ways to cut the rows; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None
@@ -96,7 +97,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     decimals : int, default=None
         Round the features that key the thresholds.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the learner; the same in runs that shall agree.
+        All randomness of the estimator; the same in runs that shall agree.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -111,7 +112,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     threshold_ : float
         The decision threshold in force.
     estimators_ : list of classifier
-        The fitted base learners, partition by partition.
+        The fitted base estimators, partition by partition.
     usefulness_ : Usefulness or None
         Accuracy, recall and AUC on some training rows, each predicted by the blocks that have not
         seen it. It decides nothing; ``fit`` warns with `UsefulnessWarning` if the model predicts a
@@ -125,14 +126,14 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
 
     See Also
     --------
-    PointwiseReplicableClassifier : The strict mode, certified for any learner and population.
+    PointwiseReplicableClassifier : The strict mode, certified for any estimator and population.
 
     Notes
     -----
     ``fit`` warns with `NotCertifiedWarning` where scores vary too much for ``rho``: thresholds end
     at scores of 0 and 1, and the certificate states what is left.
 
-    ``sample_weight`` and other arguments of ``fit`` go to the base learner: plain, or by
+    ``sample_weight`` and other arguments of ``fit`` go to the base estimator: plain, or by
     scikit-learn's metadata routing. ``predict_proba`` is the mean of the models' probabilities;
     ``predict`` is not its argmax, because each point has its own threshold. A point whose
     standard error is twice the curve's flips up to twice as often: `flip_probability` uses its own
@@ -220,12 +221,12 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         context : RunContext, default=None
             How to run: a store of finished blocks, a time limit. It does not change the result.
         **fit_params
-            Arguments of the base learner's ``fit``, one value per row: ``sample_weight``.
+            Arguments of the base estimator's ``fit``, one value per row: ``sample_weight``.
 
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)

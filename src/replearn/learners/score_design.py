@@ -1,4 +1,4 @@
-"""What a learner with thresholds in standard errors fixes before it trains: blocks, threshold."""
+"""What thresholds in standard errors require before the training: blocks, decision threshold."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ class Cut(NamedTuple):
 
 
 def cut_for(sample: Sample, estimator: Any) -> Cut:
-    """Return how a learner cuts a sample; sizes that do not fit are refused.
+    """Return how an estimator cuts a sample; sizes that do not fit are refused.
 
-    It depends on the number of rows, rho and the base learner's parameters, never on the data.
+    It depends on the number of rows, rho and the base estimator's parameters, never on the data.
     """
     n = sample.n if estimator.sample_size is None else int(estimator.sample_size)
     if sample.n < n:
@@ -56,7 +56,7 @@ def cut_for(sample: Sample, estimator: Any) -> Cut:
 def decision_threshold(
     threshold: Any, codes: NDArray[np.intp], classes: NDArray[Any]
 ) -> tuple[float, float]:
-    """Return the probability from which the second class is the answer, and its standard error.
+    """Return the probability from which the second class is the prediction, and its standard error.
 
     >>> decision_threshold((1, 4), np.array([0, 1]), np.array([0, 1]))
     (0.2, 0.0)
@@ -64,7 +64,7 @@ def decision_threshold(
     if len(classes) > 2 and threshold != 0.5:
         raise ValueError(
             f"threshold={threshold!r} needs two classes, but there are {len(classes)}: leave it "
-            "out, and weigh the classes inside the base learner (class_weight)."
+            "out, and weigh the classes inside the base estimator (class_weight)."
         )
     if threshold == "prevalence":
         share = float(np.clip(np.mean(codes == 1), 1e-3, 1.0 - 1e-3))

@@ -74,12 +74,12 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
     The errors of all configurations come from keyed folds, as in ``GridSearchCV``; the choice
     adds shared random numbers that are keyed by the configuration. Where several configurations
     are about equally good, two samples then still agree on one of them. With ``train_size`` the
-    errors come from many small trainings instead, and the promise holds for every learner.
+    errors come from many small trainings instead, and the promise holds for every estimator.
 
     Parameters
     ----------
     estimator : classifier
-        The learner to configure; preprocessing inside, as a pipeline.
+        The estimator to configure; preprocessing inside, as a pipeline.
     param_grid : dict or list of dict
         As in ``GridSearchCV``.
     rho : float, default=0.1
@@ -88,8 +88,9 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         Excess error over the best configuration, and its failure probability.
     train_size : int, default=None
         Train on so many rows, again and again on fresh rows of the sample, and test on rows that
-        train nothing: the promise then holds for every learner. Chooses the best configuration for
-        trainings of this size, for example the block size of the learner in ``refit``. None: folds.
+        train nothing: the promise then holds for every estimator. Chooses the best configuration
+        for trainings of this size, for example the block size of the estimator in ``refit``. None:
+        folds.
     cv : int, default=5
         Number of keyed folds. Unused with ``train_size``.
     n_repeats : int, default=1

@@ -115,7 +115,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)

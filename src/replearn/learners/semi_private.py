@@ -1,4 +1,4 @@
-"""Semi-private learning: replicable runs on disjoint parts, a private choice of their answer."""
+"""Semi-private learning: replicable runs on disjoint parts, a private choice among them."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ _RHO = 0.1
 class SemiPrivateClassifier(SingleRuleClassifier):
     """A rule that no single labelled row can be read from, with the help of public unlabelled rows.
 
-    The private rows are cut into parts by their position, a replicable learner runs on each part,
-    and an answer that many parts share is released with noise and a threshold. Exchanging one
-    private row changes one part's answer only: the rule is (epsilon, delta)-differentially private
-    whatever the data are. Needs the extra ``privacy`` (OpenDP).
+    The private rows are cut into parts by their position, a replicable estimator runs on each part,
+    and a prediction that many parts share is released with noise and a threshold. Exchanging one
+    private row changes one part's prediction only: the rule is (epsilon, delta)-differentially
+    private whatever the data are. Needs the extra ``privacy`` (OpenDP).
 
     Parameters
     ----------
@@ -95,8 +95,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     >>> import numpy as np
     >>> from replearn.learners import ReplicableThresholdClassifier, SemiPrivateClassifier
     >>> ages = np.random.default_rng(0).integers(0, 100, (40_000, 1))
-    >>> learner = ReplicableThresholdClassifier(sharpness=2000.0)
-    >>> model = SemiPrivateClassifier(learner, epsilon=2.0, n_keys=1, n_parts=80, classes=[0, 1])
+    >>> estimator = ReplicableThresholdClassifier(sharpness=2000.0)
+    >>> model = SemiPrivateClassifier(estimator, epsilon=2.0, n_keys=1, n_parts=80, classes=[0, 1])
     >>> with warnings.catch_warnings(action="ignore"):  # nothing is promised about accuracy
     ...     model = model.fit(ages, ages[:, 0] > 64)
     >>> print(model.rule(), model.certificate_.promises[0][:40], sep=", ")
@@ -140,7 +140,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Fit: run on every part, and release what many parts answer.
+        """Fit: run on every part, and release what many parts prediction.
 
         Parameters
         ----------
@@ -154,7 +154,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X = validate_data(self, X, reset=True, dtype=np.float64)

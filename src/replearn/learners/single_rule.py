@@ -1,4 +1,4 @@
-"""What learners that choose have in common: the planned rows, and one hypothesis as the model."""
+"""What estimators that choose have in common: the planned rows, and one hypothesis as the model."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COUNT = Interval(Integral, 1, None, closed="left")
 
 
 class FollowsPlan(FittedState, HoldsKey):
-    """Learners that choose, built from a plan that two labs share.
+    """Estimators that choose, built from a plan that two labs share.
 
     A subclass has the parameters ``rho``, ``alpha``, ``beta``, ``sample_size`` and ``shared_key``,
     and fits on `_planned_rows`.
@@ -43,7 +43,7 @@ class FollowsPlan(FittedState, HoldsKey):
 
     @classmethod
     def from_plan(cls, plan: Plan, *args: Any, **params: Any):
-        """Build a learner that follows a plan shared between labs.
+        """Build an estimator that follows a plan shared between labs.
 
         Every lab fits it on ``plan.n`` rows: a lab with more leaves the surplus out by key, a lab
         with fewer cannot follow the plan.
@@ -53,14 +53,14 @@ class FollowsPlan(FittedState, HoldsKey):
         plan : Plan
             From `replearn.plan`; fixes rho, alpha, beta, the rows and the rest of the design.
         *args
-            What the learner takes first: an estimator, hypotheses, candidates.
+            What the estimator takes first: an estimator, hypotheses, candidates.
         **params
             Other parameters: ``shared_key``, ``n_jobs``.
 
         Returns
         -------
         object
-            The learner, not yet fitted.
+            The estimator, not yet fitted.
         """
         if cls.__name__ not in plan.learners:
             raise ValueError(
@@ -71,7 +71,7 @@ class FollowsPlan(FittedState, HoldsKey):
         return cls(*args, **settings, **params)
 
     def _targets(self) -> dict[str, float]:
-        """Return what is asked: rho, alpha and beta, and gamma if the learner has one."""
+        """Return what is asked: rho, alpha and beta, and gamma if the estimator has one."""
         names = ("rho", "gamma", "alpha", "beta")
         return {name: float(getattr(self, name)) for name in names if hasattr(self, name)}
 

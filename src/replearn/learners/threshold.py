@@ -121,7 +121,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
         Returns
         -------
         self : object
-            The fitted learner.
+            The fitted estimator.
         """
         with all_or_nothing(self):
             X, y = self._check_rows(X, y)

@@ -1,6 +1,6 @@
-"""The vote: block models, key and design of one fit, and the rule that turns votes into answers.
+"""The vote: block estimators, key and design of one fit, and the rule that decides by votes.
 
-Two classes: a point is answered 1 iff its own keyed threshold lies below the law's value of its
+Two classes: a point is predicted 1 iff its own keyed threshold lies below the law's value of its
 vote share (`ThresholdRule`). More classes: a draw with shared Gumbels between the classes whose
 shares are close (`GumbelRule`). Both have the same methods, and so has a rule beside a heavy stage
 (`HeavyRule`).
@@ -73,7 +73,7 @@ class FittedVote:
         return GumbelRule(self.design, self.design.sharpness, self.classes)
 
     def rule_for(self, X: Any) -> ThresholdRule | GumbelRule | HeavyRule:
-        """Return the rule for these points: heavy ones are answered by their own labels.
+        """Return the rule for these points: heavy ones are predicted by their own labels.
 
         Whether a point is heavy depends on its features, never on an id.
         """
@@ -104,9 +104,9 @@ class FittedVote:
 
 @dataclass(frozen=True, eq=False)
 class ThresholdRule:
-    """Two classes: answer 1 iff the point's threshold is below the law's value of its votes.
+    """Two classes: predict 1 iff the point's threshold is below the law's value of its votes.
 
-    With hard votes every number is an integer, so that the answer has the same bits everywhere.
+    With hard votes every number is an integer, so that the prediction has the same bits everywhere.
     """
 
     design: Design
@@ -152,7 +152,7 @@ class ThresholdRule:
         return decide_between_two(self.share(votes), self._responses(votes), noise, prediction)
 
     def flips(self, votes: NDArray[Any], noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample answers differently, under this key."""
+        """Estimate how likely a fresh sample predicts differently, under this key."""
         whole = whole_votes(votes, self.design)
         return flip_estimate(self.law, whole, noise, joint=self.joint_variance)
 
@@ -172,7 +172,7 @@ class ThresholdRule:
     def rate_limit(self, votes: NDArray[Any], delta: float) -> float:
         """Upper limit of the flip rate over the points."""
         if self.design.vote == "soft":
-            raise ValueError('flip_rate needs vote="hard"; this learner was fitted with "soft".')
+            raise ValueError('flip_rate needs vote="hard"; this estimator was fitted with "soft".')
         disagreement = block_disagreement(votes, self.law.n_blocks)
         return flip_rate_limit(self.law, disagreement, delta=delta)
 
@@ -215,7 +215,7 @@ class GumbelRule:
         return class_predictions(self.key_chances(votes), noise)
 
     def key_chances(self, votes: Floats) -> Floats:
-        """Chance over all keys that these votes answer each class."""
+        """Chance over all keys that these votes predict each class."""
         return class_weights(self.proba(votes), self.sharpness)
 
     def proba(self, votes: Floats) -> Floats:
@@ -232,7 +232,7 @@ class GumbelRule:
         return decide_among_many(self.proba(votes), log_weights, chances, prediction)
 
     def flips(self, votes: Floats, noise: Floats) -> Floats:
-        """Estimate how likely a fresh sample answers differently, under this key."""
+        """Estimate how likely a fresh sample predicts differently, under this key."""
         return class_flip_estimate(votes, self.design.n_blocks, noise, self.sharpness)
 
     def chances(self, votes: Floats, noise: Floats) -> Floats:

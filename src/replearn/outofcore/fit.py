@@ -1,4 +1,4 @@
-"""Fit a learner on files that are larger than memory: the models, bits and plan of `fit` in memory.
+"""Fit on files that are larger than memory: the models, bits and plan of `fit` in memory.
 
 The steps are those of `PointwiseReplicableClassifier.fit`, each over pieces, buckets or blocks that
 fit in memory, with their results in a folder. A fit that was interrupted continues there.
@@ -86,14 +86,14 @@ def fit_files(
     client: Any = None,
     trusted_types: Sequence[str] = (),
 ) -> PointwiseReplicableClassifier:
-    """Fit a learner on files that may be larger than memory.
+    """Fit an estimator on files that may be larger than memory.
 
     Same key, same rows: the models, their predictions and the plan are those of ``learner.fit`` in
     memory, bit for bit, whatever the engine and the order of the files.
 
     Parameters
     ----------
-    learner : PointwiseReplicableClassifier
+    estimator : PointwiseReplicableClassifier
         It is fitted in place; ``n_jobs`` and ``verbose`` are its own.
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
         The rows. Paths may hold ``*`` or name a folder; files end in .parquet, .pq, .arrow,
@@ -107,7 +107,7 @@ def fit_files(
     features : sequence of str, default=None
         The columns to learn from, in this order; None: all others.
     container : {"polars", "pandas", "numpy"}, default="polars"
-        What the base learner sees, as if the whole file had been read into it.
+        What the base estimator sees, as if the whole file had been read into it.
     client : dask.distributed.Client or str, default=None
         A Dask cluster, or the address of its scheduler. None: this machine.
     trusted_types : sequence of str, default=()
@@ -117,7 +117,7 @@ def fit_files(
     Returns
     -------
     PointwiseReplicableClassifier
-        The learner, fitted.
+        The estimator, fitted.
 
     Notes
     -----
@@ -132,10 +132,10 @@ def fit_files(
     >>> from replearn.outofcore import fit_files
     >>> X = np.random.default_rng(0).normal(size=(4000, 2))
     >>> rows = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": X[:, 0] > X[:, 1]})
-    >>> learner = PointwiseReplicableClassifier(n_blocks=20, rho=0.5, max_fits=20)
+    >>> estimator = PointwiseReplicableClassifier(n_blocks=20, rho=0.5, max_fits=20)
     >>> with tempfile.TemporaryDirectory() as place:
     ...     rows.write_parquet(f"{place}/rows.parquet")
-    ...     _ = fit_files(learner, f"{place}/rows.parquet", "y")
+    ...     _ = fit_files(estimator, f"{place}/rows.parquet", "y")
     >>> X = rows.drop("y")
     >>> votes = learner.predict_proba(X)
     >>> bool((votes == learner.fit(X, rows["y"]).predict_proba(X)).all())
@@ -143,7 +143,8 @@ def fit_files(
     """
     if type(estimator) is not PointwiseReplicableClassifier:
         raise TypeError(
-            f"learner={estimator!r} must be a PointwiseReplicableClassifier: other learners need "
+            f"estimator={estimator!r} must be a PointwiseReplicableClassifier: other estimators "
+            f"need "
             "their sample in memory."
         )
     if client is not None and folder is None:

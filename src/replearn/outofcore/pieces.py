@@ -133,9 +133,10 @@ def _arrow_groups(stream: Any) -> tuple[tuple[str, ...], list[tuple[int, int]]]:
     return tuple(names), [(n, int(n * width)) for n in rows]
 
 
-# -- tables as learners take them ------------------------------------------------------------------
+# -- tables as estimators take them
+# ------------------------------------------------------------------
 def container_of(table: Any, container: str) -> Any:
-    """Turn a pyarrow table into what the learner sees.
+    """Turn a pyarrow table into what the estimator sees.
 
     >>> import pyarrow as pa
     >>> container_of(pa.table({"a": [1.0, None], "b": [3.0, 4.0]}), "numpy")

@@ -33,8 +33,8 @@ def predict_files(
 
     Parameters
     ----------
-    model : fitted learner
-        Any learner of this library, or of scikit-learn.
+    model : fitted estimator
+        Any estimator of this library, or of scikit-learn.
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
         The rows, as for `fit_files`. Columns that the model does not know are left out.
     output : path
@@ -47,7 +47,7 @@ def predict_files(
     container : {"polars", "pandas", "numpy"}, default="polars"
         What the model sees.
     verbose : int, default=0
-        Progress, as for learners.
+        Progress, as for estimators.
 
     Returns
     -------

@@ -29,7 +29,7 @@ class LabelledRows:
 
     @property
     def X(self) -> Any:
-        """The rows as the learner sees them."""
+        """The rows as the estimator sees them."""
         return container_of(self.arrow, self.container)
 
     def take(self, rows: NDArray[np.intp]) -> LabelledRows:

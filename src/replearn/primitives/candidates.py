@@ -166,7 +166,7 @@ def _wrong(predicted: Any, labels: NDArray[Any]) -> int:
     predictions = np.asarray(predicted)
     if predictions.shape != labels.shape:
         raise ValueError(
-            f"a candidate gave answers of shape {predictions.shape}, not {labels.shape}."
+            f"a candidate gave predictions of shape {predictions.shape}, not {labels.shape}."
         )
     return int((predictions != labels).sum())
 

@@ -314,7 +314,8 @@ class SharedKey:
         if not self._pickles:
             warnings.warn(
                 f"the secret key {self.fingerprint} is being pickled, readable by whoever gets the "
-                "file. Give the learner key.allow_pickle() if that is wanted; replearn.save writes "
+                "file. Give the estimator key.allow_pickle() if that is wanted; replearn.save "
+                "writes "
                 "model files without the key.",
                 SecretKeyWarning,
                 stacklevel=2,

@@ -293,8 +293,8 @@ def read_manifest(path: Path) -> dict[str, Any]:
 def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
     """Return the items in which two manifests are not the same.
 
-    >>> differences({"data": 1, "key": 2}, {"data": 1, "key": 3, "learner": 4})
-    ['key', 'learner']
+    >>> differences({"data": 1, "key": 2}, {"data": 1, "key": 3, "estimator": 4})
+    ['key', 'estimator']
     """
     return [item for item in {**asked, **known} if known.get(item) != asked.get(item)]
 

@@ -1,6 +1,6 @@
 """Mixed tables for any classifier: numbers, dates, categories and free text as one matrix.
 
-It is meant to stand inside a base learner, where it is fitted on one block at a time, because
+It is meant to stand inside a base estimator, where it is fitted on one block at a time, because
 everything learned from data belongs there. Each row is treated on its own.
 """
 

@@ -1,7 +1,7 @@
 """What kind of column it is: numbers, dates, texts, ids; and its cells as that kind.
 
 The kind decides how a cell is written canonically, and so which threshold a row gets. It is
-therefore written down (in the model file, in a columns file, in the learner's digest) and applied
+therefore written down (in the model file, in a columns file, in the estimator's digest) and applied
 to other files as it stands, never guessed again. Numbers are read as people write them: with
 thousands separators, as money, in percent.
 """

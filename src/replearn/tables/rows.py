@@ -1,7 +1,7 @@
 """Rows of any container, without importing pandas or polars.
 
-A frame stays a frame (a ``ColumnTransformer`` inside the base learner needs its column names), an
-array stays an array (C-contiguous, so that a base learner sees the same memory layout whichever
+A frame stays a frame (a ``ColumnTransformer`` inside the base estimator needs its column names), an
+array stays an array (C-contiguous, so that a base estimator sees the same memory layout whichever
 rows it is handed) and every sparse matrix becomes CSR. The index of a pandas frame is dropped: it
 says where a row stood in a file, and nothing learned may depend on that.
 """
@@ -118,7 +118,7 @@ def is_nan(cell: Any) -> bool:
     """
     if type(cell) is str:  # most cells: spare them the slow questions
         return False
-    # pandas.NA answers NA to every comparison, so it is known by its name.
+    # pandas.NA predictions NA to every comparison, so it is known by its name.
     return type(cell).__name__ == "NAType" or (isinstance(cell, Real) and bool(cell != cell))
 
 
