@@ -140,7 +140,10 @@ CHANGES = {
     "scikit-learn 0.1": (lambda m: m.update(sklearn_version="0.1"), True),
     "not a replearn model file": (lambda m: m.update(format="x"), True),
     "not an estimator": (lambda m: m.update(learner="exec"), True),
-    "cannot be loaded": (lambda m: m["documents"]["certificate_"]["content"].update(n_available=1), True),
+    "cannot be loaded": (
+        lambda m: m["documents"]["certificate_"]["content"].update(n_available=1),
+        True,
+    ),
     "damaged: notes of": (lambda m: m.pop("notes"), True),
     "damaged: documents of": (lambda m: m.update(documents=[]), True),
     "damaged: key of": (lambda m: m.pop("key"), True),
