@@ -55,7 +55,7 @@ class ErrorFactor(Claim):
     def simulate(self, case, rng, pairs):
         votes = np.full((pairs, 1), case.law.n_blocks - case.wrong)
         noise = fresh_key(rng).uniforms(points_of_pairs(pairs))
-        wrong = threshold_rule(case.law).answers(votes, noise) == 0
+        wrong = threshold_rule(case.law).predictions(votes, noise) == 0
         return (wrong & (rng.random(pairs) < case.share)).sum()
 
 
@@ -293,7 +293,7 @@ class ApproximateClasses(Claim):
             points = as_points(np.column_stack([pair, places]))
             noise = rule.noise(key.child("part", start), points)
             votes = rng.multinomial(case.blocks, case.chances, (2, now)) / case.blocks
-            one, two = (rule.answers(v[pair][:, None], noise) for v in votes)
+            one, two = (rule.predictions(v[pair][:, None], noise) for v in votes)
             share = (one != two).reshape(now, -1).sum(axis=1)
             hits += (share > case.gamma * case.points * (1 + 1e-12)).sum()
         return hits
@@ -322,7 +322,7 @@ class MismatchedScores(ScoreThresholds):
         answers = []
         for rule in self._rules(case):
             scores = self._scores(case)[rng.choice(5, pairs, p=case.chances)]
-            answers.append(rule.answers(scores[:, None], rule.noise(key, points)))
+            answers.append(rule.predictions(scores[:, None], rule.noise(key, points)))
         return (answers[0] != answers[1]).sum()
 
 

@@ -241,7 +241,7 @@ class SampleReuse(Claim):
             member = below_levels(key.child("membership").uniforms(points), levels_)
             tallies = np.column_stack([case.labels - labels, labels])
             own = label_points(points, tallies, case.labels, case.band, names, key).answers
-            yield np.where(member, own, rule.answers(votes[:, None], noise))
+            yield np.where(member, own, rule.predictions(votes[:, None], noise))
 
     def value(self, case):
         one, two = self._as_predictions(case, np.random.default_rng(9), SEARCH_PAIRS)
@@ -288,7 +288,7 @@ class Approximate(Claim):
         points = as_points(np.column_stack([pair, np.tile(np.arange(case.points), pairs)]))
         noise = fresh_key(rng).uniforms(points)
         runs = rng.binomial(n, case.chance, (2, pairs))
-        one, two = (rule.answers(v[pair][:, None], noise) for v in runs)
+        one, two = (rule.predictions(v[pair][:, None], noise) for v in runs)
         share = (one != two).reshape(pairs, -1).sum(axis=1)
         return (share > case.gamma * case.points * (1 + 1e-12)).sum()
 
@@ -361,7 +361,7 @@ class ApproximateHeavy(Claim):
             own = label_points(points, tallies, case.labels, case.band, names, key).answers
             votes = rng.binomial(case.law.n_blocks, case.chance, pairs)[pair]
             noise = key.child("vote").uniforms(points)
-            runs.append(np.where(member, own, rule.answers(votes[:, None], noise)))
+            runs.append(np.where(member, own, rule.predictions(votes[:, None], noise)))
         return (runs[0] != runs[1]).reshape(pairs, -1).sum(axis=1) * case.mass
 
     def value(self, case):

@@ -161,7 +161,7 @@ class ScoreThresholds(Claim):
         rule = self._rule(case)
         noise = rule.noise(fresh_key(rng), points_of_pairs(pairs))
         drawn = rng.choice(5, (2, pairs), p=case.chances)
-        one, two = (rule.answers(self._scores(case)[d][:, None], noise) for d in drawn)
+        one, two = (rule.predictions(self._scores(case)[d][:, None], noise) for d in drawn)
         return (one != two).sum()
 
 
@@ -200,7 +200,7 @@ class WorstScores(Claim):
         rule = self._rule(case)
         noise = rule.noise(fresh_key(rng), points_of_pairs(pairs))
         votes = rng.binomial(case.blocks, case.chance, (2, pairs)) / case.blocks
-        one, two = (rule.answers(v[:, None], noise) for v in votes)
+        one, two = (rule.predictions(v[:, None], noise) for v in votes)
         return (one != two).sum()
 
 

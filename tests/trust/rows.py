@@ -111,7 +111,7 @@ class Rows(Claim):
 
     def simulate(self, case, rng, pairs):
         rule, (one, two), noise = self._levels(case, rng, pairs)
-        return (rule.answers(one, noise) != rule.answers(two, noise)).sum()
+        return (rule.predictions(one, noise) != rule.predictions(two, noise)).sum()
 
 
 class RollingWindows(Rows):
@@ -178,7 +178,7 @@ class RunsOfRows(Rows):
 
     def simulate(self, case, rng, pairs):
         rule, runs, noise = self._levels(case, rng, pairs)
-        answers = np.array([rule.answers(votes, noise) for votes in runs])
+        answers = np.array([rule.predictions(votes, noise) for votes in runs])
         return (answers != answers[0]).any(axis=0).sum()
 
 
@@ -222,7 +222,7 @@ class SeveralClasses(Claim):
     def simulate(self, case, rng, pairs):
         rule = gumbel_rule(case.blocks, case.classes, case.sharpness)
         noise = rule.noise(fresh_key(rng), points_of_pairs(pairs))
-        one, two = (rule.answers(s[:, None], noise) for s in self._shares(case, rng, pairs))
+        one, two = (rule.predictions(s[:, None], noise) for s in self._shares(case, rng, pairs))
         return (one != two).sum()
 
 

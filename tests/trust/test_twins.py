@@ -148,4 +148,4 @@ def test_several_partitions_are_averaged_after_the_law():
     law, rng = uniform_law(8, 0.5), np.random.default_rng(0)
     votes, u = rng.integers(0, 9, (500, 3)), SharedKey("k").uniforms(np.arange(500))
     rule = threshold_rule(law, n_partitions=3)
-    assert np.array_equal(rule.answers(votes, u), u < law.probabilities[votes].mean(axis=1))
+    assert np.array_equal(rule.predictions(votes, u), u < law.probabilities[votes].mean(axis=1))

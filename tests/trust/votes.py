@@ -101,7 +101,7 @@ class LawOfVotes(Claim):
         answers = []
         for _ in range(case.runs):
             votes = rng.binomial(first, case.chances[0]) + rng.binomial(n - first, case.chances[1])
-            answers.append(rule.answers(votes[:, None], noise))
+            answers.append(rule.predictions(votes[:, None], noise))
         return (np.array(answers) != answers[0]).any(axis=0).sum()
 
 
@@ -152,7 +152,7 @@ class SoftVotes(Claim):
         answers = []
         for _ in range(case.runs):
             scores = rng.multinomial(n, case.chances, pairs) @ np.linspace(0.0, 1.0, 5) / n
-            answers.append(rule.answers(np.clip(scores, 0.0, 1.0)[:, None], noise))
+            answers.append(rule.predictions(np.clip(scores, 0.0, 1.0)[:, None], noise))
         return (np.array(answers) != answers[0]).any(axis=0).sum()
 
 
@@ -185,7 +185,7 @@ class Halves(Claim):
         n, rule = case.law.n_blocks, threshold_rule(case.law)
         noise = fresh_key(rng).uniforms(points_of_pairs(pairs))
         first = rng.hypergeometric(case.ones, 2 * n - case.ones, n, pairs)
-        one, two = (rule.answers(v[:, None], noise) for v in (first, case.ones - first))
+        one, two = (rule.predictions(v[:, None], noise) for v in (first, case.ones - first))
         return (one != two).sum()
 
 
