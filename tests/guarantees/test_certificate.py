@@ -550,7 +550,7 @@ def test_a_different_key_learner_or_class_list_is_named(issued):
     assert [item.split(":")[0] for item in differences] == [
         "classes",
         "key fingerprint",
-        "learner",
+        "estimator",
     ]
     other = issue_design(designs()["literal"], learner_digest="d2")
     [digest] = issued["literal"].comparable(other).differences

@@ -103,7 +103,7 @@ Texts = tuple[str, ...]
 
 def _compare_estimators(mine: Identity, yours: Identity) -> tuple[Texts, Texts, Texts]:
     """Return differences, unknowns and remarks about estimators and versions."""
-    digests = differing({"learner": mine.learner}, {"learner": yours.learner}) or differing(
+    digests = differing({"estimator": mine.learner}, {"estimator": yours.learner}) or differing(
         {"estimator digest": mine.learner_digest}, {"estimator digest": yours.learner_digest}
     )
     known = {name for name in mine.versions if name in yours.versions}

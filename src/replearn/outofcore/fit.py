@@ -137,8 +137,8 @@ def fit_files(
     ...     rows.write_parquet(f"{place}/rows.parquet")
     ...     _ = fit_files(estimator, f"{place}/rows.parquet", "y")
     >>> X = rows.drop("y")
-    >>> votes = learner.predict_proba(X)
-    >>> bool((votes == learner.fit(X, rows["y"]).predict_proba(X)).all())
+    >>> votes = estimator.predict_proba(X)
+    >>> bool((votes == estimator.fit(X, rows["y"]).predict_proba(X)).all())
     True
     """
     if type(estimator) is not PointwiseReplicableClassifier:
