@@ -270,7 +270,8 @@ def _fits(pattern: Any, node: Any, letters: dict[str, Any]) -> bool:
         return all(_fits(one, other, letters) for one, other in pairs)
     if isinstance(pattern, list):
         if _is_open(pattern) and len(node) >= len(pattern) - 1:
-            pattern, node = pattern[:-1], node[: len(pattern) - 1]
+            node = node[: len(pattern) - 1]
+            pattern = pattern[:-1]
         same_length = len(pattern) == len(node)
         return same_length and all(map(_fits, pattern, node, [letters] * len(node)))
     return bool(pattern == node)

@@ -30,7 +30,8 @@ from tools.mutation_edits import AnchorError  # noqa: E402
 from tools.mutation_list import MUTATIONS  # noqa: E402
 
 SECONDS = 600
-BEGIN, END = "<!-- mutations -->", "<!-- end of mutations -->"
+BEGIN = "<!-- mutations -->"
+END = "<!-- end of mutations -->"
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.*?::.+?)(?: - .*)?$", re.MULTILINE)
 OPTIONS = ["-x", "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist"]
 

@@ -238,7 +238,8 @@ def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> An
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
     """Whether two models have the same state, or predict alike where that cannot be told."""
-    mine, yours = _state(one), _state(two)
+    mine = _state(one)
+    yours = _state(two)
     if mine and mine == yours:
         return True
     return _alike(predictions_of(one, probes), predictions_of(two, probes))
@@ -287,7 +288,8 @@ def predictions_elsewhere(base: Any, block: Block, probes: Any) -> Predictions:
     if cloudpickle is None or not sys.executable:
         return {}
     with tempfile.TemporaryDirectory(prefix="replearn-") as folder:
-        job, done = Path(folder, "job"), Path(folder, "done")
+        job = Path(folder, "job")
+        done = Path(folder, "done")
         try:
             job.write_bytes(cloudpickle.dumps((base, block, probes)))
             # -P: the import path of this process, and not the current folder in front of it.

@@ -26,7 +26,8 @@ ORTHOGONAL = "TruncatedSVD, or another transformer that makes columns orthogonal
 
 TOLERANCE = 1e-9
 FIRST_ROWS = 128
-MIN_IMPUTED, MIN_CUT = 3, 20
+MIN_IMPUTED = 3
+MIN_CUT = 20
 _SHORT_FLOAT_TOLERANCE = 1e-4
 ROUGH = 1e-6
 MIN_ROWS = 30
@@ -90,7 +91,8 @@ def _mark(X: Any) -> str | None:
     if all(map(_has_unit_quartiles, known)) and any(not column.whole for column in known):
         return "a RobustScaler"
     long = [column.cells for column in known if is_long(column)]
-    single, suspects = set(), []
+    single = set()
+    suspects = []
     for cells in long:
         # Several passes over each column: with its cells side by side they cost a fifth; all
         # columns at once would take as much memory as the table.
@@ -106,7 +108,9 @@ class _Cells:
     """A column in memory: what is asked of it is computed when it is asked."""
 
     def __init__(self, cells: Column, total: float) -> None:
-        self.cells, self.dtype, self.mean = cells, cells.dtype, total / len(cells)
+        self.mean = total / len(cells)
+        self.cells = cells
+        self.dtype = cells.dtype
 
     @property
     def may_be_centred(self) -> bool:
@@ -155,7 +159,9 @@ def _product(one: Column, two: Column) -> float:
 
 
 def _has_unit_quartiles(column: _Cells) -> bool:
-    cells, tolerance, half = column.cells, tolerance_of(column), (len(column.cells) + 1) // 2
+    cells = column.cells
+    tolerance = tolerance_of(column)
+    half = (len(column.cells) + 1) // 2
     if max(np.count_nonzero(cells < -tolerance), np.count_nonzero(cells > tolerance)) > half:
         return False  # the median is not zero, and quartiles take long
     first, middle, third = np.percentile(cells, (25, 50, 75))

@@ -57,7 +57,8 @@ def encode_probe(certificate: Certificate, X: Any, *, ids: Any = None) -> Probe:
 
 def _wanted(X: Any, schema: dict[str, Any]) -> Any:
     """Return the columns of the certificate; refuse rows that lack one."""
-    names, wanted = as_points(X).names, schema["columns"]
+    names = as_points(X).names
+    wanted = schema["columns"]
     if wanted is None:
         rows = np.asarray(X) if hasattr(X, "columns") else X
         if len(names) != schema["n_columns"]:

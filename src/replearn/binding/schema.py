@@ -225,7 +225,8 @@ def _numbers_rows(column: NDArray[Any]) -> bool:
     n = len(column)
     if n < _MIN_NUMBERED or column.ndim != 1 or column.dtype.kind not in "iuf":
         return False
-    low, high = column.min(), column.max()
+    low = column.min()
+    high = column.max()
     if not (np.isfinite(low) and np.isfinite(high)) or float(high) - float(low) != n - 1:
         return False
     indices = column - low

@@ -19,7 +19,8 @@ from replearn.randomness import Kind
 Cells = tuple[NDArray[np.uint64], NDArray[np.uint8]]
 """Words and kinds of the cells, one row for each column of the table."""
 
-_QUANTILES, _SECOND_QUANTILES = 15, 7
+_QUANTILES = 15
+_SECOND_QUANTILES = 7
 _NUMBERLIKE = np.zeros(len(Kind), dtype=bool)
 _NUMBERLIKE[[Kind.NUMBER, Kind.INTEGER, Kind.INSTANT, Kind.DURATION]] = True
 _WORDS = {

@@ -56,9 +56,11 @@ def rows_needed(base: Any) -> BlockNeed | None:
     held_out = params.get("validation_fraction")
     if params.get("early_stopping") is True and isinstance(held_out, float):
         share *= 1 - Fraction(held_out).limit_denominator(1000)
-    least, reason = 2 * int(leaf), f"{name}={leaf}"
+    least = 2 * int(leaf)
+    reason = f"{name}={leaf}"
     if isinstance(split, int | np.integer) and split > least:
-        least, reason = int(split), f"min_samples_split={split}"
+        least = int(split)
+        reason = f"min_samples_split={split}"
     useful = max(least, LEAVES_TO_LEARN * int(leaf))
     return _scaled(BlockNeed(least, useful, f"{type(estimator).__name__} with {reason}"), share)
 
