@@ -53,7 +53,7 @@ def by_column(encoder):
 GROUPED = OneHotEncoder(
     drop="first", min_frequency=20, handle_unknown="infrequent_if_exist", sparse_output=False
 )
-BINS = KBinsDiscretizer(4, quantile_method="averaged_inverted_cdf")
+BINS = KBinsDiscretizer(4, strategy="uniform")
 BOOSTING = HistGradientBoostingClassifier(max_iter=3, min_samples_leaf=4)
 FAMILIES = {
     "tree": (DecisionTreeClassifier(), X, THREE),
