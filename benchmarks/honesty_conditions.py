@@ -106,7 +106,7 @@ def other_ids(pair: int, *, kinds: tuple[Any, Any]) -> Outcome:
     models = [learner(pair).fit(*draw(rng, ROWS)) for _ in range(2)]
     fresh = draw(rng, POINTS)[0]
     ids = [None if kind is None else [kind(k) for k in range(POINTS)] for kind in kinds]
-    predictions = [model.predict(fresh, points=i) for model, i in zip(models, ids, strict=True)]
+    predictions = [model.predict(fresh, ids=i) for model, i in zip(models, ids, strict=True)]
     probes = [
         encode_probe(model.certificate_, fresh, ids=i) for model, i in zip(models, ids, strict=True)
     ]

@@ -37,7 +37,7 @@ import replearn
 import replearn.cli
 
 HOUSE = Path(replearn.__file__).resolve().parent
-WANTED_MODULES = {"fit": 38, "predict": 12, "check": 12, "plan": 14, "audit": 72}
+WANTED_MODULES = {"fit": 34, "predict": 11, "check": 9, "plan": 11, "audit": 72}
 AUDIT = "--target y --pairs 3 --jobs 1 --quiet --out report.html"
 
 

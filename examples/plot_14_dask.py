@@ -49,7 +49,7 @@ print("same votes:", bool((here.predict_proba(new) == there.predict_proba(new)).
 # Predictions go from file to file, too. Where a fresh sample would often predict differently is
 # where the vote is close.
 answers = ("predict_proba", "flip_probability")
-predict_files(there, place / "rows.parquet", place / "answers.parquet", answers=answers)
+predict_files(there, place / "rows.parquet", place / "answers.parquet", methods=answers)
 answered = pl.read_parquet(place / "answers.parquet").head(2_000)
 
 fig, ax = plt.subplots(figsize=(6, 4))
