@@ -39,13 +39,13 @@ from sklearn.preprocessing import (
 )
 
 from replearn import PointwiseReplicableClassifier, plan
+from replearn.binding import encode_probe
 from replearn.hypotheses import Thresholds
 from replearn.learners import (
     ApproximatelyReplicableClassifier,
     RealizableReplicableClassifier,
     ReplicableSelector,
     SemiReplicableClassifier,
-    encode_probe,
 )
 from replearn_lab.learning import OnePointLearner, TableLearner
 

@@ -92,8 +92,9 @@ def measure(name: str, options: argparse.Namespace) -> str:
     else:
         X, y = frame(N_ROWS)
     rows = [X[place : place + 1] for place in range(WARM)]
-    plan = {"n_partitions": options.partitions}
-    ours = PointwiseReplicableClassifier(base, n_blocks=options.blocks, plan=plan, verbose=-1)
+    ours = PointwiseReplicableClassifier(
+        base, n_blocks=options.blocks, n_partitions=options.partitions, verbose=-1
+    )
     ours.fit(X, y)
     n_models = len(ours.estimators_)
     ours._ensemble._predictors.clear()  # as after loading

@@ -229,23 +229,41 @@ def _jittered_rows(X: Any) -> _Found:
     columns = list(_numbers(X, _GRID_COLUMNS))
     if not columns:
         return None
-    table = np.array(columns)
-    spread = _spread(table[:, :: 1 + table.shape[1] // (4 * _LOOKED_AT)])
-    table = table[spread > 0]
+    n_rows = len(columns[0])
+    step = 1 + n_rows // (4 * _LOOKED_AT)
+    spread = _spread(np.array([column[::step] for column in columns]))
+    columns = [column for column, wide in zip(columns, spread > 0, strict=True) if wide]
     exponents = np.frexp(spread[spread > 0])[1]
-    limit = _log_share(len(_GRID_BITS)) - len(table) * math.log(_EXPONENTS)
+    limit = _log_share(len(_GRID_BITS)) - len(columns) * math.log(_EXPONENTS)
     before = 0
     for bits in _GRID_BITS:
-        with np.errstate(over="ignore", invalid="ignore"):
-            cells = np.floor(table * np.ldexp(1.0, bits - exponents)[:, np.newaxis]) + 0.0
-        counts = np.unique(_mixed(cells, table.shape[1]), return_counts=True)[1]
-        if len(counts) > _CLEARLY_DIFFERENT * table.shape[1] or len(counts) == before:
+        counts = _multiplicities(_mixed(_on_grid(columns, bits - exponents), n_rows))
+        if len(counts) > _CLEARLY_DIFFERENT * n_rows or len(counts) == before:
             return None  # finer grids tell even more rows apart
         before = len(counts)
         words = _say_multiplicities("rows, rounded to a grid,", counts, limit)
         if words is not None:
             return f"{words}: copies with small changes, or a design and not a sample", _ONCE
     return None
+
+
+def _on_grid(
+    columns: list[NDArray[np.float64]], exponents: NDArray[np.intp]
+) -> Iterator[NDArray[np.float64]]:
+    """Yield the columns in cells of a grid, one after another: a table of them would be large."""
+    for column, exponent in zip(columns, exponents.tolist(), strict=True):
+        with np.errstate(over="ignore", invalid="ignore"):
+            cells = column * np.ldexp(1.0, exponent)
+            np.floor(cells, out=cells)
+            cells += 0.0
+        yield cells
+
+
+def _multiplicities(hashes: Hashes) -> NDArray[np.intp]:
+    """Count how often each hash occurs; they are sorted in place."""
+    hashes.sort()
+    starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
+    return np.diff(np.append(starts, len(hashes)))
 
 
 def _spread(columns: NDArray[np.float64]) -> NDArray[np.float64]:
