@@ -260,7 +260,7 @@ def _on_grid(
 
 
 def _multiplicities(hashes: Hashes) -> NDArray[np.intp]:
-    """Count how often each hash occurs; they are sorted in place."""
+    """Count how often each hash occurs; the array is sorted."""
     hashes.sort()
     starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]]))
     return np.diff(np.append(starts, len(hashes)))
