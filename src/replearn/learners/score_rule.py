@@ -10,7 +10,7 @@ well, up to four classes.
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,7 @@ from scipy.special import ndtri, stdtr
 from replearn.bounds.score import sphere_peak
 from replearn.execution import BlockEnsemble
 from replearn.learners.inputs import Precision, keyed_points
-from replearn.learners.rule import Decision
+from replearn.learners.rule import Decision, decide_between_two
 from replearn.learners.score_curve import ErrorCurve, block_variances
 from replearn.learners.training import TrainedBlocks
 from replearn.learners.usefulness import (
@@ -167,14 +167,10 @@ class ScoreRule:
         score = mean_score(scores)
         threshold = self.curve.scores(noise)
         prediction = self.predictions(scores, noise)
-        chance = self._chance_of_mean(score)
-        return Decision(
-            prediction=prediction,
-            score=np.column_stack([1.0 - score, score]),
-            margin=score - threshold,
-            runner_up=1 - prediction,
-            key_chance=np.column_stack([1.0 - chance, chance]),
-            threshold=threshold,
+        decision = decide_between_two(score, self._chance_of_mean(score), threshold, prediction)
+        return replace(
+            decision,
+            margin=score - threshold,  # the threshold is one on the score, not on the response
             standard_error=self.standard_errors(scores),
             decision_threshold=self.curve.threshold,
         )
