@@ -24,7 +24,7 @@ class UnsupportedValueError(ValueError, TypeError):
 
 
 class PreprocessingWarning(UserWarning):
-    """Something learned from the data stands in front of the classifier, outside the blocks."""
+    """X appears to have been transformed by an estimator that was fitted on it."""
 
 
 class SecretKeyWarning(UserWarning):
@@ -36,7 +36,7 @@ class PublicKeyWarning(UserWarning):
 
 
 class ConstantBlocksWarning(UserWarning):
-    """Most blocks predict one and the same, whatever they are asked.
+    """Most block estimators predict a constant.
 
     Mostly the blocks have too few rows for the base estimator as it is set, seldom the features say
     nothing about the labels. The promise holds, but of a model that hardly looks at the features.

@@ -93,6 +93,21 @@ class RunContext:
             raise DeadlinePassed
 
 
+def check_context(context: Any) -> RunContext:
+    """Return the context of a fit; None stands for one without store, deadline and limit.
+
+    >>> check_context({"block_seconds": 60})
+    Traceback (most recent call last):
+    ...
+    TypeError: context={'block_seconds': 60} must be a RunContext or None.
+    """
+    if context is None:
+        return RunContext()
+    if not isinstance(context, RunContext):
+        raise TypeError(f"context={context!r} must be a RunContext or None.")
+    return context
+
+
 def accepts_context(estimator: Any) -> bool:
     """Whether ``fit`` of an estimator has the argument ``context``."""
     return "context" in inspect.signature(estimator.fit).parameters

@@ -26,7 +26,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from replearn import compat
 from replearn.execution.constant import ConstantVote
-from replearn.execution.context import BlockCache, RunContext
+from replearn.execution.context import BlockCache, RunContext, check_context
 from replearn.execution.partition import keyed_seeds, random_state_names, set_seeds
 from replearn.execution.plugins import fit_functions
 from replearn.execution.runtime import Progress, naming, no_autologging
@@ -140,7 +140,7 @@ def fit_blocks(
         )
     estimator = clone(estimator)  # without what an earlier fit may have left in it
     y = np.asarray(y)
-    context = RunContext() if context is None else context
+    context = check_context(context)
     # Finished blocks are told apart by rows and labels alone: with more than these none are kept.
     store = None if params else context.store
     cache = None if store is None else store.open(estimator, X, y, blocks, keys)
