@@ -171,9 +171,7 @@ def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
         return ScoreReplicableClassifier(base, rho=rho, threshold=threshold)
     if shared is not None:
         return PointwiseReplicableClassifier(base, plan=shared, threshold=threshold)
-    return PointwiseReplicableClassifier(
-        base, rho=rho, max_fits=args.max_fits, threshold=threshold
-    )
+    return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits, threshold=threshold)
 
 
 def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
