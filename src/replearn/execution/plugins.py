@@ -245,7 +245,7 @@ def predict_probabilities(
         wrong = shares[~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))].tolist()[0]
         raise ValueError(
             f"{type(model).__name__} of {name} gives the probability {wrong!r}: predict_proba must "
-            "prediction numbers in [0, 1]"
+            "return numbers in [0, 1]"
         )
     return shares
 
@@ -271,8 +271,8 @@ def _of_shape(
 ) -> NDArray[Any]:
     if predictions.shape != shape:
         raise ValueError(
-            f"{type(model).__name__} of {name} predicted an array of shape {predictions.shape} to "
-            f"{method} with {shape[0]} rows: it must have shape {shape}"
+            f"{method} of {type(model).__name__} of {name} returned an array of shape "
+            f"{predictions.shape} for {shape[0]} rows: it must have shape {shape}"
         )
     return predictions
 

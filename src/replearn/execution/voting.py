@@ -107,7 +107,7 @@ class BlockEnsemble:
     estimators : sequence of fitted classifiers
         Partition by partition, as many for each.
     classes : array-like
-        All classes, in the order of the prediction. A model may know fewer of them.
+        All classes, in the order of the counts. A model may know fewer of them.
     n_partitions : int, default=1
         Number of partitions.
 

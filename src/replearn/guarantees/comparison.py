@@ -17,19 +17,20 @@ _TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two runs are comparable; true in a condition only if the prediction is "yes".
+    """Whether two runs are comparable; true in a condition only if they are.
 
     Parameters
     ----------
     differences : tuple of str
-        Items that differ, in words: the prediction is "no".
+        Items that differ, in words: the runs are not comparable.
     unknowns : tuple of str
-        What could not be compared, in words: without differences the prediction is "unknown".
+        What could not be compared, in words: without differences it is unknown whether the runs
+        are comparable.
     remarks : tuple of str
         What differs without touching the promise.
     asked : tuple of str
-        Conditions that no two certificates can show and a probe can (``replearn probe``): the
-        prediction "yes" counts on them.
+        Conditions that a probe can verify (``replearn probe``) and no two certificates can: the
+        runs are comparable if they hold.
 
     Examples
     --------
@@ -53,7 +54,7 @@ class Comparison:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the prediction is not "yes"."""
+        """Why the runs are not comparable, or why that is unknown."""
         return self.differences or self.unknowns
 
     def __bool__(self) -> bool:

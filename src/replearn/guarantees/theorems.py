@@ -53,7 +53,7 @@ _ENTRIES = (
     ),
     Theorem(
         "semi-private",
-        "A frequent prediction of replicable runs on disjoint parts, selected privately, is as "
+        "A frequent result of replicable runs on disjoint parts, selected privately, is as "
         "accurate as the runs and private in every row.",
         "lem:semi-private-reduction",
     ),

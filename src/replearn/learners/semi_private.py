@@ -48,8 +48,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     """A rule that no single labelled row can be read from, with the help of public unlabelled rows.
 
     The private rows are cut into parts by their position, a replicable estimator runs on each part,
-    and a prediction that many parts share is released with noise and a threshold. Exchanging one
-    private row changes one part's prediction only: the rule is (epsilon, delta)-differentially
+    and a rule that many parts share is released with noise and a threshold. Exchanging one
+    private row changes the rule of one part only: the result is (epsilon, delta)-differentially
     private whatever the data are. Needs the extra ``privacy`` (OpenDP).
 
     Parameters
@@ -140,7 +140,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Fit: run on every part, and release what many parts prediction.
+        """Fit: run on every part, and release a rule that many parts share.
 
         Parameters
         ----------

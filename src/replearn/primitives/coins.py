@@ -95,7 +95,7 @@ def decide_coins(
     flips : array-like of shape (n, n_coins)
         Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
-        Ends of the gap on the scale from -1 to 1; between them either prediction is right.
+        Ends of the gap on the scale from -1 to 1; between them either call is right.
     key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1

@@ -189,7 +189,7 @@ def _rows_by_predictions(
 ) -> NDArray[np.uint32]:
     """Hash each row's predictions, candidates in the order of their names: two words each."""
     child = key.child("predictions")
-    # Not in the order of the list, which must not change the prediction either.
+    # Not in the order of the list, which must not change the choice either.
     by_name = np.argsort(child.hashes(points), kind="stable")
     step = max(1, _CELLS // len(matrix))
     hashes = [

@@ -47,7 +47,7 @@ class PrivateSelection:
 def select_privately(items: Iterable[Hashable], epsilon: float, delta: float) -> PrivateSelection:
     """Return an item that occurs often, with (epsilon, delta)-differential privacy.
 
-    Two lists of the same length that differ in one item give any set of predictions with
+    Two lists of the same length that differ in one item give any set of results with
     probabilities p and q, ``p <= exp(epsilon) q + delta``. Needs the extra ``privacy`` (OpenDP).
 
     Parameters
