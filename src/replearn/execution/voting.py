@@ -59,10 +59,10 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 class LoopPredictor(Predictor):
-    """The plain loop: ask the models one by one, always with the same number of rows."""
+    """The plain loop: the models predict one by one, always the same number of rows."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Yield which rows are asked at a time, and the table of them, padded."""
+        """Yield which rows are predicted at a time, and the table of them, padded."""
         for start, stop in row_chunks(n_rows(X), CHUNK):
             yield slice(start, stop), pad_rows(slice_rows(X, start, stop), CHUNK)
 
@@ -78,9 +78,10 @@ class LoopPredictor(Predictor):
         for rows, chunk in self.chunks(X):
             part = totals[rows]
             for block_model in self.block_models:
-                asked = block_model.model, chunk, len(block_model.codes), block_model.name
-                shares = predict_probabilities(*asked)[: len(part)]
-                part[:, block_model.partition, block_model.codes] += shares
+                shares = predict_probabilities(
+                    block_model.model, chunk, len(block_model.codes), block_model.name
+                )
+                part[:, block_model.partition, block_model.codes] += shares[: len(part)]
 
 
 def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray[np.intp]) -> None:
@@ -131,7 +132,7 @@ class BlockEnsemble:
         self.n_partitions = n_partitions
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
-        self._members = _members(estimators, np.asarray(classes), self.n_blocks)
+        self._block_models = _block_models(estimators, np.asarray(classes), self.n_blocks)
         self._predictors: dict[Any, list[Predictor]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -197,12 +198,12 @@ class BlockEnsemble:
     def _grouped(self, soft: bool) -> list[Predictor]:
         state = soft, plugins.switched_off
         if state not in self._predictors:
-            self._predictors[state] = groups_of_models(self._members, soft=soft)
+            self._predictors[state] = groups_of_models(self._block_models, soft=soft)
         return self._predictors[state]
 
 
 def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield each model's predictions as numbers; models are asked as the plain loop asks them.
+    """Yield each model's predictions as numbers; rows are cut into chunks as in the plain loop.
 
     >>> from replearn.execution import ConstantVote
     >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))
@@ -218,7 +219,9 @@ def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.floa
             yield predictions
 
 
-def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[BlockModel]:
+def _block_models(
+    estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int
+) -> list[BlockModel]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     block_models = []

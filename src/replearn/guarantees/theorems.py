@@ -1,4 +1,4 @@
-"""The theorems the library relies on: key, statement, place in the paper, page.
+"""The theorems the library relies on: key, statement, label in the paper, page.
 
 Each key has a page ``docs/theory/<key>.md`` with the proof. The bounds that follow from a theorem
 carry its key (`replearn.bounds.theorem`).

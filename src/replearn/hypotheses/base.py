@@ -1,4 +1,4 @@
-"""The hypothesis class: what the estimators ask of it, and what each class has to bring."""
+"""The hypothesis class: what estimators use of it, and what each class has to define."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator

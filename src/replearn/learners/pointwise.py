@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
@@ -108,7 +108,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator. Two runs that shall agree use the same key, fixed before
+        All randomness of the estimator. Runs that should agree must use the same key, fixed before
         the data are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
@@ -313,7 +313,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             key = self._key_for_fit()
             request = plan_request(self)
             check_base(base, request.vote)
-            bound = bind_estimator(base)
+            fingerprint = bind_estimator(base)
             given, classes = check_sample(X, y, groups, requested_classes(self))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
@@ -328,15 +328,15 @@ class PointwiseReplicableClassifier(VotePredictions):
             blocks = train_blocks(sample, plan, own, base, **run)
             warned = warned or blocks.warn_if_constant(base)
 
-            # Vote: what `predict` asks. Points with enough labels of their own are heavy.
-            self._seat(plan, classes, blocks.estimators, blocks.probe_rows)
+            # Vote: what `predict` uses. Points with enough labels of their own are heavy.
+            self._set_ensemble(plan, classes, blocks.estimators, blocks.probe_rows)
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base estimator.
             if plan.certified:
-                failed += blocks.failed_conditions(base, bound)
+                failed += blocks.failed_conditions(base, fingerprint)
             schema = describe_blocks(blocks, base)
-            identity = identity_of(key, base, bound, classes, given.n, failed, schema)
+            identity = identity_of(key, base, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
             self._dtype = float_precision(X)
             self.usefulness_ = measure_votes(self._vote(), blocks)
@@ -344,8 +344,10 @@ class PointwiseReplicableClassifier(VotePredictions):
                 warn_if_useless(self.usefulness_, base)
         return self
 
-    def _seat(self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any) -> None:
-        """Let the models vote as the plan says."""
+    def _set_ensemble(
+        self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any
+    ) -> None:
+        """Keep the models, which vote as the plan says."""
         self._ensemble = _make_ensemble(models, classes, plan)
         self.joint_variance_ = partition_variance(
             self._ensemble, probes, plan.vote_design, self.n_jobs
@@ -400,7 +402,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
+            check_is_fitted(
+                self
+            )  # raises scikit-learn's error; it takes longer than the check above
         key = fitted_key(self)
         design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval, StrOptions
@@ -89,7 +89,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Keyed ways to cut the rows; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None
         The curve of standard errors, if it was fixed beforehand: another run's
-        ``standard_error_``, or its level alone. None: estimated in ``fit``.
+        ``error_curve_``, or its level alone. None: estimated in ``fit``.
     classes : array-like, default=None
         The labels. None: those in ``y``.
     sample_size : int, default=None
@@ -97,7 +97,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     decimals : int, default=None
         Round the features that key the thresholds.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator; the same in runs that shall agree.
+        All randomness of the estimator. Runs that should agree must use the same key.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -107,7 +107,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     ----------
     certificate_ : Certificate
         What holds if the standard error is right, and the worst case; its verdict is "estimated".
-    standard_error_ : tuple of float
+    error_curve_ : tuple of float
         Level at the threshold, and power of ``s (1 - s)``, of the curve of standard errors.
     threshold_ : float
         The decision threshold in force.
@@ -233,7 +233,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             base = base_estimator(self.estimator)
             check_base(base, "soft")
             key = self._key_for_fit()
-            bound = bind_estimator(base)
+            fingerprint = bind_estimator(base)
             given, classes = check_sample(X, y, groups, self.classes)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
@@ -251,15 +251,15 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self._ensemble = self._make_ensemble(n_classes)
             self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
             curve = self._curve(sample, blocks.rows, cut, uncertainty)
-            self.standard_error_ = (curve.level, curve.power)
+            self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += blocks.failed_conditions(base, bound)
+                failed += blocks.failed_conditions(base, fingerprint)
             schema = describe_blocks(blocks, base)
             self.certificate_ = Certificate.issue(
                 "score",
                 self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
-                identity_of(key, base, bound, classes, given.n, failed, schema),
+                identity_of(key, base, fingerprint, classes, given.n, failed, schema),
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
@@ -322,7 +322,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             "rho": float(self.rho),
             "threshold": threshold,
             "fit_params": params,
-            "fixed_error": None if given is None else list(self.standard_error_),
+            "fixed_error": None if given is None else list(self.error_curve_),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
             "reach": reach,
@@ -344,7 +344,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         return FittedScore(
             self._ensemble,
             inputs["n_partitions"],
-            ErrorCurve(*self.standard_error_, self.threshold_),
+            ErrorCurve(*self.error_curve_, self.threshold_),
             self.certificate_.value("score_half_width"),
             key.child("score"),
             inputs["n_classes"],

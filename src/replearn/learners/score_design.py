@@ -81,7 +81,7 @@ def decision_threshold(
 
 
 def warn_if_above_budget(certificate: Certificate) -> None:
-    """Warn that scores vary too much for the rho that was asked for."""
+    """Warn that scores vary too much for the requested rho."""
     inputs = certificate.inputs
     rho = certificate.rho
     if rho is None or rho <= inputs["rho"] * (1 + 1e-9):
@@ -89,7 +89,7 @@ def warn_if_above_budget(certificate: Certificate) -> None:
     # theorem: score-thresholds (thresholds end at scores of 0 and 1)
     rows = math.ceil(inputs["n"] * (rho / inputs["rho"]) ** 2)
     warn_user(
-        f"rho = {inputs['rho']:g} was asked for, but the estimate for this sample is "
+        f"requested rho={inputs['rho']:g}; the estimate for this sample is "
         f"{rounded_up(rho)}: scores have a standard error of {inputs['standard_error']:.3g}, and "
         "thresholds would have to reach beyond scores of 0 and 1. Use more rows (about "
         f"{rows} {inputs['unit']} if standard errors fall as usual), an estimator whose "

@@ -1,4 +1,4 @@
-"""Private selection: an item that occurs often, released so that no single entry can be told.
+"""Private selection: an item that occurs often, released without revealing any single entry.
 
 A stable histogram: counts with noise, and a threshold below which nothing is said. The noise comes
 from OpenDP and the operating system; it is secret and fresh, and has nothing to do with the key
