@@ -212,9 +212,9 @@ RULES = [
     ),
     _m(
         "band of the incumbent halved",
-        "replearn.learners.IncumbentClassifier.explain",
+        "replearn.learners.incumbent_rule.keep",
         change("E > 2.0 * B", "E > B"),
-        "tests/learners/test_incumbent.py::test_the_old_answer_stays_within_the_band",
+        "tests/learners/test_incumbent.py::test_the_old_prediction_stays_within_the_band",
     ),
     _m(
         "predictions beyond the range count",
