@@ -38,7 +38,7 @@ FIXED = {
 }
 ALL = "mean of all, band .05"
 AUTO = "memory auto"
-MAX_LOSS = 0.005
+MAX_LOSS = 0.0
 HEADER = (
     "file, model, rows, drift",
     "contender",

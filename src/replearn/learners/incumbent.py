@@ -83,9 +83,10 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         The model in use. It is kept as it is, also by ``clone``. None for the first fit.
     memory : float, "all" or "auto", default=0.5
         Weight of the remembered score, from 0 to 0.8. "all": the mean of all models, up to that
-        weight. "auto": the longest memory and widest band (at most ``band``) that lose at most
-        ``max_loss`` on rows of the new sample, cross-fitted with five folds; nothing is remembered
-        where every one loses more. 0 if the estimator has neither ``predict_proba`` nor ``margin``.
+        weight. "auto": the longest memory and widest band (at most ``band``) whose predictions for
+        rows of the new sample, cross-fitted with five folds, are not worse than those of plain
+        retraining; nothing is remembered where all are. 0 if the estimator has neither
+        ``predict_proba`` nor ``margin``.
     band : float, default=0.1
         How far the score must be beyond the decision threshold to change a prediction: in
         probability, or in units of ``margin`` where the estimator has one, as
@@ -107,9 +108,10 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
     keep_rate : float, default=None
         By how much the share of ``classes_[1]`` among the predictions may move, in the same way;
         two classes.
-    max_loss : float, default=0.005
-        With ``memory="auto"``: largest loss of accuracy (or of ``scoring``) against plain
-        retraining, at 95 % confidence.
+    max_loss : float, default=0.0
+        With ``memory="auto"``: a setting is rejected if it loses more accuracy (or ``scoring``)
+        than this against plain retraining, at 95 % confidence; ``history_`` has the upper limit of
+        the loss.
     scoring : callable, default=None
         With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
         better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy.
@@ -193,7 +195,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         max_changes=None,
         max_negative_flips=None,
         keep_rate=None,
-        max_loss=0.005,
+        max_loss=0.0,
         scoring=None,
     ):
         self.estimator = estimator

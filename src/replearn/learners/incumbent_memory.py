@@ -16,7 +16,7 @@ from scipy.special import stdtrit
 from replearn.learners.incumbent_rule import Codes, Floats, Replay, Setting, evidence_of, keep, mix
 
 CONFIDENCE = 0.95
-"""Confidence of the upper limit of the loss, for each setting that is tried."""
+"""Confidence of each limit of a loss, for each setting that is tried."""
 
 LADDER = ((0.7, 1.0), (0.5, 1.0), (0.5, 0.5), (0.3, 0.5), (0.0, 0.5))
 """Settings that are tried, the most stable first: memory, and the share of the band. The last
@@ -60,7 +60,10 @@ def choose_setting(
     weights: Floats | None = None,
     scale: Floats | float = 1.0,
 ) -> Choice:
-    """Return the first setting that loses at most ``max_loss`` against plain retraining.
+    """Return the first setting that is not shown to lose more than ``max_loss``.
+
+    A setting is rejected where the lower confidence limit of its loss against plain retraining
+    exceeds ``max_loss``. A loss that so many rows cannot show is possible: `Choice.upper` bounds it.
 
     Parameters
     ----------
@@ -73,7 +76,7 @@ def choose_setting(
     settings : sequence of Setting
         In the order in which they are tried.
     max_loss : float
-        The upper confidence limit of the loss must not exceed it.
+        Loss that is accepted.
     metric : callable, default=None
         ``metric(y_true, y_pred, sample_weight=...)`` on codes, larger is better; None: accuracy.
     weights : ndarray, default=None
@@ -86,9 +89,9 @@ def choose_setting(
     plain = evidence_of(new, threshold).argmax(axis=1)
     for rejected, setting in enumerate(settings):
         kept = decide(remembered, new, setting, scale)
-        loss, upper = loss_limit(codes, plain, kept, metric or accuracy, weights)
-        # theorem: incumbent-band (section 7: the limit holds for each setting by itself)
-        if upper <= max_loss:
+        loss, lower, upper = loss_limits(codes, plain, kept, metric or accuracy, weights)
+        # theorem: incumbent-band (section 8: the limit holds for each setting by itself)
+        if lower <= max_loss:
             return Choice(setting, loss, upper, rejected)
     return Choice(nothing, 0.0, 0.0, len(settings))
 
@@ -98,16 +101,16 @@ def accuracy(codes: Codes, predicted: Codes, sample_weight: Floats | None = None
     return float(np.average(codes == predicted, weights=sample_weight))
 
 
-def loss_limit(
+def loss_limits(
     codes: Codes, plain: Codes, kept: Codes, metric: Metric, weights: Floats | None
-) -> tuple[float, float]:
-    """Return how much a metric loses against plain retraining, and its upper confidence limit.
+) -> tuple[float, float, float]:
+    """Return how much a metric loses against plain retraining, with lower and upper limit.
 
     The standard error is that of the jackknife over groups of rows; rows are paired.
 
     >>> codes = np.arange(400) % 2
-    >>> loss_limit(codes, codes, codes, accuracy, None)
-    (0.0, 0.0)
+    >>> loss_limits(codes, codes, codes, accuracy, None)
+    (0.0, 0.0, 0.0)
     """
     loss = _loss(codes, plain, kept, metric, weights)
     group = np.arange(len(codes)) % N_GROUPS
@@ -119,7 +122,8 @@ def loss_limit(
     n_groups = len(left_out)
     spread = float(np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
     error = np.sqrt((n_groups - 1) / n_groups * spread)
-    return loss, float(loss + stdtrit(n_groups - 1, CONFIDENCE) * error)
+    half_width = float(stdtrit(n_groups - 1, CONFIDENCE) * error)
+    return loss, loss - half_width, loss + half_width
 
 
 def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> float:
