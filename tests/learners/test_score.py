@@ -162,7 +162,7 @@ def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
     assert not any("lean to another one" in text for text in texts)
 
 
-@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
+@pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
     steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
@@ -271,7 +271,7 @@ def test_three_classes(three):
 
 
 def test_thresholds_are_for_two_classes(three):
-    with pytest.raises(ValueError, match="needs two classes, but there are 3"):
+    with pytest.raises(ValueError, match="requires two classes, but there are 3"):
         ScoreReplicableClassifier(GaussianNB(), threshold=0.2).fit(*three)
 
 
@@ -357,7 +357,7 @@ def test_too_few_rows_are_told(data):
         ScoreReplicableClassifier(GaussianNB(), n_blocks=9).fit(data[0][:8], [0, 1] * 4)
 
 
-@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
+@pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_another_key_after_fit_is_refused(labs, data):
     lab = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(data[0][:99], data[1][:99])
     lab.shared_key = "other"
@@ -373,7 +373,7 @@ def test_trees_whose_scores_jump(data):
 def test_a_rho_that_is_not_delivered_is_warned_about():
     X, y = make_classification(6000, 5, flip_y=0.3, random_state=0)
     model = ScoreReplicableClassifier(DecisionTreeClassifier(), rho=0.1, shared_key="k")
-    with pytest.warns(NotCertifiedWarning, match=r"rho = 0\.1 was asked for.* more rows"):
+    with pytest.warns(NotCertifiedWarning, match=r"requested rho=0\.1, but .* more rows"):
         model.fit(X[:300], y[:300])
     assert model.certificate_.rho > 0.15
     assert model.certificate_.verdict == "estimated"

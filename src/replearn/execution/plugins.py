@@ -36,6 +36,7 @@ class BlockModel:
     partition: int
     codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
     name: str = "a block"  # in errors
+    threshold: float | None = None  # probability from which it votes for the second class
 
 
 class Predictor:
@@ -245,7 +246,7 @@ def predict_probabilities(
         wrong = shares[~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))].tolist()[0]
         raise ValueError(
             f"{type(model).__name__} of {name} gives the probability {wrong!r}: predict_proba must "
-            "prediction numbers in [0, 1]"
+            "return numbers in [0, 1]"
         )
     return shares
 
