@@ -22,6 +22,7 @@ from replearn import (
 )
 from replearn.exceptions import NotCertifiedWarning
 from replearn.guarantees import Certificate
+from replearn.learners import DecisionThresholdClassifier
 from replearn.learners.incumbent_chain import Chain, Retraining
 from replearn.persistence import ModelFileError, describe
 
@@ -111,10 +112,27 @@ def test_thresholds_of_estimator_and_incumbent_are_taken_over():
     assert (new.predict(NEW)[clear] == (new.predict_proba(NEW)[:, 1] > 0.2)[clear]).all()
     plain = clone(low).fit(X[:1000], Y[:1000])
     kept = fitted(1, plain, band=0.0)  # the incumbent is a model of scikit-learn
-    assert kept.chain_.newest.threshold == 0.2
+    assert kept.history_[-1]["threshold"] == 0.2
     assert (kept.predict(NEW) == (kept.predict_proba(NEW)[:, 1] > 0.2)).all()
-    with pytest.raises(ValueError, match="give one of them"):
+    with pytest.raises(ValueError, match="two decision thresholds"):
         fitted(0, estimator=low, threshold=0.4)
+    on_values = FixedThresholdClassifier(
+        LogisticRegression(), threshold=1.0, response_method="decision_function"
+    )
+    with pytest.raises(ValueError, match="threshold on decision values"):
+        fitted(0, estimator=on_values)
+
+
+@pytest.mark.parametrize("threshold", [0.2, "prevalence", "rate=0.3", (1, 4)])
+def test_every_kind_of_threshold(threshold, tmp_path):
+    tree = DecisionTreeClassifier(max_leaf_nodes=5)  # many probabilities at the threshold
+    own = DecisionThresholdClassifier(tree, threshold=threshold).fit(X[:1000], Y[:1000])
+    one = fitted(0, estimator=tree, threshold=threshold)
+    inside = fitted(0, estimator=DecisionThresholdClassifier(tree, threshold=threshold))
+    np.testing.assert_array_equal(one.predict(NEW), own.predict(NEW))
+    np.testing.assert_array_equal(inside.predict(NEW), own.predict(NEW))
+    assert one.history_[0]["threshold"] == pytest.approx(own.threshold_)
+    save(fitted(1, one, tree, threshold=threshold), tmp_path / "m.replearn")
 
 
 def test_several_classes():

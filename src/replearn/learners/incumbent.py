@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,6 +18,12 @@ from replearn.binding.incumbent import bind_fitted
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import RunContext, fit_in_context
 from replearn.guarantees import Certificate
+from replearn.learners.decision_threshold import (
+    THRESHOLD_CONSTRAINTS,
+    fitted_threshold,
+    split_threshold,
+    with_threshold,
+)
 from replearn.learners.fitted_state import FittedState
 from replearn.learners.incumbent_budget import Budget, choose_changes
 from replearn.learners.incumbent_chain import (
@@ -36,7 +43,6 @@ from replearn.learners.incumbent_fit import (
     MAX_HISTORY,
     chain_of,
     check_incumbent,
-    fitted_threshold,
     held_out_rows,
 )
 from replearn.learners.incumbent_retraining import (
@@ -58,6 +64,7 @@ from replearn.learners.inputs import (
 from replearn.randomness import SharedKey
 from replearn.tables import copy_rows
 
+_WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
 _SHARE = Interval(Real, 0, 1, closed="both")
 
 
@@ -92,10 +99,10 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         probability, or in units of ``margin`` where the estimator has one, as
         `PointwiseReplicableClassifier` does. More than two classes: the score of another class must
         exceed that of the old prediction by twice as much.
-    threshold : float, default=None
-        Score of ``classes_[1]`` above which it is predicted, for two classes and an estimator
-        without ``margin``. None: that of the estimator, else that of the incumbent, if one of them
-        is a classifier with a decision threshold; else 0.5.
+    threshold : float, str or pair of float, default=None
+        Decision threshold on the score, as in `DecisionThresholdClassifier`, for two classes and an
+        estimator without ``margin``. None: that of the estimator, else that of the incumbent, if
+        one of them is a classifier with a decision threshold; else 0.5.
     band_unit : {"score", "standard_error"}, default="score"
         What ``band`` counts; standard errors of the point's new score require
         `ScoreReplicableClassifier` with two classes as estimator.
@@ -109,9 +116,9 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         By how much the share of ``classes_[1]`` among the predictions may move, in the same way;
         two classes.
     max_loss : float, default=0.0
-        With ``memory="auto"``: a setting is rejected if it loses more accuracy (or ``scoring``)
-        than this against plain retraining, at 95 % confidence; ``history_`` has the upper limit of
-        the loss.
+        With ``memory="auto"``: memory is shortened if it loses more accuracy (or ``scoring``) than
+        this against plain retraining, at 95 % confidence; ``history_`` has the upper limit of the
+        loss.
     scoring : callable, default=None
         With ``memory="auto"``: metric on codes of labels, ``scoring(y_true, y_pred)``, larger is
         better; it must take ``sample_weight`` if ``fit`` gets it. None: accuracy.
@@ -174,7 +181,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         "incumbent": [HasMethods(["predict"]), None],
         "memory": [Interval(Real, 0, MAX_MEMORY, closed="both"), StrOptions({"all", "auto"})],
         "band": [Interval(Real, 0, None, closed="left")],
-        "threshold": [Interval(Real, 0, 1, closed="neither"), None],
+        "threshold": THRESHOLD_CONSTRAINTS,
         "band_unit": [StrOptions({"score", "standard_error"})],
         "max_changes": [_SHARE, None],
         "max_negative_flips": [_SHARE, None],
@@ -247,6 +254,8 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
             X = check_features(self, X, reset=True)
             base = base_estimator(self.estimator)
             self._check_options(base, classes)
+            if self.threshold is not None:
+                base = with_threshold(*split_threshold(base, self.threshold, classes))
             previous = chain_of(self.incumbent)
             if previous is not None:
                 names = getattr(self, "feature_names_in_", None)
@@ -258,7 +267,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
             if previous is None:
                 first = Retraining(self.estimator_, 0.0, 0.0, options.threshold)
                 self.chain_ = Chain(first)
-                entry = first_entry(len(codes), options.threshold)
+                entry = first_entry(len(codes), options.shown_threshold)
             else:
                 sample = NewSample(X, codes, classes, rows, fit_params)
                 self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
@@ -284,11 +293,10 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
                 f'band_unit="standard_error" requires a ScoreReplicableClassifier, but estimator '
                 f'is {name}: use that, or band_unit="score".'
             )
-        if self.threshold is not None and (kind != "predict_proba" or len(classes) > 2):
+        if self.threshold is not None and kind == MARGIN:
             raise ValueError(
-                f"threshold={self.threshold} requires two classes and an estimator with "
-                f"predict_proba and without a threshold of its own, but estimator is {name} and y "
-                f"has {len(classes)} classes: leave it out."
+                f"threshold={self.threshold!r} is not supported with {name}, which has a threshold "
+                "of its own: give it there."
             )
         has_scores = hasattr(base, MARGIN) or hasattr(base, "predict_proba")
         if self.memory != 0 and not has_scores and hasattr(base, DECISION):
@@ -321,20 +329,18 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         if score_kind(self.estimator_) != "predict_proba" or len(self.classes_) != 2:
             return 0.0
         fitted = fitted_threshold(self.estimator_)
-        if fitted is not None:
-            if self.threshold is not None and self.threshold != fitted:
-                raise ValueError(
-                    f"threshold={self.threshold}, but estimator has the decision threshold "
-                    f"{fitted:g}: give one of them."
-                )
-            return float(fitted)
-        if self.threshold is not None:
-            return float(self.threshold)
-        if previous is None:
-            return 0.5
-        newest = previous.newest
-        known = fitted_threshold(newest.model) if newest.threshold is None else newest.threshold
-        return 0.5 if not known else float(known)
+        if fitted is None and isinstance(self.estimator_, _WITH_THRESHOLD):
+            raise ValueError(
+                f"estimator={type(self.estimator_).__name__} has a threshold on decision values, "
+                'which is not supported: use response_method="predict_proba".'
+            )
+        if fitted is None and previous is not None:
+            newest = previous.newest
+            if newest.threshold is not None and score_kind(newest.model) == "predict_proba":
+                return newest.threshold
+            fitted = fitted_threshold(newest.model)
+        # These classifiers predict classes_[1] from the threshold on, not only beyond it.
+        return 0.5 if fitted is None else float(np.nextafter(fitted, 0.0))
 
     def _certify(self, certificate: Certificate, options: Options) -> Certificate:
         """Issue the estimator's certificate again, for a run that keeps this incumbent."""
@@ -347,7 +353,7 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
             "memory": newest.memory,
             "band": newest.band,
             "unit": self.band_unit.replace("_", " "),
-            "threshold": None if hasattr(self.estimator_, MARGIN) else newest.threshold,
+            "threshold": None if hasattr(self.estimator_, MARGIN) else options.shown_threshold,
         }
         run = certificate.identity
         unbound = (*run.unbound, *(f"incumbent: {text}" for text in bound.unbound))

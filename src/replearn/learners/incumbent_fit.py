@@ -8,12 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
-from sklearn.model_selection import (
-    FixedThresholdClassifier,
-    GroupKFold,
-    StratifiedKFold,
-    TunedThresholdClassifierCV,
-)
+from sklearn.model_selection import GroupKFold, StratifiedKFold
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.learners.incumbent_chain import (
@@ -196,14 +191,3 @@ def count_dropped(extended: Chain, found: ChainScores, new: ModelScore) -> int:
 def today() -> str:
     """Return the date of a retraining, for ``history_``."""
     return datetime.now(UTC).date().isoformat()
-
-
-def fitted_threshold(model: Any) -> float | None:
-    """Return the decision threshold in force of a fitted model, as a probability of classes_[1]."""
-    if isinstance(model, TunedThresholdClassifierCV):
-        threshold = model.best_threshold_
-    elif isinstance(model, FixedThresholdClassifier):
-        threshold = 0.5 if model.threshold == "auto" else model.threshold
-    else:
-        return None
-    return float(threshold)

@@ -60,10 +60,11 @@ def choose_setting(
     weights: Floats | None = None,
     scale: Floats | float = 1.0,
 ) -> Choice:
-    """Return the first setting that is not shown to lose more than ``max_loss``.
+    """Return the first setting that does not lose against plain retraining.
 
-    A setting is rejected where the lower confidence limit of its loss against plain retraining
-    exceeds ``max_loss``. A loss that so many rows cannot show is possible: `Choice.upper` bounds it.
+    The first setting is rejected where the lower confidence limit of its loss exceeds ``max_loss``.
+    Then something has changed, and the others must not lose more than ``max_loss`` at all. A loss
+    that so many rows cannot show is possible; `Choice.upper` bounds it.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ def choose_setting(
         kept = decide(remembered, new, setting, scale)
         loss, lower, upper = loss_limits(codes, plain, kept, metric or accuracy, weights)
         # theorem: incumbent-band (section 8: the limit holds for each setting by itself)
-        if lower <= max_loss:
+        if (loss if rejected else lower) <= max_loss:
             return Choice(setting, loss, upper, rejected)
     return Choice(nothing, 0.0, 0.0, len(settings))
 

@@ -56,6 +56,11 @@ class Options(NamedTuple):
         """Tell whether memory or band are decided from the sample."""
         return self.memory == "auto" or not self.budget.is_empty
 
+    @property
+    def shown_threshold(self) -> float:
+        """Return the threshold as people write it."""
+        return round(self.threshold, 12)
+
 
 def first_entry(n_rows: int, threshold: float) -> dict[str, Any]:
     """Return the entry of ``history_`` for the first model of a chain."""
@@ -92,6 +97,7 @@ def retrain(
         "date": today(),
         "rows": len(sample.codes),
         **setting._asdict(),
+        "threshold": options.shown_threshold,
         "changed": float((prediction != remembered.prediction).mean()),
         "counted_on": "cross-fitted rows" if options.from_data else "training rows",
         "dropped_weight": extended.dropped_weight(),
