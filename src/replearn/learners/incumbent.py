@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import ClassifierMixin, clone
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
@@ -24,7 +24,7 @@ from replearn.learners.decision_threshold import (
     split_threshold,
     with_threshold,
 )
-from replearn.learners.fitted_state import FittedState
+from replearn.learners.incumbent_base import KeepsChain
 from replearn.learners.incumbent_budget import Budget, choose_changes
 from replearn.learners.incumbent_chain import (
     DECISION,
@@ -33,7 +33,6 @@ from replearn.learners.incumbent_chain import (
     Chain,
     Retraining,
     chain_scores,
-    check_chain,
     mixed_probabilities,
     replay_scores,
     score_kind,
@@ -61,7 +60,6 @@ from replearn.learners.inputs import (
     checked_fit,
     with_base_tags,
 )
-from replearn.randomness import SharedKey
 from replearn.tables import copy_rows
 
 _WITH_THRESHOLD = (FixedThresholdClassifier, TunedThresholdClassifierCV)
@@ -75,7 +73,7 @@ def _fitted_has(method: str) -> Any:
     return check
 
 
-class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
+class IncumbentClassifier(ClassifierMixin, KeepsChain):
     """Retrain, and keep the predictions of the model in use unless the new evidence is clear.
 
     After a retraining the score of a point is ``memory`` times its score before and
@@ -174,8 +172,6 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
     True
     """
 
-    _always_certified: ClassVar[bool] = False
-    _derived_state: ClassVar[tuple[str, ...]] = ("estimator_",)
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "incumbent": [HasMethods(["predict"]), None],
@@ -486,32 +482,6 @@ class IncumbentClassifier(FittedState, MetaEstimatorMixin, ClassifierMixin, Base
         X = check_features(self, X, reset=False)
         scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
         return replay_scores(self.chain_, scores)
-
-    @property
-    def shared_key(self) -> Any:
-        """The key of the estimator, or None; model files need it."""
-        return getattr(getattr(self, "estimator_", self.estimator), "shared_key", None)
-
-    def _file_state(self) -> dict[str, Any]:
-        return {**super()._file_state(), "incumbent": None}
-
-    def _restore(self, key: SharedKey) -> None:
-        super()._restore(key)
-        if hasattr(self, "chain_"):
-            check_chain(self.chain_)
-            self.estimator_ = self.chain_.newest.model
-
-    def __getstate__(self) -> Any:
-        state = super().__getstate__()
-        return {**state, "incumbent": None} if "chain_" in state else state
-
-    def __sklearn_clone__(self) -> Any:
-        params = self.get_params(deep=False)
-        copies = {name: clone(value, safe=False) for name, value in params.items()}
-        return type(self)(**{**copies, "incumbent": self.incumbent})
-
-    def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "estimator_")
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))

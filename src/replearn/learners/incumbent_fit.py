@@ -39,7 +39,7 @@ def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -
     """Raise if the incumbent is not fitted, or has other columns or labels than the new sample."""
     if hasattr(incumbent, "__sklearn_tags__"):  # others only need to predict
         check_is_fitted(incumbent)
-    _check_columns(incumbent, X, names)
+    check_columns(incumbent, X, names)
     labels = getattr(incumbent, "classes_", None)
     is_complete = labels is not None
     if labels is None:
@@ -58,7 +58,8 @@ def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -
         )
 
 
-def _check_columns(incumbent: Any, X: Any, names: Any) -> None:
+def check_columns(incumbent: Any, X: Any, names: Any) -> None:
+    """Raise if the incumbent was trained on other columns."""
     known = getattr(incumbent, "feature_names_in_", None)
     if known is not None and names is not None:
         missing = [name for name in known.tolist() if name not in set(names.tolist())]

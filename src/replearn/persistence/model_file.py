@@ -97,9 +97,14 @@ def save(
     if type(model) is not estimator_class(type(model).__name__):
         raise ModelFileError(f"cannot save a {type(model)!r}: only estimators of this library.")
     check_is_fitted(model)
+    if type(model)._always_certified and not hasattr(model, "certificate_"):
+        raise ModelFileError(
+            f"cannot save this {type(model).__name__}: it has no certificate. Save the estimator "
+            "that it is a part of, PointwiseReplicableClassifier(...)."
+        )
     documents, rest = take_apart(model)
     key = key_or_default(model.shared_key)
-    is_keyless = "certificate_" not in documents
+    is_keyless = "certificate_" not in documents and model.shared_key is None
     manifest = {
         "learner": type(model).__name__,
         "library_version": __version__,
@@ -284,7 +289,7 @@ def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> N
 
 def _check_key(manifest: dict[str, Any], shared_key: Any, name: str) -> SharedKey:
     fingerprint = manifest["key_fingerprint"]
-    is_keyless = "certificate_" not in manifest["documents"]
+    is_keyless = "certificate_" not in manifest["documents"] and manifest["key"] is not None
     value = manifest["key"] if shared_key is None or is_keyless else shared_key
     if value is None:
         raise ModelFileError(
