@@ -5,6 +5,7 @@ from tools.mutation_base import mutation as _m
 from tools.mutation_edits import change, condition
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
+from tools.mutation_list_incumbent import INCUMBENT
 
 # -- what is shared, and what it is keyed by -------------------------------------------------------
 KEYS = [
