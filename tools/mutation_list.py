@@ -297,4 +297,12 @@ RULES = [
     ),
 ]
 
-MUTATIONS: list[Mutation] = [*DECISIONS, *KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES, *BINDING]
+MUTATIONS: list[Mutation] = [
+    *KEYS,
+    *RULES,
+    *BOUNDS,
+    *PRIVACY,
+    *CERTIFICATES,
+    *BINDING,
+    *INCUMBENT,
+]
