@@ -39,17 +39,11 @@ FIXED = {
 ALL = "mean of all, band .05"
 AUTO = "memory auto"
 MAX_LOSS = 0.0
-HEADER = (
-    "file, model, rows, drift",
-    "contender",
-    "flips",
-    "negative flips",
-    "accuracy",
-    "of the last",
-    "after a change",
-    "99 % row",
-    "wrong ones stay",
-)
+PLAIN = "plain retraining"
+DEFAULT = "memory .5, band .1"
+MAX_FLIPS = 0.15
+MAX_LAST_LOSS = 0.5
+"""Targets: flips relative to plain retraining without drift, points lost by the last model."""
 
 
 def settings_of(name):
@@ -138,7 +132,7 @@ def staleness(found, y):
 def evaluate(cell):
     """Return the measures of every contender."""
     names = [*FIXED, ALL, AUTO]
-    found = {"plain retraining": measure(plain(cell["test"]), cell)}
+    found = {PLAIN: measure(plain(cell["test"]), cell)}
     for name in names:
         settings = auto_settings(cell) if name == AUTO else settings_of(name)
         found[name] = measure(predictions(cell, settings), cell)
@@ -148,47 +142,134 @@ def evaluate(cell):
     return found
 
 
-def limits(values, scale, form):
-    """Write mean and 95 % limits over chains."""
-    values = scale * np.asarray(values)
+def limits(values):
+    """Return the mean and half of the width of its 95 % limits over chains."""
+    values = np.asarray(values)
     if len(values) < 2:
-        return form.format(values.mean())
+        return float(values.mean()), float("nan")
     half = student.ppf(0.975, len(values) - 1) * values.std(ddof=1) / np.sqrt(len(values))
-    return f"{form.format(values.mean())} ± {half:.2f}"
+    return float(values.mean()), float(half)
 
 
-def lines_of(where, chains):
-    """Return the lines of one file, model, kind of sample and drift."""
-    base = [chain["plain retraining"] for chain in chains]
-    for name in chains[0]:
-        here = [chain[name] for chain in chains]
+def compared(cell, name):
+    """Return what a contender has relative to plain retraining, over the chains of a cell."""
+    pairs = [(chain[name], chain[PLAIN]) for chain in cell["chains"] if name in chain]
+    if not pairs:
+        return None
+    ratios = [one["flips"] / max(base["flips"], 1e-9) for one, base in pairs]
+    worse = [one["negative"] / max(base["negative"], 1e-9) for one, base in pairs]
+    gains = {
+        item: limits([100 * (one[item] - base[item]) for one, base in pairs])
+        for item in ("accuracy", "last", "after", "first after")
+    }
+    level = {item: np.mean([one[item] for one, _ in pairs]) for item in ("tail", "stale")}
+    return {"flips": limits(ratios), "negative": limits(worse), **gains, **level}
 
-        def ratio(item, here=here):
-            return [h[item] / max(b[item], 1e-9) for h, b in zip(here, base, strict=True)]
 
-        def gain(item, here=here):
-            return [h[item] - b[item] for h, b in zip(here, base, strict=True)]
+def one_table(results, kind, names):
+    """Flips relative to plain retraining and change of accuracy, one line per file and model."""
+    lines = []
+    for cell in results:
+        file, model, sample, drift = cell["where"].split(", ")
+        if (sample, drift) != (kind, "none"):
+            continue
+        plain_flips = 100 * np.mean([chain[PLAIN]["flips"] for chain in cell["chains"]])
+        line = [f"{file}, {model} ({len(cell['chains'])})", f"{plain_flips:.1f} %"]
+        for name in names:
+            found = compared(cell, name)
+            if found is None:
+                line.append("")
+                continue
+            flips, width = found["flips"]
+            gain, half = found["accuracy"]
+            if len(cell["chains"]) < 2:
+                line.append(f"{flips:.2f} / {gain:+.2f}")
+            else:
+                line.append(f"{flips:.2f} ± {width:.2f} / {gain:+.2f} ± {half:.2f}")
+        lines.append(line)
+    return markdown_table(("file, model (chains)", "plain flips", *names), lines)
 
-        is_plain = name == "plain retraining"
-        form = "{:.2f} %" if is_plain else "{:.2f}"
-        yield [
-            where,
-            name,
-            limits([h["flips"] for h in here], 100, form)
-            if is_plain
-            else limits(ratio("flips"), 1, form),
-            limits([h["negative"] for h in here], 100, form)
-            if is_plain
-            else limits(ratio("negative"), 1, form),
-            *(
-                limits([h[item] for h in here], 100, "{:.2f}")
-                if is_plain
-                else limits(gain(item), 100, "{:+.2f}")
-                for item in ("accuracy", "last", "after")
-            ),
-            limits([h["tail"] for h in here], 100, "{:.0f} %"),
-            limits([h["stale"] for h in here], 1, "{:.1f}"),
-        ]
+
+def drift_table(results, names):
+    """Mean over files and models, and the worst of them, for every kind of drift."""
+    lines = []
+    for kind, drift in dict.fromkeys(tuple(cell["where"].split(", ")[2:]) for cell in results):
+        cells = [cell for cell in results if cell["where"].endswith(f"{kind}, {drift}")]
+        for name in names:
+            found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
+            if not found:
+                continue
+            line = [f"{kind}, {drift} ({len(found)})", name]
+            for item in ("flips", "negative"):
+                line.append(f"{np.mean([one[item][0] for one in found]):.2f}")
+            for item in ("accuracy", "last", "first after", "after"):
+                values = [one[item][0] for one in found]
+                line.append(f"{np.mean(values):+.2f} / {min(values):+.2f}")
+            line.append(f"{100 * np.mean([one['tail'] for one in found]):.0f} %")
+            line.append(f"{np.mean([one['stale'] for one in found]):.1f}")
+            lines.append(line)
+    header = ("samples, drift (files and models)", "contender", "flips", "negative flips")
+    gains = ("accuracy", "last model", "month after", "two months after")
+    return markdown_table((*header, *gains, "99 % row", "wrong ones stay"), lines)
+
+
+def lost_targets(results):
+    """Say where a target is missed."""
+    lines = []
+    for cell in results:
+        drift = cell["where"].split(", ")[3]
+        for name in (DEFAULT, AUTO):
+            found = compared(cell, name)
+            reasons = []
+            if drift == "none" and found["flips"][0] > MAX_FLIPS:
+                reasons.append(f"{found['flips'][0]:.2f} of the flips")
+            if drift == "none" and found["accuracy"][0] < 0:
+                reasons.append(f"accuracy {found['accuracy'][0]:+.2f}")
+            if drift != "none" and found["last"][0] < -MAX_LAST_LOSS:
+                reasons.append(f"last model {found['last'][0]:+.2f}")
+            if drift != "none" and name == AUTO and found["first after"][0] < -1:
+                reasons.append(f"month after {found['first after'][0]:+.2f}")
+            if reasons:
+                lines.append(f"- lost: {cell['where']}, {name}: {', '.join(reasons)}")
+    return "\n".join(lines) or "No target is missed."
+
+
+def report(results):
+    """Return the tables."""
+    fixed = ["band .1", "memory .5", DEFAULT, "memory .7, band .05", ALL, AUTO]
+    every = [*FIXED, ALL, AUTO, *PEERS]
+    parts = [
+        "Fresh samples without drift:\n\n" + one_table(results, FRESH, [*fixed, *PEERS]),
+        "Rolling windows without drift:\n\n" + one_table(results, ROLLING, fixed),
+        "Means over files and models / the worst of them:\n\n" + drift_table(results, every),
+        "Missed targets:\n\n" + lost_targets(results),
+    ]
+    return "\n\n".join(parts)
+
+
+def draw(results, path):
+    """Draw flips and accuracy of every contender relative to plain retraining."""
+    import matplotlib.pyplot as plt
+
+    cells = [cell for cell in results if cell["where"].endswith(f"{FRESH}, none")]
+    fig, ax = plt.subplots(figsize=(6.4, 4))
+    for name in [PLAIN, *PEERS, "band .1", "memory .5", DEFAULT, AUTO]:
+        found = [one for one in (compared(cell, name) for cell in cells) if one is not None]
+        flips = [one["flips"][0] for one in found]
+        gains = [one["accuracy"][0] for one in found]
+        marker = "o" if name in FIXED or name == AUTO else "s"
+        ax.scatter(flips, gains, 14, marker=marker, alpha=0.35)
+        color = ax.collections[-1].get_facecolor()[0, :3]
+        ax.scatter(np.mean(flips), np.mean(gains), 90, marker=marker, color=[color], label=name)
+    ax.axhline(0, color="0.7", lw=0.8, zorder=0)
+    ax.set(
+        xlabel="predictions that change per retraining (plain retraining: 1)",
+        ylabel="change of accuracy (points)",
+        xlim=(0, None),
+    )
+    ax.legend(fontsize=8)
+    fig.tight_layout()
+    fig.savefig(path)
 
 
 def main():
@@ -199,11 +280,12 @@ def main():
     parser.add_argument("--samples", default=f"{FRESH},{ROLLING}")
     parser.add_argument("--chains", type=int, default=5)
     parser.add_argument("--scores", type=Path, default=Path("incumbent-scores"))
+    parser.add_argument("--figure", type=Path, help="draw flips and accuracy into this file")
     add_report_arguments(parser, "incumbent")
     options = parse(parser)
     options.scores.mkdir(parents=True, exist_ok=True)
     warnings.simplefilter("ignore")
-    results, lines = [], []
+    results = []
     for chain in range(options.chains):  # one chain of everything comes first
         compute_scores(options, chain)
     for where, paths in cells_of(options):
@@ -212,9 +294,9 @@ def main():
             continue
         chains = [evaluate(dict(np.load(path))) for path in ready]
         results.append({"where": where, "chains": chains})
-        lines += lines_of(f"{where} ({len(chains)})", chains)
-    text = markdown_table(HEADER, lines)
-    write_report(options, results, text)
+    write_report(options, results, report(results))
+    if options.figure:
+        draw(results, options.figure)
 
 
 def cells_of(options):

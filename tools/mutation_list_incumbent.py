@@ -32,7 +32,7 @@ INCUMBENT = [
         "incumbent: chains grow",
         "replearn.learners.incumbent_chain.Chain.bounded",
         change("R[-MAX_RETRAININGS:]", "R"),
-        f"{CHAIN}::test_two_hundred_retrainings_are_no_longer_than_twenty",
+        f"{CHAIN}::test_what_dropping_changes_is_counted_and_bounded",
     ),
     _m(
         "incumbent: nothing is forgotten after a reset",

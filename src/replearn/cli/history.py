@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
     history = getattr(model, "history_", None)
     if history is None:
         raise ValueError(
-            f"{args.model} is a {type(model).__name__}, which keeps no incumbent: it has no history."
+            f"{args.model} is a {type(model).__name__}, which keeps no incumbent and no history."
         )
     if args.json:
         put_json({"model": args.model, "retrainings": model.n_retrainings_, "history": history})
