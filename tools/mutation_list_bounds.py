@@ -29,6 +29,18 @@ BOUNDS = [
         "tests/bounds/test_flips.py::test_central_binomial_is_rounded_up_and_tight",
     ),
     _m(
+        "mean difference of a normal law for all laws",
+        "replearn.bounds.regression.mean_rounding_flips",
+        change("np.sqrt(V / (3.0 * T))", "np.sqrt(V / (math.pi * T))"),
+        "tests/bounds/test_regression.py::test_uniform_means_attain_the_mean_difference",
+    ),
+    _m(
+        "the best error spreads like that of a normal law",
+        "replearn.bounds.realizable.ceiling_flip_bound",
+        change("math.sqrt(3.0 * n)", "math.sqrt(math.pi * n)"),
+        "tests/bounds/test_choice_bounds.py::test_realizable_numbers",
+    ),
+    _m(
         "one block too few",
         "replearn.bounds.smallest_blocks",
         change("require_integer(...)", "MATCH - 1"),
@@ -242,13 +254,13 @@ CERTIFICATES = [
     ),
     _m(
         "everything is comparable",
-        "replearn.guarantees.Comparison.answer",
+        "replearn.guarantees.Comparison.comparable",
         body('return "yes"'),
         "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
     ),
     _m(
         "unknown counts as yes",
-        "replearn.guarantees.Comparison.answer",
+        "replearn.guarantees.Comparison.comparable",
         change('"unknown" if U else "yes"', '"yes"'),
         "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
     ),
@@ -298,7 +310,7 @@ CERTIFICATES = [
         "blocks that come out differently are not noticed",
         "replearn.learners.training.TrainedBlocks.failed_conditions",
         change("block_condition(...)", "()"),
-        "tests/binding/test_learner.py::"
+        "tests/binding/test_estimator.py::"
         "test_a_block_that_comes_out_differently_is_a_failed_condition",
     ),
     _m(

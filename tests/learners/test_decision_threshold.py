@@ -283,7 +283,7 @@ def test_a_target_adds_the_standard_error_of_the_block_thresholds():
         model.fit(X[TRAIN], Y[TRAIN])
     again = ScoreReplicableClassifier(GaussianNB(), threshold=target.threshold_, shared_key="k")
     again.fit(X[TRAIN], Y[TRAIN])
-    assert target.standard_error_[0] > again.standard_error_[0]
+    assert target.error_curve_[0] > again.error_curve_[0]
 
 
 def test_whole_models_vote_by_a_threshold():

@@ -17,7 +17,7 @@ from replearn.auditing._design import AuditDesign
 from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 from replearn.auditing._usefulness import Predictions, Usefulness, usefulness
-from replearn.binding.learner import describe_estimator
+from replearn.binding.estimator import describe_estimator
 from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate

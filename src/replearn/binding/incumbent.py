@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.binding.digests import Bound, bind
+from replearn.binding.digests import Fingerprint, bind
 
 
-def bind_fitted(model: Any) -> Bound:
+def bind_fitted(model: Any) -> Fingerprint:
     """Bind a fitted model by what its predictions depend on.
 
     A chain is bound by its models and by memory, band and threshold of every retraining. A model
@@ -34,16 +34,16 @@ def bind_fitted(model: Any) -> Bound:
     return _joined([certificate.digest], parts)
 
 
-def _bind_chain(chain: Any) -> Bound:
+def _bind_chain(chain: Any) -> Fingerprint:
     """Bind the models of a chain, and memory, band and threshold of every retraining."""
     retrainings = (chain.start, *chain.recent)
     settings = [[float(one.memory), float(one.band), one.threshold] for one in retrainings]
     return _joined(settings, [bind_fitted(one.model) for one in retrainings])
 
 
-def _joined(values: list[Any], parts: list[Bound]) -> Bound:
+def _joined(values: list[Any], parts: list[Fingerprint]) -> Fingerprint:
     """Return one fingerprint of plain values and bound parts."""
-    return Bound(
+    return Fingerprint(
         bind([*values, *(part.digest for part in parts)]).digest,
         {name: version for part in parts for name, version in part.versions.items()},
         tuple(dict.fromkeys(text for part in parts for text in part.unbound)),

@@ -83,7 +83,7 @@ def load_model(
 def read_carried(
     path: str, notes: Mapping[str, Any], wanted: str | None, encoding: str | None
 ) -> tuple[str, list[Any]] | None:
-    """Return the column that names the rows in the output: as asked, or as found in training."""
+    """Return the column that names the rows in the output: that of the option, or of training."""
     for name in notes.get("ids", ()) if wanted is None else [wanted]:
         try:
             return name, read_table(path, {name: ID}, encoding=encoding).frame[name].to_list()

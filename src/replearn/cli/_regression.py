@@ -24,7 +24,7 @@ NOT_FOR_NUMBERS = (
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that say nothing about the audit that was asked for."""
+    """Refuse options that an audit of a regressor does not have."""
     if args.resolution is None:
         if args.y_range is not None:
             raise ValueError(

@@ -83,8 +83,10 @@ def run(args: argparse.Namespace) -> int:
     gates = flip_gates(
         compared.flips, fail_above=args.fail_above, fail_above_limit=args.fail_above_limit
     )
-    told = {**compared.to_dict(), "gates": [gate.to_dict() for gate in gates]}
-    put_json(told) if args.json else put(str(compared))
+    if args.json:
+        put_json({**compared.to_dict(), "gates": [gate.to_dict() for gate in gates]})
+    else:
+        put(str(compared))
     summary = args.summary or os.environ.get(SUMMARY_VARIABLE)
     if summary:
         names = {"old": Path(args.old).name, "new": Path(args.new).name}

@@ -128,10 +128,10 @@ def run(args: argparse.Namespace) -> int:
     base = base_model(args.model, sample.columns, rows_per_block)
     if is_replicable(base):
         raise ValueError(f"model {args.model!r} is replicable already; name its base estimator.")
-    check_savable(base, f"model {args.model!r}")  # what cannot be saved is told before training
+    check_savable(base, f"model {args.model!r}")  # what cannot be saved fails before training
     estimator = base
     if not is_plain:
-        estimator = _learner(args, base, shared)
+        estimator = _estimator(args, base, shared)
         estimator.set_params(shared_key=key, n_jobs=args.jobs, verbose=-1 if args.quiet else 0)
     if is_plain or incumbent is not None:
         estimator = with_incumbent(args, estimator, incumbent)
@@ -165,8 +165,8 @@ def _fit(args: argparse.Namespace, estimator: Any, base: Any, sample: Any, in_pi
     fit_in_context(estimator, X, sample.y, context, **grouped)
 
 
-def _learner(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
-    """Return the estimator that was asked for, without key and workers."""
+def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
+    """Return the estimator of the options, without key and workers."""
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
@@ -218,15 +218,15 @@ def _size_of_fit(
     if args.max_fits is None:
         n_cells = sample.n * len(sample.columns)
         n_partitions = min(n_partitions, max(1, MAX_CELLS // n_cells))
-    told = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
+    remark = f"{n_partitions} x {plan.n_blocks} blocks of {plan.block_size} rows are fitted"
     if n_partitions < plan.n_partitions:
         args.max_fits = n_partitions * plan.n_blocks
-        told += (
+        remark += (
             f", instead of {plan.n_partitions} x {plan.n_blocks}, since the table is large: same "
             f"promise. --max-fits {plan.n_partitions * plan.n_blocks} fits them all; other labs "
             f"need --max-fits {args.max_fits}, or one --plan"
         )
-    return plan.block_size, [told]
+    return plan.block_size, [remark]
 
 
 def _about_columns(args: argparse.Namespace) -> list[str]:

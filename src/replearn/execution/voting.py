@@ -64,10 +64,10 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 class LoopPredictor(Predictor):
-    """The plain loop: ask the models one by one, always with the same number of rows."""
+    """The plain loop: the models predict one by one, always the same number of rows."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Yield which rows are asked at a time, and the table of them, padded."""
+        """Yield which rows are predicted at a time, and the table of them, padded."""
         for start, stop in row_chunks(n_rows(X), CHUNK):
             yield slice(start, stop), pad_rows(slice_rows(X, start, stop), CHUNK)
 
@@ -83,9 +83,10 @@ class LoopPredictor(Predictor):
         for rows, chunk in self.chunks(X):
             part = totals[rows]
             for block_model in self.block_models:
-                asked = block_model.model, chunk, len(block_model.codes), block_model.name
-                shares = predict_probabilities(*asked)[: len(part)]
-                part[:, block_model.partition, block_model.codes] += shares
+                shares = predict_probabilities(
+                    block_model.model, chunk, len(block_model.codes), block_model.name
+                )
+                part[:, block_model.partition, block_model.codes] += shares[: len(part)]
 
 
 def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray[np.intp]) -> None:
@@ -172,7 +173,7 @@ class BlockEnsemble:
     estimators : sequence of fitted classifiers
         Partition by partition, as many for each.
     classes : array-like
-        All classes, in the order of the prediction. A model may know fewer of them.
+        All classes, in the order of the counts. A model may know fewer of them.
     n_partitions : int, default=1
         Number of partitions.
     thresholds : array-like of float, default=None
@@ -290,7 +291,7 @@ class BlockEnsemble:
 
 
 def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield each model's predictions as numbers; models are asked as the plain loop asks them.
+    """Yield each model's predictions as numbers; rows are cut into chunks as in the plain loop.
 
     >>> from replearn.execution import ConstantVote
     >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))

@@ -1,4 +1,4 @@
-"""The theorems the library relies on: key, statement, place in the paper, page.
+"""The theorems the library relies on: key, statement, label in the paper, page.
 
 Each key has a page ``docs/theory/<key>.md`` with the proof. The bounds that follow from a theorem
 carry its key (`replearn.bounds.theorem`).
@@ -53,7 +53,7 @@ _ENTRIES = (
     ),
     Theorem(
         "semi-private",
-        "A frequent prediction of replicable runs on disjoint parts, selected privately, is as "
+        "A frequent result of replicable runs on disjoint parts, selected privately, is as "
         "accurate as the runs and private in every row.",
         "lem:semi-private-reduction",
     ),

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
@@ -121,7 +121,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points; ``fit`` tests it.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator. Two runs that shall agree use the same key, fixed before
+        All randomness of the estimator. Runs that should agree must use the same key, fixed before
         the data are seen.
     plan : Plan, default=None
         A plan shared between labs. It sets all parameters that `replearn.plan` has, which must
@@ -335,7 +335,7 @@ class PointwiseReplicableClassifier(VotePredictions):
             )
             check_base(base, request.vote)
             named = with_threshold(base, threshold)
-            bound = bind_estimator(named)
+            fingerprint = bind_estimator(named)
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
@@ -360,9 +360,9 @@ class PointwiseReplicableClassifier(VotePredictions):
 
             # Certify: the promise of the plan, for this key and this base estimator.
             if plan.certified:
-                failed += blocks.failed_conditions(trained, bound)
+                failed += blocks.failed_conditions(trained, fingerprint)
             schema = describe_blocks(blocks, base)
-            identity = identity_of(key, named, bound, classes, given.n, failed, schema)
+            identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
             self._dtype = float_precision(X)
             self.usefulness_ = measure_votes(self._vote(), blocks)
@@ -435,7 +435,9 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
-            check_is_fitted(self)  # says so in scikit-learn's words; to be asked takes it longer
+            check_is_fitted(
+                self
+            )  # raises scikit-learn's error; it takes longer than the check above
         key = fitted_key(self)
         design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))

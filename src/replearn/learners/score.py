@@ -17,7 +17,7 @@ from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClas
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.score import score_half_width
 from replearn.compat import HasMethods, Interval
@@ -95,7 +95,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Keyed ways to cut the rows; None: as many as 24 fits allow.
     standard_error : float, pair of float or None, default=None
         The curve of standard errors, if it was fixed beforehand: another run's
-        ``standard_error_``, or its level alone. None: estimated in ``fit``.
+        ``error_curve_``, or its level alone. None: estimated in ``fit``.
     classes : array-like, default=None
         The labels. None: those in ``y``.
     sample_size : int, default=None
@@ -103,7 +103,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     decimals : int, default=None
         Round the features that key the thresholds.
     shared_key : str, bytes, int or SharedKey, default=None
-        All randomness of the estimator; the same in runs that shall agree.
+        All randomness of the estimator. Runs that should agree must use the same key.
     n_jobs : int, default=None
         Number of joblib workers. Predictions do not depend on it.
     verbose : int, default=0
@@ -113,7 +113,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     ----------
     certificate_ : Certificate
         What holds if the standard error is right, and the worst case; its verdict is "estimated".
-    standard_error_ : tuple of float
+    error_curve_ : tuple of float
         Level at the threshold, and power of ``s (1 - s)``, of the curve of standard errors.
     threshold_ : float
         The decision threshold in force.
@@ -241,7 +241,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             base, threshold = self._split_threshold(classes)
             check_base(base, "soft")
             trained = block_estimator(base, threshold)
-            bound = bind_estimator(trained)
+            fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
@@ -259,15 +259,15 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
             curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
-            self.standard_error_ = (curve.level, curve.power)
+            self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += blocks.failed_conditions(trained, bound)
+                failed += blocks.failed_conditions(trained, fingerprint)
             schema = describe_blocks(blocks, base)
             self.certificate_ = Certificate.issue(
                 "score",
                 self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve, threshold),
-                identity_of(key, trained, bound, classes, given.n, failed, schema),
+                identity_of(key, trained, fingerprint, classes, given.n, failed, schema),
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
@@ -348,7 +348,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             "rho": float(self.rho),
             "threshold": threshold,
             "fit_params": params,
-            "fixed_error": None if given is None else list(self.standard_error_),
+            "fixed_error": None if given is None else list(self.error_curve_),
             "standard_error": curve.level,
             "least_error": curve.least_error(width),
             "reach": reach,
@@ -370,7 +370,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         return FittedScore(
             self._ensemble,
             inputs["n_partitions"],
-            ErrorCurve(*self.standard_error_, self.threshold_),
+            ErrorCurve(*self.error_curve_, self.threshold_),
             self.certificate_.value("score_half_width"),
             key.child("score"),
             inputs["n_classes"],
