@@ -331,6 +331,10 @@ def test_a_band_in_standard_errors():
     assert (after[~clear] == before[~clear]).all()
     assert (after[clear] == explained.prediction[clear]).all()
     assert 0 < clear.mean() < 1
+    why = new.explain(NEW)
+    np.testing.assert_allclose(why.band, 2.0 * explained.standard_error)
+    assert (why.margin[why.kept_because == "band"] <= why.band[why.kept_because == "band"]).all()
+    assert (why.margin[why.changed] > why.band[why.changed]).all()
     with pytest.raises(ValueError, match="requires a ScoreReplicableClassifier"):
         fitted(0, band_unit="standard_error")
 

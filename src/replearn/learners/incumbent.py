@@ -39,7 +39,6 @@ from replearn.learners.incumbent_chain import (
 )
 from replearn.learners.incumbent_explanation import KeptExplanation
 from replearn.learners.incumbent_fit import (
-    MAX_HISTORY,
     chain_of,
     check_incumbent,
     held_out_rows,
@@ -267,10 +266,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             else:
                 sample = NewSample(X, codes, classes, rows, fit_params)
                 self.chain_, entry = retrain(previous, self.estimator_, base, sample, options)
-            self.history_ = [*getattr(self.incumbent, "history_", []), entry][-MAX_HISTORY:]
-            self.n_retrainings_ = 0
-            if previous is not None:
-                self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
+            self._record(entry)
             if hasattr(self.estimator_, "certificate_"):
                 self.certificate_ = self._certify(self.estimator_.certificate_, options)
         return self
@@ -376,7 +372,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         ndarray of shape (n,)
             Labels. A prediction does not depend on the other rows.
         """
-        codes = self._replay(X, ids).prediction
+        codes = self._replay(X, ids)[0].prediction
         return self.classes_[codes]
 
     def predict_batch(
@@ -420,12 +416,12 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         budget = Budget(*(own if value is None else value for value, own in pairs))
         if budget.keep_rate is not None and len(self.classes_) != 2:
             raise ValueError(f"keep_rate={budget.keep_rate} requires two classes.")
-        found = self._replay(X, ids)
+        found, scale = self._replay(X, ids)
         before = found.remembered
         cost = np.zeros(len(before))
         if budget.max_negative_flips is not None:
             cost = self.predict_proba(X)[np.arange(len(before)), np.maximum(before, 0)]
-        strength = margins(found.evidence, before)
+        strength = margins(found.evidence, before) / scale
         moves = changes_between(before, found.prediction, strength, cost)
         made = choose_changes(moves, budget, len(before))
         codes = found.prediction.copy()
@@ -445,7 +441,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         KeptExplanation
             Prints as sentences; ``frame()`` gives a table.
         """
-        found = self._replay(X, ids)
+        found, scale = self._replay(X, ids)
         before = found.remembered
         newest = self.chain_.newest
         return KeptExplanation(
@@ -453,7 +449,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             incumbent_prediction=self.classes_[np.maximum(before, 0)],
             new_prediction=self.classes_[found.evidence.argmax(axis=1)],
             margin=margins(found.evidence, before),
-            band=np.full(len(before), newest.band),
+            band=np.full(len(before), newest.band) * scale,
             unchanged_for=found.age,
         )
 
@@ -476,12 +472,12 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
         X = check_features(self, X, reset=False)
         return mixed_probabilities(self.chain_, X, self.classes_)
 
-    def _replay(self, X: Any, ids: Any) -> Replay:
-        """Return the chain at these points."""
+    def _replay(self, X: Any, ids: Any) -> tuple[Replay, Floats | float]:
+        """Return the chain at these points, and what one unit of the last band is there."""
         check_is_fitted(self)
         X = check_features(self, X, reset=False)
         scores = chain_scores(self.chain_, copy_rows(X), ids, self.classes_, self.band_unit)
-        return replay_scores(self.chain_, scores)
+        return replay_scores(self.chain_, scores), scores.scores[-1].scale
 
     def __sklearn_tags__(self) -> Any:
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))

@@ -10,6 +10,9 @@ from replearn.learners.fitted_state import FittedState
 from replearn.learners.incumbent_chain import Chain, check_chain
 from replearn.randomness import SharedKey
 
+MAX_HISTORY = 120
+"""Retrainings that ``history_`` lists."""
+
 
 class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
     """Base of estimators with the parameter ``incumbent`` and the fitted attribute ``chain_``.
@@ -33,6 +36,14 @@ class KeepsChain(FittedState, MetaEstimatorMixin, BaseEstimator):
             models = [one.model for one in (*reversed(self.chain_.recent), self.chain_.start)]
         keys = (getattr(model, "shared_key", None) for model in models)
         return next((key for key in keys if key is not None), None)
+
+    def _record(self, entry: dict[str, Any]) -> None:
+        """Add this retraining to the history of the incumbent."""
+        before = getattr(self.incumbent, "history_", [])
+        self.history_ = [*before, entry][-MAX_HISTORY:]
+        self.n_retrainings_ = 0
+        if self.incumbent is not None:
+            self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
 
     def _file_state(self) -> dict[str, Any]:
         return {**super()._file_state(), "incumbent": None}

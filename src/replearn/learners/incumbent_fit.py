@@ -31,9 +31,6 @@ N_LABEL_ROWS = 256
 N_HISTORY_ROWS = 2000
 """Rows of the new sample on which changes are counted for ``history_``."""
 
-MAX_HISTORY = 120
-"""Retrainings that ``history_`` lists."""
-
 
 def check_incumbent(incumbent: Any, X: Any, classes: NDArray[Any], names: Any) -> None:
     """Raise if the incumbent is not fitted, or has other columns or labels than the new sample."""

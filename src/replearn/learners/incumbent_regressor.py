@@ -16,7 +16,6 @@ from replearn.execution import RunContext, fit_in_context
 from replearn.learners.incumbent_base import KeepsChain
 from replearn.learners.incumbent_chain import MAX_MEMORY, Chain, Retraining, predict_with
 from replearn.learners.incumbent_fit import (
-    MAX_HISTORY,
     chain_of,
     check_columns,
     memory_of,
@@ -145,10 +144,7 @@ class IncumbentRegressor(RegressorMixin, KeepsChain):
                 self.chain_ = extended.bounded()
                 some = take_rows(X, spread_rows(np.arange(len(values))))
                 entry |= {"memory": memory, "band": new.band, **_changes(extended, some)}
-            self.history_ = [*getattr(self.incumbent, "history_", []), entry][-MAX_HISTORY:]
-            self.n_retrainings_ = 0
-            if previous is not None:
-                self.n_retrainings_ = 1 + getattr(self.incumbent, "n_retrainings_", 0)
+            self._record(entry)
         return self
 
     def predict(self, X: Any, *, ids: Any = None) -> NDArray[np.float64]:
