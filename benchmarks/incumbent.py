@@ -66,6 +66,7 @@ def after(scores, settings):
 def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
     """Choose memory and band month by month on cross-fitted rows, as memory="auto" does."""
     settings = []
+    losses = []
     first = 0  # the chain starts again after a reset
     for month in range(1, MONTHS):
         known = cell["labels"][month] >= 0
@@ -76,10 +77,13 @@ def auto_settings(cell, band=0.1, max_loss=MAX_LOSS):
             cell["labels"][month, known].astype(np.intp),
             ladder(band, 0.5),
             max_loss=max_loss,
+            earlier=losses,
         )
         settings.append(choice.setting)
+        losses.append(choice.longest)
         if choice.is_reset:
             first = month
+            losses = []
     return settings
 
 

@@ -73,14 +73,20 @@ INCUMBENT = [
     _m(
         "incumbent: after a change a loss must be shown for every setting",
         "replearn.learners.incumbent_memory.choose_setting",
-        condition("(L if R else S) <= M", "S <= M"),
+        condition("R == 0", "True"),
         f"{MEMORY}::test_after_a_change_it_is_as_good_as_plain_retraining",
     ),
     _m(
         "incumbent: limits of a loss half as wide",
-        "replearn.learners.incumbent_memory.loss_limits",
+        "replearn.learners.incumbent_memory.loss_against",
         change("np.sqrt(A * B)", "np.sqrt(A * B) / 2.0"),
         f"{MEMORY}::test_limits_cover_the_loss",
+    ),
+    _m(
+        "incumbent: losses are not pooled",
+        "replearn.learners.incumbent_memory.choose_setting",
+        change("max(L, P)", "L"),
+        f"{MEMORY}::test_a_small_loss_that_lasts_is_seen",
     ),
     _m(
         "incumbent: what the sample decides is certified",

@@ -10,7 +10,15 @@ from sklearn.metrics import balanced_accuracy_score
 from sklearn.naive_bayes import GaussianNB
 
 from replearn import IncumbentClassifier, PointwiseReplicableClassifier
-from replearn.learners.incumbent_memory import accuracy, choose_setting, ladder, loss_limits
+from replearn.learners.incumbent_memory import (
+    Loss,
+    accuracy,
+    choose_setting,
+    ladder,
+    loss_against,
+    pooled,
+)
+from replearn.learners.incumbent_retraining import earlier_losses
 from replearn.learners.incumbent_rule import Replay
 
 N = 1500
@@ -111,9 +119,9 @@ def test_limits_cover_the_loss():
         codes = rng.integers(0, 2, 600)
         plain = np.where(rng.random(600) < 0.8, codes, 1 - codes)
         kept = np.where(rng.random(600) < 0.05, 1 - plain, plain)  # loses 0.05 * 0.6
-        _, lower, upper = loss_limits(codes, plain, kept, accuracy, None)
-        low += lower > 0.03
-        high += upper < 0.03
+        loss = loss_against(codes, plain, kept, accuracy, None)
+        low += loss.lower > 0.03
+        high += loss.upper < 0.03
     assert max(low, high) <= binom.isf(1e-8, 400, 0.06)
     assert low + high > 0
 
@@ -122,11 +130,36 @@ def test_a_setting_is_rejected_where_it_loses():
     codes = np.arange(2000) % 2
     plain = codes
     kept = np.where(np.arange(2000) < 100, 1 - codes, codes)
-    loss, lower, upper = loss_limits(codes, plain, kept, accuracy, None)
-    assert loss == pytest.approx(0.05)
-    assert 0 < lower <= loss <= upper
+    loss = loss_against(codes, plain, kept, accuracy, None)
+    assert loss.value == pytest.approx(0.05)
+    assert 0 < loss.lower <= loss.value <= loss.upper
     weights = np.where(kept == codes, 1.0, 0.0)
-    assert loss_limits(codes, plain, kept, accuracy, weights)[0] == 0.0
+    assert loss_against(codes, plain, kept, accuracy, weights).value == 0.0
+
+
+def test_a_small_loss_that_lasts_is_seen():
+    """The incumbent errs on 225 of 2,000 rows, the new model on 200 others: seen in six months."""
+    codes = np.arange(2000) % 2
+    rows = np.random.default_rng(0).permutation(2000)
+    new = np.where(codes == 1, 0.9, 0.1)
+    new[rows[:200]] = 1.0 - new[rows[:200]]
+    remembered_codes = codes.copy()
+    remembered_codes[rows[200:425]] = 1 - codes[rows[200:425]]
+    remembered = Replay(None, np.zeros((2000, 2)), remembered_codes, remembered_codes, codes * 0)
+    settings = [ladder(5.0, 0.5)[0]]  # everything is kept
+    alone = choose_setting(remembered, new, codes, settings, max_loss=0.0)
+    assert alone.longest.lower <= 0 < alone.longest.value
+    assert alone.rejected == 0
+    earlier = [alone.longest] * 5
+    lasting = choose_setting(remembered, new, codes, settings, max_loss=0.0, earlier=earlier)
+    assert pooled([*earlier, alone.longest]).lower > 0
+    assert lasting.rejected == 1
+
+
+def test_losses_before_a_reset_are_forgotten():
+    one = {"longest_memory": {"value": 0.1, "error": 0.2}, "alarm": None}
+    reset = {**one, "alarm": "reset: every memory loses against plain retraining"}
+    assert earlier_losses([{"memory": 0.0}, one, reset, one, one]) == (Loss(0.1, 0.2),) * 2
 
 
 def test_new_rows_of_a_window_decide():

@@ -47,6 +47,7 @@ from replearn.learners.incumbent_retraining import (
     NewSample,
     Options,
     changes_between,
+    earlier_losses,
     first_entry,
     retrain,
 )
@@ -311,6 +312,7 @@ class IncumbentClassifier(ClassifierMixin, KeepsChain):
             self._budget(),
             float(self.max_loss),
             self.scoring,
+            earlier_losses(getattr(self.incumbent, "history_", [])),
         )
 
     def _budget(self) -> Budget:

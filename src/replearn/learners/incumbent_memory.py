@@ -25,16 +25,41 @@ resort is to remember nothing."""
 N_GROUPS = 20
 """Groups of rows that are left out in turn to estimate the standard error of a metric."""
 
+N_POOLED = 6
+"""Retrainings whose losses are pooled: a small one that lasts is not seen in a single month."""
+
+RESET = "reset: every memory loses against plain retraining"
+
 Metric = Callable[..., float]
+
+
+class Loss(NamedTuple):
+    """What a setting loses against plain retraining, with its standard error."""
+
+    value: float
+    error: float
+
+    @property
+    def lower(self) -> float:
+        """Return the lower confidence limit."""
+        return self.value - _T_QUANTILE * self.error
+
+    @property
+    def upper(self) -> float:
+        """Return the upper confidence limit."""
+        return self.value + _T_QUANTILE * self.error
+
+
+_T_QUANTILE = float(stdtrit(N_GROUPS - 1, CONFIDENCE))
 
 
 class Choice(NamedTuple):
     """The setting of one retraining, and what was measured when it was chosen."""
 
     setting: Setting
-    loss: float  # metric of plain retraining minus that of the setting
-    upper: float  # its upper confidence limit
+    loss: Loss  # metric of plain retraining minus that of the setting
     rejected: int  # settings that were more stable and lost too much
+    longest: Loss  # of the first setting
 
     @property
     def is_reset(self) -> bool:
@@ -59,12 +84,14 @@ def choose_setting(
     metric: Metric | None = None,
     weights: Floats | None = None,
     scale: Floats | float = 1.0,
+    earlier: Sequence[Loss] = (),
 ) -> Choice:
     """Return the first setting that does not lose against plain retraining.
 
-    The first setting is rejected where the lower confidence limit of its loss exceeds ``max_loss``.
-    Then something has changed, and the others must not lose more than ``max_loss`` at all. A loss
-    that so many rows cannot show is possible; `Choice.upper` bounds it.
+    The first setting is rejected where the lower confidence limit of its loss, or of its mean loss
+    over the last retrainings, exceeds ``max_loss``. Then something has changed, and the others must
+    not lose more than ``max_loss`` at all. A loss that so many rows cannot show is possible; its
+    upper limit bounds it.
 
     Parameters
     ----------
@@ -84,17 +111,35 @@ def choose_setting(
         One weight per row.
     scale : ndarray or float, default=1.0
         What one unit of the band is.
+    earlier : sequence of Loss, default=()
+        Losses of the first setting at earlier retrainings, the latest last.
     """
     threshold = settings[0].threshold if settings else 0.5
     nothing = Setting(0.0, 0.0, threshold)
     plain = evidence_of(new, threshold).argmax(axis=1)
+    longest = Loss(0.0, 0.0)
     for rejected, setting in enumerate(settings):
         kept = decide(remembered, new, setting, scale)
-        loss, lower, upper = loss_limits(codes, plain, kept, metric or accuracy, weights)
-        # theorem: incumbent-band (section 8: the limit holds for each setting by itself)
-        if (loss if rejected else lower) <= max_loss:
-            return Choice(setting, loss, upper, rejected)
-    return Choice(nothing, 0.0, 0.0, len(settings))
+        loss = loss_against(codes, plain, kept, metric or accuracy, weights)
+        tested = loss.value
+        if rejected == 0:
+            longest = loss
+            # theorem: incumbent-band (section 8: each limit holds by itself)
+            tested = max(loss.lower, pooled([*earlier, loss]).lower)
+        if tested <= max_loss:
+            return Choice(setting, loss, rejected, longest)
+    return Choice(nothing, Loss(0.0, 0.0), len(settings), longest)
+
+
+def pooled(losses: Sequence[Loss]) -> Loss:
+    """Return the mean of the latest losses.
+
+    >>> pooled([Loss(0.01, 0.03), Loss(0.03, 0.04)])
+    Loss(value=0.02, error=0.025)
+    """
+    latest = losses[-N_POOLED:]
+    error = np.sqrt(sum(loss.error**2 for loss in latest)) / len(latest)
+    return Loss(float(np.mean([loss.value for loss in latest])), float(error))
 
 
 def accuracy(codes: Codes, predicted: Codes, sample_weight: Floats | None = None) -> float:
@@ -102,18 +147,17 @@ def accuracy(codes: Codes, predicted: Codes, sample_weight: Floats | None = None
     return float(np.average(codes == predicted, weights=sample_weight))
 
 
-def loss_limits(
+def loss_against(
     codes: Codes, plain: Codes, kept: Codes, metric: Metric, weights: Floats | None
-) -> tuple[float, float, float]:
-    """Return how much a metric loses against plain retraining, with lower and upper limit.
+) -> Loss:
+    """Return how much a metric loses against plain retraining.
 
     The standard error is that of the jackknife over groups of rows; rows are paired.
 
     >>> codes = np.arange(400) % 2
-    >>> loss_limits(codes, codes, codes, accuracy, None)
-    (0.0, 0.0, 0.0)
+    >>> loss_against(codes, codes, codes, accuracy, None)
+    Loss(value=0.0, error=0.0)
     """
-    loss = _loss(codes, plain, kept, metric, weights)
     group = np.arange(len(codes)) % N_GROUPS
     left_out: list[float] = []
     for number in range(min(N_GROUPS, len(codes))):
@@ -122,9 +166,8 @@ def loss_limits(
         left_out.append(_loss(codes[rest], plain[rest], kept[rest], metric, some))
     n_groups = len(left_out)
     spread = float(np.sum((np.array(left_out) - np.mean(left_out)) ** 2))
-    error = np.sqrt((n_groups - 1) / n_groups * spread)
-    half_width = float(stdtrit(n_groups - 1, CONFIDENCE) * error)
-    return loss, loss - half_width, loss + half_width
+    error = float(np.sqrt((n_groups - 1) / n_groups * spread))
+    return Loss(_loss(codes, plain, kept, metric, weights), error)
 
 
 def _loss(codes: Any, plain: Any, kept: Any, metric: Metric, weights: Any) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,15 @@ from replearn.learners.incumbent_fit import (
     take_scores,
     today,
 )
-from replearn.learners.incumbent_memory import Metric, choose_setting, decide, ladder
+from replearn.learners.incumbent_memory import (
+    N_POOLED,
+    RESET,
+    Loss,
+    Metric,
+    choose_setting,
+    decide,
+    ladder,
+)
 from replearn.learners.incumbent_rule import Codes, Replay, Setting, evidence_of, margins, mix
 from replearn.tables import take_rows
 
@@ -50,6 +59,7 @@ class Options(NamedTuple):
     budget: Budget
     max_loss: float
     metric: Metric | None
+    earlier: tuple[Loss, ...] = ()  # of the longest memory at the last retrainings
 
     @property
     def from_data(self) -> bool:
@@ -128,9 +138,15 @@ def _setting(
             metric=options.metric,
             weights=None if weights is None else np.asarray(weights, dtype=float)[sample.rows],
             scale=new.scale,
+            earlier=options.earlier,
         )
         setting = choice.setting
-        entry |= {"loss": choice.loss, "loss_limit": choice.upper, "alarm": _alarm(choice)}
+        entry |= {
+            "loss": choice.loss.value,
+            "loss_limit": choice.loss.upper,
+            "longest_memory": choice.longest._asdict(),
+            "alarm": _alarm(choice),
+        }
     else:
         memory = memory_of(options.memory, previous)
         setting = Setting(memory, options.band, options.threshold)
@@ -143,10 +159,21 @@ def _setting(
     return setting._replace(band=band), entry
 
 
+def earlier_losses(history: Sequence[dict[str, Any]]) -> tuple[Loss, ...]:
+    """Return the losses of the longest memory since the chain has started."""
+    losses: list[Loss] = []
+    for entry in history:
+        if entry.get("alarm") == RESET:
+            losses = []
+        elif "longest_memory" in entry:
+            losses.append(Loss(**entry["longest_memory"]))
+    return tuple(losses[-N_POOLED:])
+
+
 def _alarm(choice: Any) -> str | None:
     """Say that what is remembered does worse than retraining, if it does."""
     if choice.is_reset:
-        return "reset: every memory loses against plain retraining"
+        return RESET
     return "memory shortened" if choice.rejected else None
 
 
