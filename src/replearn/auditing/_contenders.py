@@ -212,9 +212,9 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the predictions of the first where the new probability is "
-        "within "
-        f"{ours.band:g} of 1/2; for who still has the old model. Wrong predictions stay as well."
+        "Its second training keeps the predictions of the first where the mean of the old and the "
+        f"new probability is within {ours.band:g} of the decision threshold; for who still has the "
+        "old model. Wrong predictions stay as well."
     )
     return Contender(INCUMBENT, ours, remark, succeeds=True)
 

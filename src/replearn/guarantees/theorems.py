@@ -111,9 +111,10 @@ _ENTRIES = (
     ),
     Theorem(
         "incumbent-band",
-        "If the old prediction stays while the new score is within a band of the decision "
-        "threshold, "
-        "independent retrainings change it at most (standard error / band)^2 / 2 times each.",
+        "If the old prediction stays while the score is within a band of the decision threshold, "
+        "a change travels twice the band: retrainings change it at most as often as the score's "
+        "mean travel / (2 band), and independent ones without memory at most "
+        "(standard error / band)^2 / 2 times each.",
     ),
     Theorem(
         "accuracy-factor",
