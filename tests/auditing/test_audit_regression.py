@@ -11,7 +11,7 @@ from replearn.auditing import audit_regression
 from replearn.learners import PointwiseReplicableRegressor
 
 TREE = DecisionTreeRegressor(max_depth=5)
-SMALL = {"n_pairs": 3, "design": {"test_size": 200, "train_size": 800}}
+SMALL = {"n_pairs": 3, "test_size": 200, "train_size": 800}
 
 
 def _table(n=2000, seed=0):
@@ -93,7 +93,7 @@ def test_reports(tmp_path):
     [
         ({}, "resolution=None"),
         ({"resolution": -1.0}, "resolution"),
-        ({"resolution": 1.0, "design": {"contenders": "baseline"}}, "design="),
+        ({"resolution": 1.0, "sample": "some"}, "sample="),
         ({"resolution": 1.0, "n_pairs": 1}, "n_pairs"),
     ],
 )

@@ -30,7 +30,7 @@ def test_one_command_from_file_to_report(call, shop, audited, tmp_path):
     )
     found = json.loads(out)
     assert code == 0
-    assert len(found["contenders"]) == 3
+    assert len(found["contenders"]) == 5
     page = (tmp_path / "report.html").read_text()
     assert page.lstrip().lower().startswith("<!doctype html")
     assert "churn" in out or "no" in page
@@ -70,8 +70,8 @@ def test_the_gate_does_not_pass_a_constant(call, shop):
     arguments = ("audit", shop / "a.csv", *QUICK, *constant, "--quiet", "--fail-above", "1")
     code, out, err = call(*arguments)
     assert code == 1
-    assert "it predicts without regard to the row" in err
-    assert "Find a better model first" in " ".join(out.split())
+    assert "its predictions are useless" in err
+    assert "find a better model first" in " ".join(out.split())
 
 
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
@@ -93,7 +93,7 @@ def test_a_folder_of_another_audit_is_refused(call, shop, audited):
 
 def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     chosen = ("--contenders", "replicable,baseline", "--rows", "300")
-    code, out, _ = call("audit", shop / "a.csv", *QUICK, *chosen, "--quiet")
+    code, out, _ = call("audit", shop / "a.csv", *QUICK, *chosen, "--quiet", "--details")
     assert code == 0
     assert "bagging" not in out
     assert "300 of " in out
@@ -103,7 +103,7 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     code, _, err = call("audit", shop / "a.csv", *QUICK, "--contenders", "boosting")
     assert code == 2
     assert "'replicable-full'" in err
-    monkeypatch.setattr("replearn.auditing.audit", _told)
+    monkeypatch.setattr("replearn.auditing.audit", _requested)
     assert call("audit", shop / "a.csv", *QUICK, "--quick")[2].endswith(
         "2 pairs, 5000 rows, ['baseline', 'replicable']\n"
     )
@@ -112,8 +112,8 @@ def test_contenders_rows_and_a_quick_look(call, shop, monkeypatch):
     assert "20 pairs, None rows, None" in call("audit", shop / "a.csv", *without_pairs)[2]
 
 
-def _told(*_, n_pairs, design, **__):
-    raise ValueError(f"{n_pairs} pairs, {design['rows']} rows, {design['contenders']}")
+def _requested(*_, n_pairs, max_rows, contenders, **__):
+    raise ValueError(f"{n_pairs} pairs, {max_rows} rows, {contenders}")
 
 
 def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):

@@ -2,29 +2,18 @@ from ._audit import audit
 from ._checks import Check, Finding
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign
+from ._judgement import ContenderJudgement, Judgement
 from ._measurement import ContenderResult, Measurement
 from ._regression_result import RegressionAudit, RegressorResult
 from ._result import CHECKS, AuditResult
-from ._statistics import Estimate
+from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
-from .displays import (
-    AccuracyFlipsDisplay,
-    FlipReliabilityDisplay,
-    FlipsByBlocksDisplay,
-    GroupFlipsDisplay,
-    RowFlipsDisplay,
-)
+from .displays import AccuracyFlipsDisplay, RowFlipsDisplay
 from .extrapolation import Extrapolation, extrapolate
 from .gate import FlipGate, flip_gates, gate_markdown
 from .instability import Retrainings
-from .instability_displays import (
-    CalibrationInstabilityDisplay,
-    ClassificationInstabilityDisplay,
-    DecisionCurveInstabilityDisplay,
-    MAPEInstabilityDisplay,
-    PredictionInstabilityDisplay,
-)
-from .plan_displays import BlocksDisplay, FlipCurveDisplay, PromiseDisplay
+from .instability_displays import InstabilityDisplay
+from .plan_displays import FlipCurveDisplay, PromiseDisplay
 from .regression import audit_regression
 
 __all__ = [
@@ -33,24 +22,19 @@ __all__ = [
     "AccuracyFlipsDisplay",
     "AuditDesign",
     "AuditResult",
-    "BlocksDisplay",
-    "CalibrationInstabilityDisplay",
     "Check",
-    "ClassificationInstabilityDisplay",
+    "ContenderJudgement",
     "ContenderResult",
-    "DecisionCurveInstabilityDisplay",
     "Estimate",
     "Extrapolation",
     "Finding",
     "FlipCurveDisplay",
     "FlipGate",
-    "FlipReliabilityDisplay",
-    "FlipsByBlocksDisplay",
-    "GroupFlipsDisplay",
-    "MAPEInstabilityDisplay",
+    "GroupFlips",
+    "InstabilityDisplay",
+    "Judgement",
     "Measurement",
     "ModelComparison",
-    "PredictionInstabilityDisplay",
     "PromiseDisplay",
     "RegressionAudit",
     "RegressorResult",

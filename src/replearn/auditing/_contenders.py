@@ -1,4 +1,4 @@
-"""The contenders of an audit: a baseline, bagging of five, and a replicable estimator."""
+"""The contenders of an audit: what a user would choose between, made from one estimator."""
 
 from __future__ import annotations
 
@@ -29,6 +29,12 @@ SCORE = "score thresholds"
 INCUMBENT = "incumbent"
 REPLICABLE = "replicable"
 REPLICABLE_FULL = "replicable (all partitions)"
+NOTHING = "nothing"
+OLD_MODEL = "the old model"
+SHARED_KEY = "a shared key"
+NEEDS = (NOTHING, OLD_MODEL, SHARED_KEY)
+"""What a contender requires besides the data, from the least to the most."""
+
 AUDIT_FITS = 64
 """Base estimators that the default replicable contender trains, over all partitions.
 
@@ -45,7 +51,18 @@ class Contender:
     estimator: Any
     remark: str = ""
     measured_as: str = ""  # if it is not what ``fit`` would train: what it is, for headlines
-    succeeds: bool = False  # whether the second run of a pair knows the first one's model
+
+    @property
+    def succeeds(self) -> bool:
+        """Whether the second run of a pair takes the first one's model as its incumbent."""
+        return isinstance(self.estimator, IncumbentClassifier)
+
+    @property
+    def needs(self) -> str:
+        """What it requires besides the data."""
+        if self.succeeds:
+            return OLD_MODEL
+        return NOTHING if self.replicable_part is None else SHARED_KEY
 
     @property
     def is_replicable(self) -> bool:
@@ -101,7 +118,9 @@ class Setting:
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
-    for_blocks: Callable[[int], Any] | None = None  # the base estimator for so many rows in a block
+    block_estimator: Callable[[int], Any] | None = (
+        None  # the base estimator for so many rows in a block
+    )
 
 
 def make_contenders(
@@ -110,13 +129,13 @@ def make_contenders(
     """Turn an estimator or a dict of estimators into contenders; the first is the baseline.
 
     A dict is taken as it is. One classifier: the contenders of `KINDS` with these names. A
-    replicable estimator: its base estimator takes the place of the classifier, and it is the
-    contender "replicable" itself.
+    replicable estimator is the contender "replicable" itself, and the others are made from its base
+    estimator.
 
     >>> from sklearn.naive_bayes import GaussianNB
     >>> setting = Setting(rho=0.1, shared_key="k", n=999)
     >>> [c.name for c in make_contenders(GaussianNB(), setting)]
-    ['baseline', 'bagging (5 models)', 'replicable']
+    ['baseline', 'bagging (5 models)', 'score thresholds', 'incumbent', 'replicable']
     >>> [c.name for c in make_contenders(GaussianNB(), setting, ["baseline", "replicable"])]
     ['baseline', 'replicable']
     """
@@ -182,10 +201,10 @@ def _affordable(base: Any, setting: Setting) -> Contender:
 
 def _full(base: Any, setting: Setting) -> Contender:
     """The replicable version of a classifier, as ``fit`` trains it."""
-    if setting.for_blocks is not None:
+    if setting.block_estimator is not None:
         n_classes = max(2, setting.n_classes)
         made = make_plan(n=setting.n, n_classes=n_classes, rho=setting.rho)
-        base = setting.for_blocks(made.block_size)
+        base = setting.block_estimator(made.block_size)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
@@ -193,7 +212,7 @@ def _full(base: Any, setting: Setting) -> Contender:
 
 
 def _score(base: Any, setting: Setting) -> Contender:
-    """Few large blocks with thresholds in standard errors: an estimate, not a certificate."""
+    """Few large blocks, thresholds in standard errors: its guarantee is estimated."""
     ours = ScoreReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
@@ -212,25 +231,24 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the predictions of the first where the new probability is "
-        "within "
-        f"{ours.band:g} of 1/2; for who still has the old model. Wrong predictions stay as well."
+        "Its second training keeps the predictions of the first where the new model is not sure. "
+        "Wrong predictions are kept as well."
     )
-    return Contender(INCUMBENT, ours, remark, succeeds=True)
+    return Contender(INCUMBENT, ours, remark)
 
 
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": lambda base, _: Contender(BASELINE, base),
     "bagging": lambda base, _: Contender(BAGGING, SmallBagging(base)),
+    "score": _score,
+    "incumbent": _incumbent,
     "replicable": _affordable,
     "replicable-full": _full,
-    "score": _score,
     "score-loose": _score_loose,
-    "incumbent": _incumbent,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
 
-DEFAULT_KINDS = ("baseline", "bagging", "replicable")
+DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
@@ -238,8 +256,8 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
 
     Seeds that were left open follow from the audit's key, so that a run can be repeated. A
     replicable estimator keeps its own key where its thresholds are integrated out; otherwise
-    (inside
-    a pipeline) its key changes from pair to pair, because its guarantee is an average over keys.
+    (inside a pipeline) its key changes from pair to pair, because its guarantee is an average over
+    keys.
     """
     model = clone(contender.estimator)
     pair_key = key.child("seed", pair)

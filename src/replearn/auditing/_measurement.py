@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from replearn.auditing._columns import DataFacts, Subgroups
 from replearn.auditing._contenders import Contender, kind_of
 from replearn.auditing._design import AuditDesign
+from replearn.auditing._judgement import MAX_PRICE, Judgement, judge
 from replearn.auditing._runs import ARRAYS, PairOutcome, stacked
 from replearn.auditing._statistics import Estimate, mean_limits, row_limits
 from replearn.auditing._usefulness import Predictions, Usefulness, usefulness
@@ -37,10 +38,12 @@ class ContenderResult:
         The estimator in words.
     kind : str
         The classes of the estimator and of the steps before it, without parameters.
+    needs : str
+        What it requires besides the data: nothing, the old model, or a shared key.
     truth : ndarray of int, shape (rows,)
-        True labels of the test rows, as places in the list of classes.
+        True labels of the test rows, as indices in the list of classes.
     predictions : ndarray of int, shape (pairs, 2, rows)
-        Predictions of both runs, as places in the list of classes.
+        Predictions of both runs, as indices in the list of classes.
     law, votes, probabilities, thresholds, predicted_flips : ndarray or None
         As in a pair, with the pairs as first axis.
     seconds : ndarray of shape (pairs, 2)
@@ -68,6 +71,7 @@ class ContenderResult:
     name: str
     description: str
     kind: str
+    needs: str
     truth: NDArray[np.intp]
     predictions: NDArray[np.int32]
     law: Floats | None = None
@@ -97,6 +101,7 @@ class ContenderResult:
             name=contender.name,
             description=describe_estimator(contender.estimator)[0],
             kind=kind_of(contender.estimator),
+            needs=contender.needs,
             truth=truth,
             **arrays,
             seconds=np.array([outcome.seconds for outcome in outcomes]),
@@ -130,7 +135,7 @@ class ContenderResult:
     @cached_property
     def right(self) -> Floats:
         """Probability that a run predicts the true label, shape (pairs, 2, rows)."""
-        return self.answers(1 + int(max(self.truth.max(), self.predictions.max()))).right
+        return self.as_predictions(1 + int(max(self.truth.max(), self.predictions.max()))).right
 
     @cached_property
     def both_right(self) -> Floats:
@@ -145,7 +150,7 @@ class ContenderResult:
             return np.where(self.right.min(axis=1) > 0, shared, 0.0)
         return self.right.prod(axis=1)
 
-    def answers(self, n_classes: int) -> Predictions:
+    def as_predictions(self, n_classes: int) -> Predictions:
         """What every run predicted, thresholds integrated out, beside the truth."""
         if self.law is not None:
             shares = np.stack([1.0 - self.law, self.law], axis=-1)
@@ -159,11 +164,6 @@ class ContenderResult:
     def frequency(self) -> Floats:
         """Mean flips of each test row over pairs."""
         return self.flips.mean(axis=0)
-
-    @property
-    def tail(self) -> float:
-        """How often the least stable row in a hundred changes."""
-        return float(np.quantile(self.frequency, 0.99))
 
     def promise(self, design: AuditDesign) -> float | None:
         """Largest flip probability of a row that the certificate allows for such pairs.
@@ -231,7 +231,7 @@ class Measurement:
     facts : DataFacts
         What the rows themselves show.
     shown_rows : ndarray of int
-        The least stable test rows, as places among the test rows.
+        The least stable test rows, as indices among the test rows.
     columns : tuple of str
         Names of the features.
     cells : tuple of tuple of str
@@ -244,8 +244,12 @@ class Measurement:
         How long the audit took in this process.
     delta : float, default=0.05
         Each pair of confidence limits fails with probability at most delta.
+    max_price : float, default=0.01
+        The largest loss of accuracy, as a share, at which a contender is recommended.
     ignore : tuple of str, default=()
         Codes of findings that are not looked for.
+    not_measured : tuple of str, default=()
+        Contenders that were left out for lack of time.
     cut_short : tuple of str, default=()
         How far the audit got, where it is not as far as requested, in words.
     interrupted : bool, default=False
@@ -272,7 +276,9 @@ class Measurement:
     pairs_wanted: int
     wall_seconds: float
     delta: float = 0.05
+    max_price: float = MAX_PRICE
     ignore: tuple[str, ...] = ()
+    not_measured: tuple[str, ...] = ()
     cut_short: tuple[str, ...] = ()
     interrupted: bool = False
     reader: str = "python"
@@ -297,23 +303,14 @@ class Measurement:
     def usefulness(self, name: str) -> Usefulness:
         """How useful a contender's predictions are, with limits over pairs and rows."""
         if name not in self._usefulness:
-            predictions = self[name].answers(len(self.classes))
+            predictions = self[name].as_predictions(len(self.classes))
             self._usefulness[name] = usefulness(predictions, self.classes, self.mean)
         return self._usefulness[name]
 
-    def most_stable(self, points: float) -> str:
-        """Name the contender whose 99 % row flips least, among those that are accurate enough.
-
-        They lose at most so many percentage points against the baseline, and are no constant;
-        of two whose 99 % rows are equal, the one with fewer flips on average.
-        """
-        told = {c.name: self.usefulness(c.name) for c in self.contenders}
-        least = told[self.contenders[0].name].accuracy.value - points / 100.0
-        useful = [c for c in self.contenders if not told[c.name].useless]
-        enough = [c for c in useful if told[c.name].accuracy.value >= least]
-        if not enough:
-            return self.contenders[0].name
-        return min(enough, key=lambda c: (c.tail, float(c.frequency.mean()))).name
+    @cached_property
+    def judgement(self) -> Judgement:
+        """Each contender against the baseline, and which one to use."""
+        return judge(self)
 
     @cached_property
     def _usefulness(self) -> dict[str, Usefulness]:

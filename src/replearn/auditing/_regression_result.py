@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from replearn.auditing._design import AuditDesign
 from replearn.auditing._report import markdown_table, markdown_text, save_report
-from replearn.auditing._statistics import Estimate, mean_limits, percent
+from replearn.auditing._statistics import Estimate, as_json, mean_limits, percent
 from replearn.records.json import pretty_json
 from replearn.records.text import aligned, html_table, html_text
 from replearn.tables.rows import import_pandas
@@ -123,8 +123,8 @@ class RegressionAudit:
             "regressors": [
                 {
                     "name": one.name,
-                    "flips": self.flip_rate(one.name).to_dict(),
-                    "spread": self.spread(one.name).to_dict(),
+                    "flips": as_json(self.flip_rate(one.name)),
+                    "spread": as_json(self.spread(one.name)),
                     "rmse": self.rmse(one.name),
                     "estimated": one.estimated,
                     "certified": one.certified,
@@ -190,6 +190,10 @@ class RegressionAudit:
 
     def __str__(self) -> str:
         return f"{self.headline}\n\n{self._about()}\n\n{aligned(self._lines())}"
+
+    def to_text(self, *, details: bool = False) -> str:
+        """Return the report for a terminal."""
+        return str(self)
 
     def __repr__(self) -> str:
         names = ", ".join(one.name for one in self.regressors)

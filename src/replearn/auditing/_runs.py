@@ -112,7 +112,7 @@ class Job:
 class PairOutcome:
     """What two runs predicted for the test rows; the first axis of the arrays is the run."""
 
-    predictions: NDArray[np.int32]  # places in the list of classes
+    predictions: NDArray[np.int32]  # indices in the list of classes
     law: NDArray[np.float64] | None = None  # two classes: probability of the second one
     votes: NDArray[np.float64] | None = None  # more classes: chance of each prediction over keys
     probabilities: NDArray[np.float64] | None = None
@@ -190,7 +190,7 @@ def run_pair(job: Job) -> PairOutcome:
     """
     with one_thread(), warnings.catch_warnings(record=True) as raised:
         warnings.simplefilter("default")
-        # Told by the certificate and by a finding.
+        # The certificate and a finding say it.
         warnings.simplefilter("ignore", NotCertifiedWarning)
         runs = []
         in_use = None
@@ -231,7 +231,7 @@ def stacked(parts: list[Any]) -> Any:
 def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
     """Return what one run predicts, and its model, which the next one may succeed."""
     model = prepare(job.contender, job.key, job.pair)
-    if job.contender.succeeds:
+    if job.contender.succeeds and in_use is not None:
         model.set_params(incumbent=in_use)
     start = time.process_time()
     X, labels, groups = sample
@@ -242,7 +242,7 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
         predictions = np.full(n_rows(job.points), code, dtype=np.int32)
         plain = {"predictions": predictions, "seconds": 0.0, "certificate": None, "promises": ()}
         return plain, None
-    if one_class:  # which a replicable estimator refuses unless it is told the others
+    if one_class:  # a replicable estimator requires the names of the others
         _name_classes(model, job.classes)
     extra = {}
     if groups is not None and "groups" in inspect.signature(model.fit).parameters:
@@ -259,7 +259,7 @@ def _last_step(model: Any) -> Any:
 
 
 def _name_classes(model: Any, classes: NDArray[Any]) -> None:
-    """Tell a replicable estimator the classes of the whole file."""
+    """Set the classes of the whole file, where a replicable estimator has none."""
     last = _last_step(model)
     if hasattr(last, "shared_key") and getattr(last, "classes", 0) is None:
         last.set_params(classes=classes)

@@ -18,7 +18,7 @@ from sklearn.linear_model import Ridge
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing._contenders import fill_open_seeds
-from replearn.auditing._design import design_options, draw_pair, draw_rows, make_design
+from replearn.auditing._design import draw_pair, draw_rows, make_design
 from replearn.auditing._regression_result import Floats, RegressionAudit, RegressorResult
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import Progress, in_workers, one_thread
@@ -48,7 +48,7 @@ class Run:
     certificate: Certificate | None = None
 
 
-def audit_regression(
+def audit_regression(  # noqa: PLR0913
     estimator: Any,
     X: Any,
     y: ArrayLike,
@@ -56,7 +56,10 @@ def audit_regression(
     resolution: float | None = None,
     y_range: tuple[float, float] | None = None,
     n_pairs: int = 10,
-    design: Mapping[str, Any] | None = None,
+    test_size: int | float | None = None,
+    train_size: int | None = None,
+    sample: str = "disjoint",
+    max_rows: int | None = None,
     shared_key: Any = 0,
     n_jobs: int | None = None,
     verbose: int = 0,
@@ -79,8 +82,8 @@ def audit_regression(
         Range of predictions; None: that of the `PointwiseReplicableRegressor`, if it has one.
     n_pairs : int, default=10
         Pairs of runs.
-    design : dict, default=None
-        ``test_size``, ``train_size``, ``sample`` and ``rows``, as in `audit`.
+    test_size, train_size, sample, max_rows
+        As in `audit`.
     shared_key : str, bytes, int or SharedKey, default=0
         Draws the rows, fills seeds that were left open, and is the key of the replicable version
         that is made here.
@@ -107,12 +110,13 @@ def audit_regression(
     >>> found.headline.split(":")[0], found.spread("replicable").value < 0.5
     ('Fewer flips', True)
     """
-    options = design_options(design, ("rows", "sample", "test_size", "train_size"))
     values = check_numbers(X, y)
     key = SharedKey(shared_key).child("audit")
     regressors, grid = _regressors(estimator, resolution, y_range, shared_key)
-    rows = draw_rows(n_rows(X), options["test_size"], None, key, most=options["rows"])
-    sizes = make_design(n_rows(X), rows, n_pairs=n_pairs, key=key, options=options)
+    rows = draw_rows(n_rows(X), test_size, None, key, max_rows=max_rows)
+    sizes = make_design(
+        n_rows(X), rows, n_pairs=n_pairs, key=key, sample=sample, train_size=train_size
+    )
     points = take_rows(X, rows.test)
     truth = values[rows.test]
     progress = Progress(len(regressors) * n_pairs, "pairs", verbose=verbose)

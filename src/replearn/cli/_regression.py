@@ -17,14 +17,14 @@ REGRESSORS: Named = {
 }
 
 NOT_FOR_NUMBERS = (
-    *("contenders", "subgroup", "budget", "resume", "time_budget", "group_by"),
+    *("contenders", "subgroup", "max_price", "resume", "time_budget", "group_by"),
     *("clean_labels", "hide_values"),
 )
 """Options of the audit of classes that an audit of numbers does not have."""
 
 
 def check_options(args: argparse.Namespace) -> None:
-    """Refuse options that say nothing about the audit that was asked for."""
+    """Refuse options that say nothing about the requested audit."""
     if args.resolution is None:
         if args.y_range is not None:
             raise ValueError(
@@ -55,7 +55,8 @@ def audit_numbers(
         resolution=args.resolution,
         y_range=None if args.y_range is None else tuple(args.y_range),
         n_pairs=args.pairs,
-        design={"rows": args.rows, "train_size": train_size},
+        train_size=train_size,
+        max_rows=args.rows,
         # The audit's own workers get it, and nobody else.
         shared_key=0 if key is None else key.allow_pickle(),
         n_jobs=args.jobs,

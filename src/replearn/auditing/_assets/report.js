@@ -10,7 +10,7 @@
 
   // -- small helpers -----------------------------------------------------------------------------
   const percent = (value, digits = 2) => `${(100 * value).toFixed(digits)} %`;
-  const withLimits = (e, digits = 2) => `${percent(e.estimate, digits)} (${percent(e.lower, digits)} to ${percent(e.upper, digits)})`;
+  const withLimits = (e, digits = 2) => `${percent(e.estimate, digits)} (${(100 * e.lower).toFixed(digits)} to ${percent(e.upper, digits)})`;
   const series = (i) => `s${i % 6}`;
   const shown = () => contenders.map((c, i) => [c, i]).filter(([, i]) => !hidden.has(i));
 
@@ -108,7 +108,7 @@
     const plot = frame(id, {
       x: [0, Math.min(1.05, 1.12 * Math.max(0.002, ...all.map(([c]) => changed(c).upper)))],
       y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
-      height: 320, xLabel, yLabel: "accuracy", label: `Accuracy beside ${xLabel}, one mark per contender`,
+      height: 300, xLabel, yLabel: "accuracy", label: `Accuracy beside ${xLabel}, one mark per contender`,
     });
     for (const [c, i] of all) {
       const flips = changed(c);
@@ -122,7 +122,7 @@
   }
 
   function drawFrontier() {
-    drawAccuracy("plot-accuracy", (c) => c.flip_rate, "changed predictions");
+    drawAccuracy("plot-accuracy", (c) => c.flip_rate, "predictions that change");
     drawAccuracy("plot-tail", (c) => c.row_flips.p99, "changes of 1 row in 100");
   }
 
@@ -335,6 +335,9 @@
     head.append(button);
     button.addEventListener("click", () => sortBy(head, column, head.dataset.kind === "number"));
   });
+
+  // -- parts that are folded: plots take the width that they have when they are opened -----------
+  for (const part of document.querySelectorAll("details.part")) part.addEventListener("toggle", () => { if (part.open) drawAll(); });
 
   // -- begin -------------------------------------------------------------------------------------
   fillChoice();

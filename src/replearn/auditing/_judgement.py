@@ -1,0 +1,289 @@
+"""The judgement of an audit: each contender against the baseline, and which one to use.
+
+It is computed once for each result. Every text of a report (headline, recommendation, findings
+RPL011 to RPL014, tables, JSON) is drawn from it, so that no two texts disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from replearn.auditing._contenders import NEEDS, NOTHING
+from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, quantile_limits
+from replearn.auditing._usefulness import NoModel, Predictions, Usefulness, no_model
+
+if TYPE_CHECKING:
+    from replearn.auditing._measurement import ContenderResult, Measurement
+
+SIGNED = (-1.0, 1.0)
+COLLAPSED_RATIO = 0.5
+COLLAPSED_POINTS = 0.1
+"""A class's recall collapses: less than half of the baseline's, and ten points less."""
+
+STABLE_ENOUGH = 0.002
+"""A baseline that changes fewer predictions leaves nothing to gain."""
+
+MAX_PRICE = 0.01
+"""By default, a contender that costs more than one point of its scores is not recommended."""
+
+SIMILAR = 1.1
+"""Of contenders whose changed predictions differ by less than a tenth, the simpler one is used."""
+
+BASELINE = "baseline"
+WORTH_IT = "worth it"
+COSTLY = "costs accuracy"
+UNCLEAR = "no difference shown"
+NOT_NEEDED = "not needed"
+NOT_WORTH_IT = "not worth it"
+USELESS = "useless"
+OUTCOMES = (BASELINE, WORTH_IT, COSTLY, UNCLEAR, NOT_NEEDED, NOT_WORTH_IT, USELESS)
+
+
+@dataclass(frozen=True)
+class Score:
+    """One score of a contender, beside the baseline's.
+
+    Parameters
+    ----------
+    name : str
+        "accuracy", "balanced accuracy" or "AUC".
+    baseline : float
+        Of the baseline.
+    value : Estimate
+        Of the contender.
+    difference : Estimate
+        The contender's minus the baseline's.
+    """
+
+    name: str
+    baseline: float
+    value: Estimate
+    difference: Estimate
+
+
+@dataclass(frozen=True)
+class LostRecall:
+    """Recall of a class that a contender finds far more rarely than the baseline."""
+
+    label: Any
+    baseline: float
+    recall: float
+    rows: int
+
+
+@dataclass(frozen=True)
+class ContenderJudgement:
+    """One contender against the baseline.
+
+    Parameters
+    ----------
+    name : str
+        How the report calls it.
+    needs : str
+        What it requires besides the data: nothing, the old model, or a shared key.
+    measured_as : str
+        Where the audited estimator is not the one that ``fit`` would train: what it is.
+    changed : Estimate
+        Share of predictions that change.
+    tail : Estimate
+        How often the prediction of one row in a hundred changes, at least.
+    difference : Estimate
+        Share of changed predictions minus that of the baseline.
+    scores : tuple of Score
+        What it is judged by; the first one leads the report.
+    usefulness : Usefulness
+        All measures of how useful its predictions are.
+    lost : tuple of LostRecall
+        Classes that it hardly finds any more.
+    price : float
+        The largest loss among the scores, as a share.
+    outcome : str
+        One of `OUTCOMES`.
+    """
+
+    name: str
+    needs: str
+    measured_as: str
+    changed: Estimate
+    tail: Estimate
+    difference: Estimate
+    scores: tuple[Score, ...]
+    usefulness: Usefulness
+    lost: tuple[LostRecall, ...]
+    price: float
+    outcome: str
+
+
+@dataclass(frozen=True)
+class Recommendation:
+    """The contender to use for somebody who has what it needs."""
+
+    needs: str
+    contender: str
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """What an audit says about its contenders.
+
+    Parameters
+    ----------
+    contenders : tuple of ContenderJudgement
+        In order; the first is the baseline.
+    recommended : str or None
+        The contender to use; None if the baseline itself is useless.
+    recommendations : tuple of Recommendation
+        The contender to use for each need that some contender serves at a fair price.
+    max_price : float
+        The largest price that is called worth it, as a share.
+    no_model : NoModel
+        What always predicting the most frequent class scores.
+    n_pairs : int
+        Pairs of runs.
+    not_measured : tuple of str
+        Contenders that were left out for lack of time.
+    """
+
+    contenders: tuple[ContenderJudgement, ...]
+    recommended: str | None
+    recommendations: tuple[Recommendation, ...]
+    max_price: float
+    no_model: NoModel
+    n_pairs: int
+    not_measured: tuple[str, ...]
+
+    @property
+    def baseline(self) -> ContenderJudgement:
+        """The first contender."""
+        return self.contenders[0]
+
+    @property
+    def others(self) -> tuple[ContenderJudgement, ...]:
+        """All contenders but the baseline."""
+        return self.contenders[1:]
+
+    def __getitem__(self, name: str) -> ContenderJudgement:
+        return next(c for c in self.contenders if c.name == name)
+
+
+def judge(result: Measurement) -> Judgement:
+    """Judge every contender of a measurement."""
+    contenders = tuple(_judge(result, contender) for contender in result.contenders)
+    recommendations = tuple(_recommendations(contenders))
+    return Judgement(
+        contenders=contenders,
+        recommended=_recommended(contenders, recommendations),
+        recommendations=recommendations,
+        max_price=result.max_price,
+        no_model=no_model(result.contenders[0].truth, result.classes),
+        n_pairs=result.design.n_pairs,
+        not_measured=result.not_measured,
+    )
+
+
+def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgement:
+    first = result.contenders[0]
+    n_classes = len(result.classes)
+    predictions = contender.as_predictions(n_classes)
+    baseline = first.as_predictions(n_classes)
+    useful = result.usefulness(contender.name)
+    scores = tuple(_scores(result, predictions, baseline, useful))
+    lost = tuple(_lost_recalls(result, predictions, baseline))
+    difference = result.mean(contender.flips - first.flips, within=SIGNED)
+    price = max(0.0, *(-score.difference.value for score in scores))
+    outcome = BASELINE
+    if contender is not first:
+        unstable = result.flip_rate(first.name).value >= STABLE_ENOUGH
+        price_is_fair = not lost and price <= max(result.max_price, -difference.value)
+        outcome = _outcome(difference, price_is_fair, price <= result.max_price, unstable)
+    return ContenderJudgement(
+        name=contender.name,
+        needs=contender.needs,
+        measured_as=contender.measured_as,
+        changed=result.flip_rate(contender.name),
+        tail=quantile_limits(contender.flips, 0.99, result.delta),
+        difference=difference,
+        scores=scores,
+        usefulness=useful,
+        lost=lost,
+        price=price,
+        outcome=USELESS if useful.useless else outcome,
+    )
+
+
+def _scores(
+    result: Measurement, predictions: Predictions, baseline: Predictions, useful: Usefulness
+) -> Iterator[Score]:
+    """Yield what a contender is judged by, beside the baseline's."""
+    first = result.usefulness(result.contenders[0].name)
+    right = (predictions.right - baseline.right).mean(axis=1)
+    yield Score(
+        "accuracy", first.accuracy.value, useful.accuracy, result.mean(right, within=SIGNED)
+    )
+    balanced = predictions.balanced() - baseline.balanced()
+    yield Score(
+        "balanced accuracy",
+        first.balanced_accuracy.value,
+        useful.balanced_accuracy,
+        result.mean(balanced, within=SIGNED),
+    )
+
+
+def _lost_recalls(
+    result: Measurement, predictions: Predictions, baseline: Predictions
+) -> Iterator[LostRecall]:
+    """Yield classes with a recall far below the baseline's, beyond what the limits allow."""
+    for index in predictions.present:
+        here = predictions.truth == index
+        if here.sum() < MIN_GROUP_ROWS:
+            continue
+        difference = predictions.recalls(index) - baseline.recalls(index)
+        gap = result.mean(difference, rows=here, within=SIGNED)
+        before = float(baseline.recalls(index)[:, here].mean())
+        after = before + gap.value
+        far = after < COLLAPSED_RATIO * before and after < before - COLLAPSED_POINTS
+        if far and gap.upper < 0:
+            yield LostRecall(result.classes[index], before, after, int(here.sum()))
+
+
+def _outcome(difference: Estimate, price_is_fair: bool, cheap: bool, unstable: bool) -> str:
+    """Weigh what a contender gains in stability against its price."""
+    if difference.lower > 0:
+        return NOT_WORTH_IT
+    if not unstable:
+        return NOT_NEEDED if cheap else NOT_WORTH_IT
+    if not price_is_fair:
+        return NOT_WORTH_IT
+    if difference.upper >= 0:
+        return UNCLEAR
+    return WORTH_IT if cheap else COSTLY
+
+
+def _recommendations(contenders: tuple[ContenderJudgement, ...]) -> Iterator[Recommendation]:
+    """Yield the contender with the fewest changed predictions for each need, where it is worth it.
+
+    Who has nothing but the data, and finds nothing that is worth it, keeps the baseline.
+    """
+    baseline = contenders[0]
+    if baseline.outcome == USELESS:
+        return
+    for need in NEEDS:
+        worth = [c for c in contenders if c.needs == need and c.outcome == WORTH_IT]
+        if worth:
+            yield Recommendation(need, min(worth, key=lambda c: c.changed.value).name)
+        elif need == NOTHING:
+            yield Recommendation(need, baseline.name)
+
+
+def _recommended(
+    contenders: tuple[ContenderJudgement, ...], recommendations: tuple[Recommendation, ...]
+) -> str | None:
+    """Choose the recommendation with the fewest changed predictions; of similar ones the first."""
+    changed = {c.name: c.changed.value for c in contenders}
+    if not recommendations:
+        return None
+    fewest = min(changed[r.contender] for r in recommendations)
+    similar = [r for r in recommendations if changed[r.contender] <= SIMILAR * fewest]
+    return similar[0].contender
