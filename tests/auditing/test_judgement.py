@@ -8,7 +8,7 @@ import re
 import numpy as np
 import pytest
 
-from replearn.auditing import AuditDesign, AuditResult, ContenderResult
+from replearn.auditing import AuditDesign, AuditResult, ClassifierResult
 from replearn.auditing._columns import DataFacts
 from replearn.auditing._contenders import NEEDS, NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import OUTCOMES, WORTH_IT
@@ -28,7 +28,7 @@ def measured(contenders, truth, *, subgroups=None, **settings):
     first = next(iter(contenders.values()))
     n_pairs, _, n_test = first.shape
     results = tuple(
-        ContenderResult(
+        ClassifierResult(
             name=name,
             description=name,
             kind=name,

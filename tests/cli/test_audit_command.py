@@ -171,41 +171,44 @@ def delays(tmp_path_factory):
     return path
 
 
-NUMBERS = ("--target", "delay", "--resolution", "4", "--pairs", "2", "--jobs", "1")
+NUMBERS = ("--target", "delay", "--tolerance", "4", "--pairs", "2", "--jobs", "1")
 
 
 def test_an_audit_of_a_quantity(call, delays, tmp_path):
     options = (*NUMBERS, "--model", "tree", "--y-range", "0", "30", "--json")
     code, out, err = call("audit", delays, *options, "--out", tmp_path / "report.html")
-    found = json.loads(out)
+    found = json.loads(out)["judgement"]
     assert code == 0
-    assert found["task"] == "regression"
-    assert [one["name"] for one in found["regressors"]] == ["single fit", "replicable"]
-    single, ours = found["regressors"]
-    assert ours["spread"]["estimate"] < single["spread"]["estimate"]  # averaged trees
+    assert found["tolerance"] == 4
+    names = [one["name"] for one in found["contenders"]]
+    assert names == ["baseline", "bagging (5 models)", "replicable"]
+    single, bagged, _ = (one["usefulness"]["spread"]["estimate"] for one in found["contenders"])
+    assert bagged < single  # averaged trees
     assert "median" in err
     assert "rows without 'delay' are left out" in err
-    assert "Audit of regression" in (tmp_path / "report.html").read_text()
+    assert "RMSE" in (tmp_path / "report.html").read_text()
 
 
 @pytest.mark.parametrize(("limit", "code", "verdict"), [("0", 1, "FAILED"), ("1", 0, "passed")])
 def test_the_gate_of_a_quantity_judges_the_model_that_was_named(call, delays, limit, code, verdict):
-    found, out, err = call("audit", delays, *NUMBERS, "--quiet", "--fail-above", limit)
+    found, out, err = call(
+        "audit", delays, *NUMBERS, "--tolerance", "0.05", "--quiet", "--fail-above", limit
+    )
     assert found == code
     assert f"gate {verdict}" in err
-    assert "'single fit'" in err
-    assert out.split(":")[0] in ("Fewer flips", "More flips, nothing gained") or "chance" in out
+    assert "'baseline'" in err
+    assert "change by 0.05 or more" in " ".join(out.split())
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--target", "delay"), "audit --resolution takes it as it is"),
-        (("--target", "carrier", "--resolution", "1"), "'carrier' is no quantity"),
-        ((*NUMBERS, "--contenders", "bagging"), "--contenders cannot be used with --resolution"),
+        (("--target", "delay"), "audit --tolerance takes it as it is"),
+        (("--target", "carrier", "--tolerance", "1"), "'carrier' is no quantity"),
+        ((*NUMBERS, "--contenders", "incumbent"), "contenders="),
         ((*NUMBERS, "--model", "mlp"), "is not one of ridge, hgb, forest, tree"),
-        (("--target", "delay", "--y-range", "0", "1"), "--y-range is for a target that is a"),
-        (("--target", "delay", "--resolution", "0"), "--resolution"),
+        (("--target", "delay", "--y-range", "0", "1"), "--y-range requires --tolerance"),
+        (("--target", "delay", "--tolerance", "0"), "--tolerance"),
     ],
 )
 def test_what_does_not_fit_a_quantity_is_refused(call, delays, options, message):

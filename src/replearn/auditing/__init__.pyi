@@ -1,10 +1,10 @@
 from ._audit import audit
 from ._checks import Check, Finding
+from ._contender_results import ClassifierResult, ContenderResult, RegressorResult
 from ._contenders import KINDS, is_replicable
 from ._design import AuditDesign
 from ._judgement import ContenderJudgement, Judgement
-from ._measurement import ContenderResult, Measurement
-from ._regression_result import RegressionAudit, RegressorResult
+from ._measurement import Measurement
 from ._result import CHECKS, AuditResult
 from ._statistics import Estimate, GroupFlips
 from .comparison import ModelComparison, compare
@@ -14,7 +14,6 @@ from .gate import FlipGate, flip_gates, gate_markdown
 from .instability import Retrainings
 from .instability_displays import InstabilityDisplay
 from .plan_displays import FlipCurveDisplay, PromiseDisplay
-from .regression import audit_regression
 
 __all__ = [
     "CHECKS",
@@ -23,6 +22,7 @@ __all__ = [
     "AuditDesign",
     "AuditResult",
     "Check",
+    "ClassifierResult",
     "ContenderJudgement",
     "ContenderResult",
     "Estimate",
@@ -36,12 +36,10 @@ __all__ = [
     "Measurement",
     "ModelComparison",
     "PromiseDisplay",
-    "RegressionAudit",
     "RegressorResult",
     "Retrainings",
     "RowFlipsDisplay",
     "audit",
-    "audit_regression",
     "compare",
     "extrapolate",
     "flip_gates",

@@ -5,25 +5,34 @@ from __future__ import annotations
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
+from sklearn.base import is_regressor
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
 from replearn.auditing._budget import START_SECONDS, within
 from replearn.auditing._columns import cells, data_facts, make_subgroups
-from replearn.auditing._contenders import Setting, make_contenders
+from replearn.auditing._contender_results import (
+    CLASSIFIER_ARRAYS,
+    REGRESSOR_ARRAYS,
+    ClassifierResult,
+    ContenderResult,
+    RegressorResult,
+)
+from replearn.auditing._contenders import Contender, Setting, make_contenders
 from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
-from replearn.auditing._measurement import ContenderResult
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import DeadlinePassed, Progress, context, in_workers
+from replearn.learners import PointwiseReplicableRegressor
 from replearn.learners.inputs import check_groups, check_labels
+from replearn.learners.regressor import check_numbers
 from replearn.randomness import SharedKey
 from replearn.records.checks import (
     check_choice,
@@ -51,6 +60,8 @@ def audit(  # noqa: PLR0913
     *,
     contenders: Sequence[str] | None = None,
     n_pairs: int = 20,
+    tolerance: float | None = None,
+    y_range: tuple[float, float] | None = None,
     groups: ArrayLike | None = None,
     subgroups: Any = "auto",
     rho: float = 0.1,
@@ -73,13 +84,13 @@ def audit(  # noqa: PLR0913
 
     Parameters
     ----------
-    estimator : classifier or dict of str to classifier
-        One classifier is the baseline, next to the other contenders that are made from it. A dict
+    estimator : classifier, regressor, or dict of str to them
+        One estimator is the baseline, next to the other contenders that are made from it. A dict
         is taken as it is; its first entry is the baseline.
     X : array-like, frame, sparse matrix or list of text of shape (n, n_features)
         All rows, in the order of the file.
     y : array-like of shape (n,)
-        Labels of any kind; for numbers see `audit_regression`.
+        Labels of any kind; numbers for a regressor.
     contenders : list of str, default=None
         Which ones to measure; of a dict, some of its names. For one classifier, among
 
@@ -93,9 +104,16 @@ def audit(  # noqa: PLR0913
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
         - "score-loose": as "score", at twice rho.
 
-        None: the first five.
+        None: the first five. For one regressor, among "baseline", "bagging" and "replicable"
+        (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
+    tolerance : float, default=None
+        For regressors: two predictions that differ by at least so much, in units of y, have
+        changed. None: y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
+        resolution is taken.
+    y_range : (float, float), default=None
+        Range of the predictions of the default replicable regressor, known before the data.
     groups : array-like of shape (n,), default=None
         Rows of one group (one patient) stay together in tests, samples and blocks.
     subgroups : "auto", None, list of column names, or dict of name to labels, default="auto"
@@ -154,18 +172,27 @@ def audit(  # noqa: PLR0913
     if_given(check_positive, "time_budget", time_budget)
     if_given(check_count, "max_rows", max_rows, least=3 * MIN_SAMPLE)
     check_choice("on_interrupt", on_interrupt, ("raise", "return"))
-    codes, classes = check_labels(X, y, None)
+    tolerance = _tolerance(estimator, tolerance)
+    target = _Target.of_labels(X, y) if tolerance is None else _Target.of_numbers(X, y, tolerance)
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
     rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
     sizes = make_design(
         n_rows(X), rows, n_pairs=n_pairs, key=key, sample=sample, train_size=train_size
     )
-    setting = Setting(rho, shared_key, sizes.train_size, len(classes), block_estimator)
+    setting = Setting(
+        rho,
+        shared_key,
+        sizes.train_size,
+        len(target.names),
+        block_estimator,
+        tolerance=tolerance,
+        y_range=y_range,
+    )
     requested = make_contenders(estimator, setting, contenders)
     levels = make_subgroups(X, subgroups, rows.test)
-    facts = data_facts(X, codes, rows.test, rows.used)
-    wanted = Task(requested, X, classes[codes], classes, group_of_row, rows, sizes, key)
+    facts = data_facts(X, target.codes, rows.test, rows.used)
+    wanted = Task(requested, X, target.labels, target.classes, group_of_row, rows, sizes, key)
     task = wanted
     deadline = None
     if time_budget is not None:
@@ -176,7 +203,7 @@ def audit(  # noqa: PLR0913
         smaller = dataclasses.replace(setting, n=fitting.train_size)  # plans follow the rows
         task = fitting.shrink(wanted, make_contenders(estimator, smaller, contenders))
         n_jobs = 1 if fitting.alone else n_jobs
-    digest = "" if resume is None else data_digest(X, codes, group_of_row)
+    digest = "" if resume is None else data_digest(X, target.bits, group_of_row)
     finished = _run_pairs(
         task,
         Store(resume, task.manifest(digest)),
@@ -185,13 +212,14 @@ def audit(  # noqa: PLR0913
         verbose=verbose,
         keep_interrupted=on_interrupt == "return",
     )
-    results = finished.results(task, codes[rows.test])
+    results = finished.results(task, target.codes[rows.test], tolerance)
     shown = _least_stable(results)
     names, values = cells(X, rows.test[shown])
     return AuditResult(
         design=dataclasses.replace(task.design, n_pairs=len(finished.outcomes[0])),
         contenders=results,
-        classes=tuple(classes.tolist()),
+        classes=target.names,
+        tolerance=tolerance,
         test=rows.test,
         clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
         subgroups=levels,
@@ -207,6 +235,51 @@ def audit(  # noqa: PLR0913
         wall_seconds=context.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """What is predicted: labels by their codes, or numbers."""
+
+    labels: NDArray[Any]  # as the file has them
+    codes: NDArray[Any]  # indices of classes, or the numbers
+    classes: NDArray[Any] | None
+
+    @classmethod
+    def of_labels(cls, X: Any, y: ArrayLike) -> _Target:
+        codes, classes = check_labels(X, y, None)
+        return cls(classes[codes], codes, classes)
+
+    @classmethod
+    def of_numbers(cls, X: Any, y: ArrayLike, tolerance: float) -> _Target:
+        check_positive("tolerance", tolerance)
+        values = check_numbers(X, y)
+        return cls(values, values, None)
+
+    @property
+    def names(self) -> tuple[Any, ...]:
+        """The classes; none if the target is a quantity."""
+        return () if self.classes is None else tuple(self.classes.tolist())
+
+    @property
+    def bits(self) -> NDArray[np.intp]:
+        """What a digest of the data reads."""
+        return self.codes if self.classes is not None else self.codes.view(np.int64)
+
+
+def _tolerance(estimator: Any, tolerance: float | None) -> float | None:
+    """Return the tolerance of regressors, and None for classifiers."""
+    models = list(estimator.values()) if isinstance(estimator, Mapping) else [estimator]
+    tagged = [model for model in models if hasattr(model, "__sklearn_tags__")]
+    if tolerance is not None or not any(map(is_regressor, tagged)):
+        return tolerance
+    grids = {float(m.resolution) for m in models if isinstance(m, PointwiseReplicableRegressor)}
+    if len(grids) != 1:
+        raise ValueError(
+            "tolerance=None: regressors require a tolerance, in units of y; predictions that "
+            "differ by at least so much count as changed."
+        )
+    return grids.pop()
 
 
 def _cut_short(finished: Finished, task: Task, wanted: Task) -> Iterator[str]:
@@ -250,12 +323,24 @@ class Finished:
     outcomes: list[list[PairOutcome]]  # of each kept contender
     stopped: str  # why not all pairs were run; empty if they were
 
-    def results(self, task: Task, truth: NDArray[np.intp]) -> tuple[ContenderResult, ...]:
+    def results(
+        self, task: Task, truth: NDArray[Any], tolerance: float | None
+    ) -> tuple[ContenderResult, ...]:
         """Return what each contender's pairs show."""
         return tuple(
-            ContenderResult.from_pairs(task.contenders[index], truth, pairs)
+            _result(task.contenders[index], truth, pairs, tolerance)
             for index, pairs in zip(self.kept, self.outcomes, strict=True)
         )
+
+
+def _result(
+    contender: Contender, truth: NDArray[Any], pairs: list[PairOutcome], tolerance: float | None
+) -> ContenderResult:
+    if tolerance is None:
+        return ClassifierResult.from_pairs(contender, truth, pairs, CLASSIFIER_ARRAYS)
+    grid = getattr(contender.estimator, "resolution", None)
+    settings = {"tolerance": tolerance, "resolution": None if grid is None else float(grid)}
+    return RegressorResult.from_pairs(contender, truth, pairs, REGRESSOR_ARRAYS, **settings)
 
 
 @dataclass(eq=False)

@@ -13,7 +13,8 @@ from functools import partial
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._contender_results import ContenderResult
+from replearn.auditing._measurement import Measurement
 from replearn.auditing._statistics import FEW_ROWS, MIN_GROUP_ROWS, percent, row_limits
 from replearn.guarantees import Certificate, plan
 

@@ -171,7 +171,8 @@ def data_facts(
     pieces = _pieces(len(codes))
     X, codes = (X, codes) if pieces is None else (take_rows(X, pieces), codes[pieces])
     named = dict(columns(X))
-    watched = {**named, "the label": codes.astype(object)}
+    is_quantity = codes.dtype.kind == "f"
+    watched = {**named, "the label": codes if is_quantity else codes.astype(object)}
     n = len(codes)
     third = len(codes) // 3
     drift = [(name, _drift(v[:third], v[n - third :], len(watched))) for name, v in watched.items()]

@@ -9,7 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin, clone
+from sklearn.base import (
+    BaseEstimator,
+    ClassifierMixin,
+    MetaEstimatorMixin,
+    RegressorMixin,
+    clone,
+)
 from sklearn.utils import get_tags
 
 from replearn.execution import RunContext, keyed_seeds, random_state_names, set_seeds
@@ -17,6 +23,7 @@ from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     IncumbentClassifier,
     PointwiseReplicableClassifier,
+    PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
 )
 from replearn.learners.planning import usual_plan, wants_heavy_stage
@@ -63,6 +70,11 @@ class Contender:
         if self.succeeds:
             return OLD_MODEL
         return NOTHING if self.replicable_part is None else SHARED_KEY
+
+    @property
+    def keeps_key(self) -> bool:
+        """Whether its thresholds (or offsets of its grids) are integrated out of the flips."""
+        return self.is_replicable or isinstance(self.estimator, PointwiseReplicableRegressor)
 
     @property
     def is_replicable(self) -> bool:
@@ -118,9 +130,9 @@ class Setting:
     shared_key: Any
     n: int  # units that each run learns from
     n_classes: int = 2
-    block_estimator: Callable[[int], Any] | None = (
-        None  # the base estimator for so many rows in a block
-    )
+    block_estimator: Callable[[int], Any] | None = None  # from the rows of a block
+    tolerance: float | None = None  # of a quantity
+    y_range: tuple[float, float] | None = None
 
 
 def make_contenders(
@@ -142,12 +154,12 @@ def make_contenders(
     if isinstance(estimators, Mapping):
         contenders = _of_dict(estimators, names)
     else:
-        contenders = _of_kinds(estimators, setting, DEFAULT_KINDS if names is None else names)
+        contenders = _of_kinds(estimators, setting, names)
     for contender in contenders:
         if not (hasattr(contender.estimator, "fit") and hasattr(contender.estimator, "predict")):
             raise TypeError(
                 f"contender {contender.name!r} is {contender.estimator!r}: "
-                "a classifier with fit and predict is needed."
+                "it must have fit and predict."
             )
     return contenders
 
@@ -163,12 +175,14 @@ def _of_dict(estimators: Mapping[Any, Any], names: Sequence[str] | None) -> list
     return [contender for contender in contenders if contender.name in chosen]
 
 
-def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str]) -> list[Contender]:
-    chosen = _checked_names(names, list(KINDS))
-    if not is_replicable(estimator):
-        return [KINDS[name](estimator, setting) for name in chosen]
+def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> list[Contender]:
+    kinds = KINDS if setting.tolerance is None else REGRESSOR_KINDS
+    usual = DEFAULT_KINDS if setting.tolerance is None else tuple(REGRESSOR_KINDS)
+    chosen = _checked_names(usual if names is None else names, list(kinds))
+    if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
+        return [kinds[name](estimator, setting) for name in chosen]
     base = getattr(estimator, "estimator", None)
-    kinds = {**KINDS, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
+    kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
     chosen = chosen if base is not None else ["replicable"]
     return [kinds[name](base, setting) for name in chosen]
 
@@ -237,6 +251,19 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     return Contender(INCUMBENT, ours, remark)
 
 
+def _regressor(base: Any, setting: Setting) -> Contender:
+    """The replicable version of a regressor, rounded to a grid as coarse as the tolerance."""
+    ours = PointwiseReplicableRegressor(
+        base,
+        rho=setting.rho,
+        resolution=setting.tolerance,
+        y_range=setting.y_range,
+        shared_key=setting.shared_key,
+        verbose=-1,
+    )
+    return Contender(REPLICABLE, ours)
+
+
 KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": lambda base, _: Contender(BASELINE, base),
     "bagging": lambda base, _: Contender(BAGGING, SmallBagging(base)),
@@ -247,6 +274,13 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "score-loose": _score_loose,
 }
 """All contenders that can be made from one classifier, by the name that chooses them."""
+
+REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
+    "baseline": lambda base, _: Contender(BASELINE, base),
+    "bagging": lambda base, _: Contender(BAGGING, SmallBaggingRegressor(base)),
+    "replicable": _regressor,
+}
+"""All contenders that can be made from one regressor."""
 
 DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
 
@@ -264,7 +298,7 @@ def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
     if not hasattr(model, "get_params"):
         return model
     params = model.get_params(deep=True)
-    if contender.is_replicable:
+    if contender.keeps_key:
         quiet = {name: value for name, value in (("n_jobs", 1), ("verbose", -1)) if name in params}
         return model.set_params(**quiet)
     fill_open_seeds(model, pair_key)
@@ -323,6 +357,31 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict the most probable class."""
         return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+
+
+class SmallBaggingRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):
+    """Mean of a few regressors, each trained on a bootstrap resample."""
+
+    def __init__(self, estimator: Any, *, n_estimators: int = 5, random_state: int | None = None):
+        self.estimator = estimator
+        self.n_estimators = n_estimators
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any, *, context: RunContext | None = None) -> SmallBaggingRegressor:
+        """Fit one clone per resample."""
+        context = RunContext() if context is None else context
+        y = np.asarray(y)
+        rng = np.random.default_rng(self.random_state)
+        self.estimators_ = []
+        for _ in range(self.n_estimators):
+            context.check_deadline()
+            rows = rng.integers(len(y), size=len(y))
+            self.estimators_.append(clone(self.estimator).fit(take_rows(X, rows), y[rows]))
+        return self
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """Predict the mean."""
+        return np.mean([model.predict(copy_rows(X)) for model in self.estimators_], axis=0)
 
 
 def _resample_with_two_classes(rng: np.random.Generator, y: NDArray[Any]) -> NDArray[np.intp]:

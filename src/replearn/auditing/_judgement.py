@@ -10,12 +10,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from replearn.auditing._contender_results import ClassifierResult, ContenderResult
 from replearn.auditing._contenders import NEEDS, NOTHING
 from replearn.auditing._statistics import MIN_GROUP_ROWS, Estimate, quantile_limits
-from replearn.auditing._usefulness import NoModel, Predictions, Usefulness, no_model
+from replearn.auditing._usefulness import NoModel, RegressionUsefulness, Usefulness, no_model
 
 if TYPE_CHECKING:
-    from replearn.auditing._measurement import ContenderResult, Measurement
+    from replearn.auditing._measurement import Measurement
 
 SIGNED = (-1.0, 1.0)
 COLLAPSED_RATIO = 0.5
@@ -48,7 +49,7 @@ class Score:
     Parameters
     ----------
     name : str
-        "accuracy", "balanced accuracy" or "AUC".
+        "accuracy", "balanced accuracy", "AUC" or "R²".
     baseline : float
         Of the baseline.
     value : Estimate
@@ -93,7 +94,7 @@ class ContenderJudgement:
         Share of changed predictions minus that of the baseline.
     scores : tuple of Score
         What it is judged by; the first one leads the report.
-    usefulness : Usefulness
+    usefulness : Usefulness or RegressionUsefulness
         All measures of how useful its predictions are.
     lost : tuple of LostRecall
         Classes that it hardly finds any more.
@@ -110,7 +111,7 @@ class ContenderJudgement:
     tail: Estimate
     difference: Estimate
     scores: tuple[Score, ...]
-    usefulness: Usefulness
+    usefulness: Usefulness | RegressionUsefulness
     lost: tuple[LostRecall, ...]
     price: float
     outcome: str
@@ -138,8 +139,10 @@ class Judgement:
         The contender to use for each need that some contender serves at a fair price.
     max_price : float
         The largest price that is called worth it, as a share.
-    no_model : NoModel
-        What always predicting the most frequent class scores.
+    no_model : NoModel or None
+        What always predicting the most frequent class scores; None if the target is a quantity.
+    tolerance : float or None
+        Of a quantity: predictions that differ by at least so much have changed.
     n_pairs : int
         Pairs of runs.
     not_measured : tuple of str
@@ -150,7 +153,8 @@ class Judgement:
     recommended: str | None
     recommendations: tuple[Recommendation, ...]
     max_price: float
-    no_model: NoModel
+    no_model: NoModel | None
+    tolerance: float | None
     n_pairs: int
     not_measured: tuple[str, ...]
 
@@ -172,12 +176,15 @@ def judge(result: Measurement) -> Judgement:
     """Judge every contender of a measurement."""
     contenders = tuple(_judge(result, contender) for contender in result.contenders)
     recommendations = tuple(_recommendations(contenders))
+    first = result.contenders[0]
+    is_quantity = result.tolerance is not None
     return Judgement(
         contenders=contenders,
         recommended=_recommended(contenders, recommendations),
         recommendations=recommendations,
         max_price=result.max_price,
-        no_model=no_model(result.contenders[0].truth, result.classes),
+        no_model=None if is_quantity else no_model(first.truth, result.classes),
+        tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
         not_measured=result.not_measured,
     )
@@ -185,12 +192,9 @@ def judge(result: Measurement) -> Judgement:
 
 def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgement:
     first = result.contenders[0]
-    n_classes = len(result.classes)
-    predictions = contender.as_predictions(n_classes)
-    baseline = first.as_predictions(n_classes)
-    useful = result.usefulness(contender.name)
-    scores = tuple(_scores(result, predictions, baseline, useful))
-    lost = tuple(_lost_recalls(result, predictions, baseline))
+    useful = contender.usefulness(result.classes, result.mean)
+    scores = tuple(_scores(result, contender))
+    lost = tuple(_lost_recalls(result, contender))
     difference = result.mean(contender.flips - first.flips, within=SIGNED)
     price = max(0.0, *(-score.difference.value for score in scores))
     outcome = BASELINE
@@ -213,28 +217,26 @@ def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgemen
     )
 
 
-def _scores(
-    result: Measurement, predictions: Predictions, baseline: Predictions, useful: Usefulness
-) -> Iterator[Score]:
+def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
     """Yield what a contender is judged by, beside the baseline's."""
-    first = result.usefulness(result.contenders[0].name)
-    right = (predictions.right - baseline.right).mean(axis=1)
-    yield Score(
-        "accuracy", first.accuracy.value, useful.accuracy, result.mean(right, within=SIGNED)
-    )
-    balanced = predictions.balanced() - baseline.balanced()
-    yield Score(
-        "balanced accuracy",
-        first.balanced_accuracy.value,
-        useful.balanced_accuracy,
-        result.mean(balanced, within=SIGNED),
-    )
+    baseline = result.contenders[0].score_tables(len(result.classes))
+    for name, (table, limits) in contender.score_tables(len(result.classes)).items():
+        first, _ = baseline[name]
+        yield Score(
+            name,
+            float(first.mean()),
+            result.mean(table, within=limits),
+            result.mean(table - first, within=SIGNED),
+        )
 
 
-def _lost_recalls(
-    result: Measurement, predictions: Predictions, baseline: Predictions
-) -> Iterator[LostRecall]:
+def _lost_recalls(result: Measurement, contender: ContenderResult) -> Iterator[LostRecall]:
     """Yield classes with a recall far below the baseline's, beyond what the limits allow."""
+    first = result.contenders[0]
+    if not (isinstance(contender, ClassifierResult) and isinstance(first, ClassifierResult)):
+        return
+    predictions = contender.as_predictions(len(result.classes))
+    baseline = first.as_predictions(len(result.classes))
     for index in predictions.present:
         here = predictions.truth == index
         if here.sum() < MIN_GROUP_ROWS:

@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from replearn._version import __version__
 from replearn.auditing._checks import Finding
-from replearn.auditing._judgement import Judgement
-from replearn.auditing._measurement import ContenderResult, Measurement
+from replearn.auditing._contender_results import ClassifierResult, ContenderResult
+from replearn.auditing._judgement import ContenderJudgement, Judgement
+from replearn.auditing._measurement import Measurement
 from replearn.auditing._statistics import (
     MIN_GROUP_ROWS,
     Estimate,
@@ -28,7 +29,7 @@ from replearn.auditing._statistics import (
     strict_limits,
     tail_mean,
 )
-from replearn.auditing._usefulness import Usefulness
+from replearn.auditing._usefulness import RegressionUsefulness, Usefulness
 from replearn.auditing.instability import Instability, Retrainings
 
 FORMAT = "replearn-audit"
@@ -164,10 +165,10 @@ class ContenderRecord:
     row_flips: RowFlips
     by_class: tuple[GroupFlips, ...]
     by_subgroup: tuple[GroupFlips, ...]
-    accuracy: Accuracy
+    accuracy: Accuracy | None
     accuracy_difference: Estimate | None
-    usefulness: Usefulness
-    flips_against_truth: FlipsAgainstTruth
+    usefulness: Usefulness | RegressionUsefulness
+    flips_against_truth: FlipsAgainstTruth | None
     instability_index: float
     mape: ProbabilityChange | None
     fixed_key: FixedKey | None
@@ -249,7 +250,7 @@ def make_report(result: Measurement, findings: Iterable[Finding]) -> Report:
         instability=tuple(
             Retrainings.from_result(result, c.name).summary(c.name)
             for c in result.contenders
-            if c.probabilities is not None
+            if isinstance(c, ClassifierResult) and c.probabilities is not None
         ),
         least_stable_rows=tuple(_rows(result)),
         columns=result.columns,
@@ -277,7 +278,25 @@ def to_dict(report: Report, *, timings: bool = True, values: bool = True) -> dic
 
 def flat_line(report: Report, c: ContenderRecord) -> dict[str, Any]:
     """Return one flat line of numbers of a contender, for a table."""
+    return {
+        "contender": c.name,
+        "needs": c.needs,
+        "outcome": report.judgement[c.name].outcome,
+        "flip_rate": c.flip_rate.value,
+        "flip_rate_lower": c.flip_rate.lower,
+        "flip_rate_upper": c.flip_rate.upper,
+        "p99": c.row_flips.p99.value,
+        "max": c.row_flips.max.value,
+        **_useful_items(c),
+        "promised": None if c.certificate is None else c.certificate.rho,
+        "seconds": report.timings.seconds_per_run[c.name],
+    }
+
+
+def _useful_items(c: ContenderRecord) -> dict[str, Any]:
     useful = c.usefulness
+    if isinstance(useful, RegressionUsefulness):
+        return {"r2": useful.r2.value, "rmse": useful.rmse, "spread": useful.spread.value}
     rare = useful.shown
     estimates = {
         "balanced_accuracy": useful.balanced_accuracy,
@@ -288,20 +307,10 @@ def flat_line(report: Report, c: ContenderRecord) -> dict[str, Any]:
         "precision": rare.precision,
     }
     return {
-        "contender": c.name,
-        "needs": c.needs,
-        "outcome": report.judgement[c.name].outcome,
-        "flip_rate": c.flip_rate.value,
-        "flip_rate_lower": c.flip_rate.lower,
-        "flip_rate_upper": c.flip_rate.upper,
-        "p99": c.row_flips.p99.value,
-        "max": c.row_flips.max.value,
-        "accuracy": c.accuracy.value,
-        "accuracy_sd": c.accuracy.sd,
+        "accuracy": useful.accuracy.value,
+        "accuracy_sd": None if c.accuracy is None else c.accuracy.sd,
         **{name: None if e is None else e.value for name, e in estimates.items()},
         "recall_of": rare.label,
-        "promised": None if c.certificate is None else c.certificate.rho,
-        "seconds": report.timings.seconds_per_run[c.name],
     }
 
 
@@ -329,7 +338,7 @@ def _rows(result: Measurement) -> Iterable[RowRecord]:
     for index, i in enumerate(result.shown_rows):
         yield RowRecord(
             row=int(result.test[i]),
-            label=str(result.classes[result.contenders[0].truth[i]]),
+            label=_label(result, result.contenders[0].truth[i]),
             flips={
                 name: Estimate(*(float(values[i]) for values in limit))
                 for name, limit in limits.items()
@@ -338,9 +347,14 @@ def _rows(result: Measurement) -> Iterable[RowRecord]:
         )
 
 
+def _label(result: Measurement, truth: Any) -> str:
+    return str(result.classes[truth]) if result.classes else f"{truth:g}"
+
+
 def _contender(result: Measurement, c: ContenderResult) -> ContenderRecord:
     first = result.contenders[0]
     classes = [str(label) for label in result.classes], first.truth
+    classifier = c if isinstance(c, ClassifierResult) else None
     judged = result.judgement[c.name]
     return ContenderRecord(
         name=c.name,
@@ -357,13 +371,15 @@ def _contender(result: Measurement, c: ContenderResult) -> ContenderRecord:
             for name, levels in result.subgroups.items()
             for group in _by(result, c.flips, name, levels)
         ),
-        accuracy=_accuracy(judged.usefulness, c),
-        accuracy_difference=None if c is first else judged.scores[0].difference,
+        accuracy=None if classifier is None else _accuracy(classifier, judged),
+        accuracy_difference=None
+        if classifier is None or c is first
+        else judged.scores[0].difference,
         usefulness=judged.usefulness,
-        flips_against_truth=_against_truth(c),
+        flips_against_truth=None if classifier is None else _against_truth(classifier),
         instability_index=float(c.key_flips.mean()),
-        mape=_probability_change(c),
-        fixed_key=_fixed_key(result, c),
+        mape=None if classifier is None else _probability_change(classifier),
+        fixed_key=None if classifier is None else _fixed_key(result, classifier),
         reliability=_reliability(c),
         certificate=_certificate(result, c),
         other_promises=c.promises,
@@ -400,17 +416,17 @@ def _by(result: Measurement, flips: Floats, name: str, levels: Levels) -> Iterab
             yield GroupFlips(**vars(rate), subgroup=name, level=level, rows=int(here.sum()))
 
 
-def _accuracy(useful: Usefulness, c: ContenderResult) -> Accuracy:
+def _accuracy(c: ClassifierResult, judged: ContenderJudgement) -> Accuracy:
     by_run = c.right.mean(axis=2)
     return Accuracy(
-        **vars(useful.accuracy),
+        **vars(judged.scores[0].value),
         sd=float(by_run.std(ddof=1)),
         lowest=float(by_run.min()),
         highest=float(by_run.max()),
     )
 
 
-def _against_truth(c: ContenderResult) -> FlipsAgainstTruth:
+def _against_truth(c: ClassifierResult) -> FlipsAgainstTruth:
     """Flips from the first run to the second, as if it were the model that replaces it."""
     became_wrong = float((c.right[:, 0] - c.both_right).mean())
     became_right = float((c.right[:, 1] - c.both_right).mean())
@@ -418,14 +434,14 @@ def _against_truth(c: ContenderResult) -> FlipsAgainstTruth:
     return FlipsAgainstTruth(became_wrong, became_right, others)
 
 
-def _probability_change(c: ContenderResult) -> ProbabilityChange | None:
+def _probability_change(c: ClassifierResult) -> ProbabilityChange | None:
     if c.probabilities is None:
         return None
     gaps = np.abs(c.probabilities[:, 0, :, -1] - c.probabilities[:, 1, :, -1]).mean(axis=0)
     return ProbabilityChange(float(gaps.mean()), float(np.quantile(gaps, 0.99)))
 
 
-def _fixed_key(result: Measurement, c: ContenderResult) -> FixedKey | None:
+def _fixed_key(result: Measurement, c: ClassifierResult) -> FixedKey | None:
     if c.thresholds is None or c.law is None:
         return None
     frequency, lower, upper = row_limits(c.key_flips, result.delta)

@@ -16,13 +16,14 @@ from replearn._version import __version__
 from replearn.auditing import _tables, _words
 from replearn.auditing._records import Report
 from replearn.auditing._statistics import as_json, percent, percent_range, points
+from replearn.auditing._usefulness import RegressionUsefulness
 from replearn.records.json import write_atomically
 from replearn.records.text import aligned, html_table, html_text, visible
 
 SCREEN = 100
 LONGEST_CELL = 40
 MARKDOWN_ROWS = 10
-PLOTTED = ("design", "contenders", "instability")
+PLOTTED = ("design", "judgement", "contenders", "instability")
 MAX_CELL_BYTES = 2_000_000
 """Features of the least stable rows take at most that much of the page."""
 
@@ -233,6 +234,8 @@ def to_html(report: Report, *, values: bool = True) -> str:
         sentences=_words.verdict_sentences(report.judgement),
         overview=_tables.overview(report.judgement),
         stability=_tables.stability(report),
+        errors=_tables.usefulness(report) if report.judgement.tolerance is not None else None,
+        score_text=_words.score_text,
         title=_tables.title(report),
         head_items=_tables.head_items(report, __version__),
         words=glossary(report),
@@ -325,7 +328,7 @@ WORDS = {
         "keys and samples. It is no limit for the single worst row of a measurement.",
     ),
     "seconds": ("Seconds", "Processor seconds of one training with its predictions."),
-    "accuracy": ("Accuracy", "Share of right predictions among the test rows."),
+    "score": ("Accuracy", "Share of right predictions among the test rows."),
     "balanced": (
         "Balanced accuracy",
         "For each class the share of its rows that is found, averaged over classes. Always "
@@ -355,18 +358,40 @@ WORDS = {
 }
 """Word and hint by key; in braces what belongs to one audit."""
 
+OF_CLASSES = ("balanced", "auc", "recall", "precision", "brier", "log_loss")
+OF_NUMBERS = {
+    "changed": (
+        "Predictions that change",
+        "Share of test rows whose two predictions differ by {tolerance} or more: the average over "
+        "{pairs} pairs of trainings and {rows} test rows.",
+    ),
+    "score": (
+        "R²",
+        "Share of the variance of the test rows that the predictions explain: 1 is perfect, 0 is "
+        "no better than the mean.",
+    ),
+}
+"""Words of audits of a quantity, and those that they do not use."""
+
 
 def glossary(report: Report) -> dict[str, tuple[str, str]]:
     """Return word and hint by key, with the sizes of this audit."""
     useful = report.contenders[0].usefulness
-    rare = str(useful.shown.label)
-    several = len(useful.classes) > 2
-    own = {
-        "pairs": report.design.n_pairs,
+    names = {
+        "pairs": f"{report.design.n_pairs}",
         "price": f"{100 * report.judgement.max_price:g} % of accuracy",
         "rows": f"{report.design.n_test:,}",
+        "tolerance": f"{report.judgement.tolerance or 0:g}",
         "level": f"{100 - 100 * report.design.delta:.0f} %",
-        "found": "Lowest recall" if several else f"Recall (class {rare})",
-        "which": "the class that is found least often" if several else f"the rarer class, {rare!r}",
     }
-    return {key: (word.format(**own), hint.format(**own)) for key, (word, hint) in WORDS.items()}
+    if isinstance(useful, RegressionUsefulness):
+        words = {key: pair for key, pair in WORDS.items() if key not in OF_CLASSES} | OF_NUMBERS
+    else:
+        words = WORDS
+        rare = str(useful.shown.label)
+        names |= {"found": f"Recall (class {rare})", "which": f"the rarer class, {rare!r}"}
+        if len(useful.classes) > 2:
+            names |= {"found": "Lowest recall", "which": "the class that is found least often"}
+    return {
+        key: (word.format(**names), hint.format(**names)) for key, (word, hint) in words.items()
+    }

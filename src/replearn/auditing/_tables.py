@@ -6,13 +6,15 @@ from replearn.auditing import _words
 from replearn.auditing._judgement import Judgement
 from replearn.auditing._records import CertificateRecord, ContenderRecord, Report
 from replearn.auditing._statistics import Estimate, percent
+from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
 Lines = list[tuple[str, ...]]
 
 
 def overview(judgement: Judgement) -> Lines:
     """Return the table of the first screen, header first: five columns."""
-    lines: Lines = [("contender", "needs", "predictions that change", "accuracy", "verdict")]
+    score = judgement.baseline.scores[0].name
+    lines: Lines = [("contender", "needs", "predictions that change", score, "verdict")]
     for judged in judgement.contenders:
         name = f"{judged.name} *" if judged.name == judgement.recommended else judged.name
         lines.append(
@@ -20,7 +22,7 @@ def overview(judgement: Judgement) -> Lines:
                 name,
                 judged.needs,
                 judged.changed.percent(),
-                judged.scores[0].value.percent(),
+                _words.score_text(judged.scores[0]),
                 _words.verdict(judged),
             )
         )
@@ -55,12 +57,15 @@ def at_least(value: float) -> str:
 def usefulness(report: Report) -> Lines:
     """Return the table of right predictions, header first, no model at all last."""
     first = report.contenders[0].usefulness
+    if isinstance(first, RegressionUsefulness):
+        return _errors(report)
     several = len(first.classes) > 2
     label = f"class {str(first.rarest.label)!r}"
     found = ("lowest recall", "precision there") if several else (f"recall, {label}", "precision")
     lines: Lines = [("contender", "accuracy", "balanced", "AUC", *found, "Brier", "log-loss")]
     for c in report.contenders:
         useful = c.usefulness
+        assert not isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
         rare = useful.shown
         named = f", {str(rare.label)!r}" if several else ""
         lines.append(
@@ -75,11 +80,24 @@ def usefulness(report: Report) -> Lines:
                 _number(useful.log_loss),
             )
         )
-    return [*lines, _no_model(report)]
-
-
-def _no_model(report: Report) -> tuple[str, ...]:
     none = report.judgement.no_model
+    return lines if none is None else [*lines, _no_model(none)]
+
+
+def _errors(report: Report) -> Lines:
+    """Return the table of errors of regressors, header first."""
+    lines: Lines = [("contender", "R²", "RMSE", "mean change of a prediction")]
+    for c in report.contenders:
+        useful = c.usefulness
+        assert isinstance(useful, RegressionUsefulness), "one audit has one kind of target"
+        spread = (
+            f"{useful.spread.value:.4g} ({useful.spread.lower:.4g} to {useful.spread.upper:.4g})"
+        )
+        lines.append((c.name, useful.r2.number(), f"{useful.rmse:.4g}", spread))
+    return lines
+
+
+def _no_model(none: NoModel) -> tuple[str, ...]:
     shares = [percent(none.accuracy, 1), percent(none.balanced_accuracy, 1)]
     numbers = [f"{none.brier:.3f}", f"{none.log_loss:.3f}"]
     return (f"always {none.label!r}", *shares, "0.500", "0.0 %", "not predicted", *numbers)
@@ -97,10 +115,9 @@ def guarantee(contender: ContenderRecord) -> str:
         return f"{kind}, see its promise" if contender.other_promises else "none"
     if certificate.void_because:
         return "void"
-    if contender.usefulness.constant is not None:
-        return "empty: predicts a single class"
-    if contender.usefulness.uninformed:
-        return "empty: predicts as by chance"
+    if contender.usefulness.useless:
+        constant = getattr(contender.usefulness, "constant", None)
+        return "empty: predicts " + ("as by chance" if constant is None else "a single class")
     return _limit(certificate)
 
 

@@ -176,6 +176,30 @@ class Usefulness:
         return self.rarest if len(self.classes) <= 2 else self.worst
 
 
+@dataclass(frozen=True)
+class RegressionUsefulness:
+    """How useful the predictions of one regressor are.
+
+    Parameters
+    ----------
+    r2 : Estimate
+        Share of the variance of the test rows that predictions explain.
+    rmse : float
+        Root mean squared error.
+    spread : Estimate
+        Mean distance of two predictions of one row, before a shared grid rounds them.
+    """
+
+    r2: Estimate
+    rmse: float
+    spread: Estimate
+
+    @property
+    def useless(self) -> bool:
+        """Whether predicting the mean is about as good."""
+        return self.r2.value <= CHANCE
+
+
 CONSTANT_SHARE = 0.02
 """Constant: other predictions than the usual one, for fewer than this share of the other rows."""
 

@@ -19,11 +19,13 @@ from replearn.auditing._judgement import (
     Score,
 )
 from replearn.auditing._statistics import percent
+from replearn.auditing._usefulness import RegressionUsefulness
 
 NEARLY_COIN_TOSS = 0.4
 COIN_TOSS = 0.5
 """Two tosses of a coin differ so often."""
 
+PLAIN_NUMBERS = ("AUC", "R²")
 SMALLEST_LOSS = 0.0005
 """Smaller losses of a score, as shares, round to zero points."""
 
@@ -52,16 +54,20 @@ def model_name(judgement: Judgement) -> str:
 def headline(judgement: Judgement) -> str:
     """Say the number that matters in one sentence, and what was not measured."""
     first = judgement.baseline
-    changed = (
-        f"{first.changed.percent()} of predictions change when {model_name(judgement)} is retrained"
+    sentence = (
+        f"{first.changed.percent()} of predictions change{_by_how_much(judgement)} when "
+        f"{model_name(judgement)} is retrained; {_tail(first)}."
     )
-    sentence = f"{changed}; {_tail(first)}."
     if first.outcome == USELESS:
         sentence = f"{sentence} But {first.name} {useless_reason(first)}."
     if judgement.not_measured:
         names = ", ".join(judgement.not_measured)
         sentence = f"{sentence} Not measured for lack of time: {names}."
     return sentence
+
+
+def _by_how_much(judgement: Judgement) -> str:
+    return "" if judgement.tolerance is None else f" by {judgement.tolerance:g} or more"
 
 
 def _tail(judged: ContenderJudgement) -> str:
@@ -102,6 +108,8 @@ def caution(judgement: Judgement) -> str:
     first = judgement.baseline
     none = judgement.no_model
     useful = first.usefulness
+    if none is None or isinstance(useful, RegressionUsefulness):
+        return ""
     shown = (
         useful.accuracy.lower > none.accuracy
         or useful.balanced_accuracy.lower > none.balanced_accuracy + 0.01
@@ -148,8 +156,8 @@ def _changes(judged: ContenderJudgement, judgement: Judgement) -> str:
     first = judgement.baseline
     measured = f" (measured {judged.measured_as})" if judged.measured_as else ""
     return (
-        f"{percent(judged.changed.value, 1)} of predictions change instead of "
-        f"{percent(first.changed.value, 1)}{measured}; for 1 row in 100 in "
+        f"{percent(judged.changed.value, 1)} of predictions change{_by_how_much(judgement)} "
+        f"instead of {percent(first.changed.value, 1)}{measured}; for 1 row in 100 in "
         f"{percent(judged.tail.value, 0)} of retrainings instead of {percent(first.tail.value, 0)}."
     )
 
@@ -185,14 +193,21 @@ def _before_and_after(score: Score) -> str:
 
 
 def _score_value(score: Score, value: float) -> str:
-    return f"{value:.3f}" if score.name == "AUC" else percent(value, 1)
+    return f"{value:.3f}" if score.name in PLAIN_NUMBERS else percent(value, 1)
+
+
+def score_text(score: Score) -> str:
+    """Write a score of a contender with its limits."""
+    return score.value.number() if score.name in PLAIN_NUMBERS else score.value.percent()
 
 
 def useless_reason(judged: ContenderJudgement) -> str:
     """Say why predictions are useless: they are constant, or do not depend on the row."""
     useful = judged.usefulness
     changed = percent(judged.changed.value, 1)
-    meaning = f"so its low change rate ({changed}) means nothing"
+    meaning = f"so its change rate ({changed}) means nothing"
+    if isinstance(useful, RegressionUsefulness):
+        return f"predicts no better than the mean (R² {useful.r2.value:.3f}), {meaning}"
     if useful.constant is None:
         return (
             f"predicts no better than chance (balanced accuracy "

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from replearn.auditing._contender_results import ClassifierResult
 from replearn.auditing._measurement import Measurement
 
 Floats = NDArray[np.float64]
@@ -157,7 +158,7 @@ class Retrainings:
             One pair of runs per line.
         """
         runs = result.contenders[0] if contender is None else result[contender]
-        if runs.probabilities is None:
+        if not isinstance(runs, ClassifierResult) or runs.probabilities is None:
             raise ValueError(f"contender {runs.name!r} has no predict_proba: no risks to look at.")
         index = _index(event, result.classes)
         risks = runs.probabilities[..., index]

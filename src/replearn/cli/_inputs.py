@@ -153,7 +153,7 @@ def _read_target(
     if numbers:
         if not is_number(kind) or column.n_unique() < 2:
             raise TableFileError(
-                f"{path}: target {target!r} is no quantity ({kind}); leave --resolution out."
+                f"{path}: target {target!r} is no quantity ({kind}); leave --tolerance out."
             )
         return column.to_numpy().astype(np.float64), known, remarks
     if kind == TEXT:
@@ -204,7 +204,7 @@ def check_classes(column: Any, kind: str, target: str, path: str) -> None:
     elif is_number(kind) and not bool((column == column.floor()).all()):
         problem = (
             "holds numbers that are not whole: a quantity, not classes; cut it into classes "
-            "(replearn audit --resolution takes it as it is)"
+            "(replearn audit --tolerance takes it as it is)"
         )
     elif n_values > MAX_CLASSES:
         problem = (

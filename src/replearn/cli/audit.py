@@ -21,13 +21,13 @@ from replearn.cli import (
 )
 from replearn.cli._inputs import (
     NAMED,
+    Named,
     Sample,
     add_sample_arguments,
     base_model,
     read_key,
     read_sample,
 )
-from replearn.cli._regression import audit_numbers, check_options
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
 from replearn.tables.files import Table, is_large_file
@@ -37,6 +37,14 @@ CONTENDERS = (
     *("replicable-full", "score-loose"),
 )
 """As in `replearn.auditing.KINDS`, which the help text does not wait for."""
+
+REPLICABLE = "replicable"
+REGRESSORS: Named = {
+    "ridge": ("sklearn.linear_model", "Ridge", {}, False),
+    "hgb": ("sklearn.ensemble", "HistGradientBoostingRegressor", {}, True),
+    "forest": ("sklearn.ensemble", "RandomForestRegressor", {}, True),
+    "tree": ("sklearn.tree", "DecisionTreeRegressor", {}, True),
+}
 
 ENDINGS = (".html", ".json", ".md")
 USUAL: dict[str, Any] = {"pairs": 20, "rows": None, "contenders": None}
@@ -100,8 +108,8 @@ def _add_numbers(parser: argparse.ArgumentParser) -> None:
         fail_above="exit with 1 if the measured flip rate of the model is larger",
         fail_above_limit="the same for its upper 95 %% limit: passes only if the rate is shown to "
         "be smaller",
-        resolution="the target is a quantity: audit a regressor (ridge, hgb, forest, tree) whose "
-        "predictions are rounded to multiples of this, in units of the target",
+        tolerance="the target is a quantity: audit a regressor (ridge, hgb, forest, tree); "
+        "predictions that differ by at least this, in units of the target, have changed",
     )
     parser.add_argument(
         "--y-range",
@@ -129,18 +137,15 @@ def run(args: argparse.Namespace) -> int:
     key = read_key(args.key_file)
     thin = _thinning(args, key)
     drawn, about_drawn = _draw_if_large(args, key)
-    sample = read_sample(args, thin, drawn=drawn, numbers=args.resolution is not None)
+    sample = read_sample(args, thin, drawn=drawn, numbers=args.tolerance is not None)
     del drawn
     sample.tell(quiet=args.quiet)
     train_size = _train_size(args, sample)
     about_thin = [] if thin is None else thin.remarks
     about_rows = [*about_drawn, *about_thin, *_about_rows(train_size, sample)]
     say(*about_rows, quiet=args.quiet)
-    if args.resolution is not None:
-        result, judged = audit_numbers(args, sample, key, train_size)
-    else:
-        result, judged = _audit_classes(args, sample, key, train_size)
-        result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
+    result, judged = _audit(args, sample, key, train_size)
+    result = dataclasses.replace(result, cut_short=(*result.cut_short, *about_rows))
     if args.out:
         result.save(args.out, **({"values": False} if args.hide_values else {}))
         say(f"report written to {args.out}", quiet=args.quiet)
@@ -153,25 +158,32 @@ def run(args: argparse.Namespace) -> int:
             say("--details prints every table and finding", quiet=args.quiet)
     for gate in gates:
         say(_verdict(gate, args))
-    if getattr(result, "interrupted", False):
+    if result.interrupted:
         say("interrupted: the report shows what was measured before")
         return INTERRUPTED
     return DONE if all(gate["passed"] for gate in gates) else GATE_FAILED
 
 
-def _audit_classes(
+def _audit(
     args: argparse.Namespace, sample: Sample, key: SharedKey | None, train_size: int | None
 ) -> tuple[Any, str]:
-    """Audit a classifier; return the result, and the name of the contender that gates judge."""
-    from replearn.auditing import audit, is_replicable
+    """Run the audit; return the result, and the name of the contender that gates judge."""
+    from replearn.auditing import audit
 
-    base = base_model(args.model, sample.columns)
+    name = args.model
+    known = NAMED
+    if args.tolerance is not None:
+        name = "ridge" if args.model == "logreg" else args.model  # the command's default
+        known = REGRESSORS
+    base = base_model(name, sample.columns, known=known)
     result = audit(
         base,
         sample.features_for(base),
         sample.y,
-        n_pairs=args.pairs,
         contenders=None if args.contenders is None else args.contenders.split(","),
+        n_pairs=args.pairs,
+        tolerance=args.tolerance,
+        y_range=None if args.y_range is None else tuple(args.y_range),
         train_size=train_size,
         max_rows=args.rows,
         time_budget=_time_left(args),
@@ -186,11 +198,11 @@ def _audit_classes(
         resume=args.resume,
         verbose=-1 if args.quiet else 0,
     )
-    certified = [c for c in result.contenders if c.certificate is not None]
-    judged = certified[-1] if is_replicable(base) and certified else result.contenders[0]
-    about = {"file": Path(args.data).name, "target": args.target, "model": args.model}
+    about = {"file": Path(args.data).name, "target": args.target, "model": name}
     price = None if args.max_price is None else args.max_price / 100
-    return result.with_settings(reader="command", about=about, max_price=price), judged.name
+    names = [contender.name for contender in result.contenders]
+    judged = REPLICABLE if hasattr(base, "shared_key") and REPLICABLE in names else names[0]
+    return result.with_settings(reader="command", about=about, max_price=price), judged
 
 
 def _draw_if_large(
@@ -207,8 +219,9 @@ def _draw_if_large(
 def _check(args: argparse.Namespace) -> None:
     if args.out and not args.out.lower().endswith(ENDINGS):
         raise ValueError(f"--out {args.out} must end in {', '.join(ENDINGS)}.")
-    if args.resolution is not None or args.y_range is not None:
-        check_options(args)
+    if args.y_range is not None and args.tolerance is None:
+        raise ValueError("--y-range requires --tolerance: the target must be a quantity.")
+    if_given(check_positive, "--tolerance", args.tolerance)
     if_given(check_positive, "--time-budget", args.time_budget)
     if_given(check_positive, "--max-price", args.max_price, zero=True)
     if_given(check_fraction, "--fail-above", args.fail_above, zero=True)
@@ -217,7 +230,7 @@ def _check(args: argparse.Namespace) -> None:
 
 def _block_estimator(args: argparse.Namespace, sample: Sample) -> Any:
     """How ``fit`` sets an estimator of the command line for the rows of a block."""
-    if args.model not in NAMED or sample.groups is not None:
+    if args.model not in NAMED or sample.groups is not None or args.tolerance is not None:
         return None
     return partial(base_model, args.model, sample.columns)
 
@@ -267,8 +280,6 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
     limits = {"fail_above": args.fail_above, "fail_above_limit": args.fail_above_limit}
     found = flip_gates(result.flip_rate(judged), **limits)
     gates = [{"model": judged, **gate.to_dict()} for gate in found]
-    if args.resolution is not None:
-        return gates
     # A model that always predicts the same never flips: such a gate does not pass.
     useless = result.judgement[judged].outcome == "useless"
     return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
@@ -278,8 +289,6 @@ def _verdict(gate: dict[str, Any], args: argparse.Namespace) -> str:
     rate = f"{gate['estimate']:.2%}"
     model = repr(gate["model"])
     what = f"flip rate of {model} is {rate}"
-    if args.resolution is not None:
-        what = f"{rate} of the rounded values of {model} change"
     always = "; its predictions are useless" if gate.get("useless") else ""
     return (
         f"gate {'passed' if gate['passed'] else 'FAILED'}: {what} ({gate['lower']:.2%} to "

@@ -2,7 +2,7 @@
 /* Plots and table of the audit report. Texts from the data only ever become text nodes. */
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const contenders = data.contenders;
+  const contenders = data.contenders, judged = data.judgement.contenders;
   for (const item of data.instability) contenders.find((c) => c.name === item.contender).instability = item;
   const hidden = new Set();
   const SVG = "http://www.w3.org/2000/svg";
@@ -101,29 +101,30 @@
 
   // -- flips ------------------------------------------------------------------------------------
   function drawAccuracy(id, changed, xLabel) {
-    const all = shown();
+    const all = shown().map(([, i]) => [judged[i], i]);
     if (!all.length) return document.getElementById(id).replaceChildren();
-    const lows = all.map(([c]) => c.accuracy.lower), highs = all.map(([c]) => c.accuracy.upper);
+    const score = (c) => c.scores[0].value, scoreName = judged[0].scores[0].name;
+    const lows = all.map(([c]) => score(c).lower), highs = all.map(([c]) => score(c).upper);
     const pad = Math.max(0.002, 0.15 * (Math.max(...highs) - Math.min(...lows)));
     const plot = frame(id, {
       x: [0, Math.min(1.05, 1.12 * Math.max(0.002, ...all.map(([c]) => changed(c).upper)))],
       y: [Math.max(0, Math.min(...lows) - pad), Math.min(1, Math.max(...highs) + pad)],
-      height: 300, xLabel, yLabel: "accuracy", label: `Accuracy beside ${xLabel}, one mark per contender`,
+      height: 300, xLabel, yLabel: scoreName, label: `${scoreName} and ${xLabel}, one mark per contender`,
     });
     for (const [c, i] of all) {
       const flips = changed(c);
-      const g = group(plot.svg, i), x = plot.scaleX(flips.estimate), y = plot.scaleY(c.accuracy.estimate);
+      const g = group(plot.svg, i), x = plot.scaleX(flips.estimate), y = plot.scaleY(score(c).estimate);
       whisker(g, plot.scaleX(flips.lower), y, plot.scaleX(flips.upper), y);
-      whisker(g, x, plot.scaleY(c.accuracy.lower), x, plot.scaleY(c.accuracy.upper));
-      mark(g, x, y, i, `${c.name}\n${xLabel} ${withLimits(flips)}\naccuracy ${withLimits(c.accuracy)}`);
+      whisker(g, x, plot.scaleY(score(c).lower), x, plot.scaleY(score(c).upper));
+      mark(g, x, y, i, `${c.name}\n${xLabel} ${withLimits(flips)}\n${scoreName} ${withLimits(score(c))}`);
     }
     const taken = [];
-    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(changed(c).estimate), plot.scaleY(c.accuracy.estimate), c.name, taken);
+    for (const [c, i] of all) label(plot, group(plot.svg, i), plot.scaleX(changed(c).estimate), plot.scaleY(score(c).estimate), c.name, taken);
   }
 
   function drawFrontier() {
-    drawAccuracy("plot-accuracy", (c) => c.flip_rate, "predictions that change");
-    drawAccuracy("plot-tail", (c) => c.row_flips.p99, "changes of 1 row in 100");
+    drawAccuracy("plot-accuracy", (c) => c.changed, "predictions that change");
+    drawAccuracy("plot-tail", (c) => c.tail, "changes of 1 row in 100");
   }
 
   /* The contender's name beside its mark, on the side with more room, clear of other names. */
