@@ -38,7 +38,9 @@ def outcome_of(claimed: float, rate: float, runs: Any, probes: Any = None) -> Ou
 
 
 def _answer(comparison: Any) -> str:
-    return "yes, if" if comparison.answer == "yes" and comparison.asked else comparison.answer
+    if comparison.comparable == "yes" and comparison.unverified_conditions:
+        return "yes, if"
+    return comparison.comparable
 
 
 @dataclass(frozen=True)

@@ -106,8 +106,9 @@ def real_table(folder: Path, name: str) -> int:
         planned.append(model.plan_.certified)
     certified = all(run.certified for run in runs)
     comparison = runs[0].comparable(runs[1])
-    answer = "yes, if" if comparison.answer == "yes" and comparison.asked else comparison.answer
-    alarm = certified != all(planned) or comparison.answer != "yes"
+    conditions = comparison.unverified_conditions
+    answer = "yes, if" if comparison and conditions else comparison.comparable
+    alarm = certified != all(planned) or not comparison
     texts = X.shape[1] - X.select_dtypes("number").shape[1]
     gaps = X.isna().any().sum()
     about = f"{size:6d} rows, {X.shape[1]:2d} columns ({texts:2d} texts, {gaps:2d} with gaps)"

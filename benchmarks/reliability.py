@@ -87,7 +87,7 @@ def fit(table, model, rows, draw, **settings):
 
 def _check_against_learner(learner, X, votes):
     """The predictions judged here are those of the public method."""
-    uniforms = learner.explain(X).threshold
+    uniforms = learner.explain(X).keyed_threshold
     expected = learner.flip_probability(X)
     estimate = flip_estimate(learner.plan_.law, votes, uniforms, joint=learner.joint_variance_)
     if not np.allclose(estimate, expected):

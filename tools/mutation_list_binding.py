@@ -6,7 +6,7 @@ from tools.mutation_edits import body, change, condition, positional
 BOUND = "tests/binding/test_binding.py"
 MASSES = "tests/binding/test_point_masses.py"
 COPIES = "tests/binding/test_copies.py"
-LEARNER = "tests/binding/test_learner.py"
+LEARNER = "tests/binding/test_estimator.py"
 PACKAGES = "tests/binding/test_packages.py"
 SCORE = "tests/learners/test_score.py"
 KEPT = "tests/learners/test_incumbent.py"
@@ -70,13 +70,13 @@ BINDING = [
         "binding: D7 no block is fitted again",
         "replearn.binding.blocks_to_check",
         condition('S == "off"', "True"),
-        "tests/binding/test_learner.py::test_a_counter_in_the_class_is_a_failed_condition",
+        "tests/binding/test_estimator.py::test_a_counter_in_the_class_is_a_failed_condition",
     ),
     _m(
         "binding: D7 no block is fitted in a fresh process",
         "replearn.binding.refit_condition",
         condition("A or B or C or not may_have_state(D)", "True"),
-        "tests/binding/test_learner.py::test_what_a_process_sets_anew_is_a_failed_condition",
+        "tests/binding/test_estimator.py::test_what_a_process_sets_anew_is_a_failed_condition",
     ),
     _m(
         "binding: D8 weights are taken for groups",
@@ -226,7 +226,7 @@ BINDING = [
     ),
     _m(
         "binding: E3 functions of scikit-learn are trusted with the batch",
-        "replearn.binding.learner",
+        "replearn.binding.estimator",
         change("may_have_state(A) or takes_functions(B)", "may_have_state(A)"),
         f"{LEARNER}::test_predictions_that_depend_on_the_batch_are_a_failed_condition",
     ),
@@ -238,7 +238,7 @@ BINDING = [
     ),
     _m(
         "binding: E3 a fresh process has the same hashes of texts",
-        "replearn.binding.learner.predictions_elsewhere",
+        "replearn.binding.estimator.predictions_elsewhere",
         change("{**E, 'PYTHONPATH': P, 'PYTHONHASHSEED': H}", "{**E, 'PYTHONPATH': P}"),
         f"{LEARNER}::test_hashes_of_texts_are_other_ones_in_the_fresh_process",
     ),

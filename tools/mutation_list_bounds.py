@@ -242,13 +242,13 @@ CERTIFICATES = [
     ),
     _m(
         "everything is comparable",
-        "replearn.guarantees.Comparison.answer",
+        "replearn.guarantees.Comparison.comparable",
         body('return "yes"'),
         "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
     ),
     _m(
         "unknown counts as yes",
-        "replearn.guarantees.Comparison.answer",
+        "replearn.guarantees.Comparison.comparable",
         change('"unknown" if U else "yes"', '"yes"'),
         "tests/guarantees/test_identity.py::test_what_differs_decides_the_answer",
     ),
@@ -298,7 +298,7 @@ CERTIFICATES = [
         "blocks that come out differently are not noticed",
         "replearn.learners.training.TrainedBlocks.failed_conditions",
         change("block_condition(...)", "()"),
-        "tests/binding/test_learner.py::"
+        "tests/binding/test_estimator.py::"
         "test_a_block_that_comes_out_differently_is_a_failed_condition",
     ),
     _m(

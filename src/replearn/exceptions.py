@@ -6,7 +6,7 @@ from types import FrameType
 
 
 class NotCertifiedWarning(UserWarning):
-    """The sample is too small for the promise that was asked for, or refutes what it assumes.
+    """The sample is too small for the promise that was requested, or refutes what it assumes.
 
     The model is usable; its certificate says what it can promise and why it is not certified.
     """
@@ -55,7 +55,7 @@ LIBRARIES = frozenset({"joblib", "replearn", "sklearn"})
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn with the place of the nearest caller outside the libraries."""
+    """Warn with file and line of the nearest caller outside the libraries."""
     level = 1
     frame = sys._getframe()
     while frame.f_back is not None and _package(frame) in LIBRARIES:

@@ -99,7 +99,7 @@ def as_array(X):
 def test_points_that_differ_are_not_comparable(change, words):
     Z, u = table(1)
     comparison = first_lab().comparable(certified((change(Z), u), ANY_CELLS))
-    assert comparison.answer == "no"
+    assert comparison.comparable == "no"
     assert re.search(words, str(comparison)), str(comparison)
 
 
@@ -127,7 +127,7 @@ def test_columns_of_one_distribution_that_change_places_are_told_apart_by_their_
         return X[:, order], (X[:, 0] + 0.3 * rng.normal(size=len(X)) > 0).astype(int)
 
     one, same, other = (certified(lab(*of)) for of in ((0, [0, 1]), (1, [0, 1]), (1, [1, 0])))
-    assert one.comparable(same).answer == "yes"
+    assert one.comparable(same).comparable == "yes"
     assert "among rows of the second class" in str(one.comparable(other))
 
 
@@ -135,7 +135,7 @@ def test_rounding_in_the_plan_makes_precisions_comparable():
     (X, y), (Z, u) = ((as_array(X), y) for X, y in (table(0), table(1)))
     labs = ((X, y), (Z.astype(np.float32), u), (np.round(Z, 5), u))
     one, short, rounded = (certified(lab, decimals=3) for lab in labs)
-    assert one.comparable(short).answer == one.comparable(rounded).answer == "yes"
+    assert one.comparable(short).comparable == one.comparable(rounded).comparable == "yes"
 
 
 def test_times_in_another_zone_are_other_points():
@@ -146,7 +146,7 @@ def test_times_in_another_zone_are_other_points():
 
     base = make_pipeline(FunctionTransformer(seconds), GaussianNB())
     one, same, other = (certified(lab(*of), base) for of in ((0, 0), (1, 0), (1, 2)))
-    assert one.comparable(same).answer == "yes"
+    assert one.comparable(same).comparable == "yes"
     assert "whole days" in str(one.comparable(other))
 
 
@@ -165,7 +165,7 @@ def test_texts_in_another_form_are_other_points():
     one, same, upper = (certified(lab(*of), base) for of in ((0, str), (1, str), (1, forms[1])))
     with pytest.warns(PreprocessingWarning, match="not in the Unicode form NFC"):
         nfd = certified(lab(1, forms[2]), base)
-    assert one.comparable(same).answer == "yes"
+    assert one.comparable(same).comparable == "yes"
     assert "with capital letters" in str(one.comparable(upper))
     assert "NFC" in str(one.comparable(nfd))
 
@@ -242,7 +242,7 @@ ENCODED = make_pipeline(
 )
 def test_two_labs_that_do_the_same_are_certified_and_comparable(lab, base):
     comparison = compared(lab(0), lab(1), base)
-    assert comparison.answer == "yes", str(comparison)
+    assert comparison.comparable == "yes", str(comparison)
 
 
 def flags(seed):
@@ -333,7 +333,7 @@ def test_trusted_parts_are_bound_by_their_state():
     (X, y), (Z, u), (other, _) = table(0), table(1), table(2)
     alike = [fitted(*lab, base(other)).certificate_ for lab in ((X, y), (Z, u))]
     assert alike[0].certified
-    assert alike[0].comparable(alike[1]).answer == "yes"
+    assert alike[0].comparable(alike[1]).comparable == "yes"
     own = fitted(Z, u, base(Z)).certificate_
     assert "estimator digest" in str(alike[0].comparable(own))
     assert isinstance(clone(base(X))[0], type(prefitted(GaussianNB())))
@@ -349,7 +349,7 @@ def test_what_a_function_closes_over_is_bound():
         fitted(X, y, make_pipeline(FunctionTransformer(threshold_above(limit)), BernoulliNB()))
         for limit in (20.0, 20.0, 30.0)
     )
-    assert one.certificate_.comparable(same.certificate_).answer == "yes"
+    assert one.certificate_.comparable(same.certificate_).comparable == "yes"
     assert "estimator digest" in str(one.certificate_.comparable(other.certificate_))
 
 
@@ -382,7 +382,7 @@ def test_what_cannot_be_read_makes_the_answer_unknown():
     X, y = table(0)
     model = fitted(X, y, Holder(Source()))
     comparison = model.certificate_.comparable(model.certificate_)
-    assert comparison.answer == "unknown"
+    assert comparison.comparable == "unknown"
     assert "Source, whose state cannot be read" in str(comparison)
 
 
@@ -543,7 +543,7 @@ def test_pools_are_bound_whatever_their_order():
         return learner.fit(*choice(seed), X_shared=pool).certificate_
 
     pool, other = (np.random.default_rng(seed).random((50, 1)) for seed in (8, 9))
-    assert lab(0, pool).comparable(lab(1, pool[::-1])).answer == "yes"
+    assert lab(0, pool).comparable(lab(1, pool[::-1])).comparable == "yes"
     assert "digest of the shared pool" in str(lab(0, pool).comparable(lab(1, other)))
 
 
@@ -554,15 +554,15 @@ def test_names_of_columns_are_bound_where_rules_count_columns():
         model = ReplicableThresholdClassifier(feature=0, shared_key="k")
         return model.fit(X, X.iloc[:, 0] > 0.6).certificate_
 
-    assert lab(0, ["a", "b"]).comparable(lab(1, ["a", "b"])).answer == "yes"
-    assert lab(0, ["a", "b"]).comparable(lab(1, ["b", "a"])).answer == "unknown"
+    assert lab(0, ["a", "b"]).comparable(lab(1, ["a", "b"])).comparable == "yes"
+    assert lab(0, ["a", "b"]).comparable(lab(1, ["b", "a"])).comparable == "unknown"
 
 
 def test_the_class_is_bound_with_its_parameters():
     def lab(seed, kind):
         return RealizableReplicableClassifier(kind, shared_key="k").fit(*choice(seed)).certificate_
 
-    assert lab(0, Thresholds(">")).comparable(lab(1, Thresholds(">"))).answer == "yes"
+    assert lab(0, Thresholds(">")).comparable(lab(1, Thresholds(">"))).comparable == "yes"
     assert "hypothesis class" in str(lab(0, Thresholds(">")).comparable(lab(1, Thresholds("<="))))
     ways = [
         ReplicableThresholdClassifier(direction=way, shared_key="k").fit(*choice(0)).certificate_
@@ -580,7 +580,7 @@ def test_candidates_are_bound_by_what_they_are():
         lab(seed, {"model": trained[which], "rule": threshold_rule})
         for seed, which in ((0, 0), (1, 0), (1, 1))
     )
-    assert one.comparable(same).answer == "yes"
+    assert one.comparable(same).comparable == "yes"
     assert "digest of the candidates" in str(one.comparable(other))
 
 
@@ -603,8 +603,8 @@ def test_candidates_that_cannot_be_read_are_bound_by_their_answers():
         ReplicableSelector({"closed": Closed(limit)}, shared_key="k").fit(*choice(0)).certificate_
         for limit in (0.5, 0.5, 0.2)
     )
-    assert one.comparable(same).answer == "yes"
-    assert one.comparable(other).answer == "no"
+    assert one.comparable(same).comparable == "yes"
+    assert one.comparable(other).comparable == "no"
 
 
 def test_keys_are_not_walked():

@@ -93,10 +93,10 @@ def test_models_that_do_not_split():
     message = str(caught[0].message)
     for words in (
         "16 of the 16 models of DecisionTreeClassifier(min_impurity_decrease=9.0) that were "
-        "asked, each trained on 39 rows, give",
-        "to all 256 training rows",
+        "checked, each trained on 39 rows, give",
+        "for all of 256 training rows",
         "although 50% of the labels differ",
-        "or the features say nothing about the labels",
+        "or the features are unrelated to the labels",
         "min_samples_leaf=5",
         "n_blocks below 18",
     ):
@@ -192,9 +192,9 @@ def test_a_search_none_of_whose_configurations_can_learn():
     assert len(said) == 1
     assert said[0].filename == __file__
     for words in (
-        "no configuration of HistGradientBoostingClassifier(max_iter=3)",
+        "all configurations of HistGradientBoostingClassifier(max_iter=3)",
         "most of the first 16 models",
-        "to all 256 training rows",
+        "for all of 256 training rows",
         "although 50% of the labels differ",
         "train_size=39 is too small",
     ):

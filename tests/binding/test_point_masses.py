@@ -176,7 +176,7 @@ def votes_of_coins(classifier, n_pairs=6):
         for run in range(2):
             X, y = many_values(300, seed=2 * pair + run)
             model = classifier.set_params(shared_key=pair).fit(X, y)
-            votes[run, pair] = [block.answer_ for block in model.estimators_]
+            votes[run, pair] = [block.label_ for block in model.estimators_]
     return votes
 
 

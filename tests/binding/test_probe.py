@@ -41,10 +41,10 @@ def two_labs(fit_front):
 def test_labs_that_encode_alike():
     (one, two), probes = two_labs(lambda X: lambda Z: Z)
     without = one.comparable(two)
-    assert (without.answer, len(without.asked)) == ("yes", 1)
+    assert (without.comparable, len(without.unverified_conditions)) == ("yes", 1)
     assert "column 'age', 'income': a probe tells" in str(without)
     with_probe = one.comparable(two, probes=probes)
-    assert (with_probe.answer, with_probe.asked) == ("yes", ())
+    assert (with_probe.comparable, with_probe.unverified_conditions) == ("yes", ())
     assert str(with_probe) == "comparable: the promise is about this pair of runs"
 
 
@@ -64,7 +64,7 @@ def test_what_leaves_no_mark_in_a_table(transformer, name):
     (one, two), probes = two_labs(fit_front)
     assert one.certified
     comparison = one.comparable(two, probes=probes)
-    assert comparison.answer == "no"
+    assert comparison.comparable == "no"
     assert f"probe: {name} is encoded differently" in str(comparison)
 
 
@@ -74,7 +74,7 @@ def test_a_transformer_that_is_fitted_on_the_probe_itself_answers_nothing():
     scaled = pd.DataFrame(StandardScaler().fit_transform(raw), columns=raw.columns)
     probe = encode_probe(one, scaled)
     comparison = one.comparable(two, probes=(probe, probe))
-    assert comparison.answer == "unknown"
+    assert comparison.comparable == "unknown"
     assert "fitted on the training rows" in str(comparison)
 
 
@@ -82,10 +82,10 @@ def test_small_samples_need_a_probe():
     X, y = people(0, 150)
     run = certificate(X, y)
     comparison = run.comparable(run)
-    assert comparison.answer == "unknown"
+    assert comparison.comparable == "unknown"
     assert "fewer than 200 rows here and there" in str(comparison)
     probe = encode_probe(run, X[:40])
-    assert run.comparable(run, probes=(probe, probe)).answer == "yes"
+    assert run.comparable(run, probes=(probe, probe)).comparable == "yes"
 
 
 def test_columns_are_those_of_the_run():
@@ -138,6 +138,6 @@ def test_ids_that_differ_are_found(mine, yours, answer, words):
         encode_probe(certificate, raw, ids=yours),
     )
     comparison = certificate.comparable(certificate, probes=probes)
-    assert comparison.answer == answer
+    assert comparison.comparable == answer
     assert words in str(comparison)
     assert Probe.from_json(probes[0].to_json()) == probes[0]

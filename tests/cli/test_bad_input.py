@@ -86,7 +86,7 @@ USAGE = {
     "target out of range": (("plan", "thresholds", "--alpha", "7"), "alpha=7.0 must lie in"),
     "target beyond all numbers": (
         ("plan", "finite-randomness", "--rho", "1e-300", "--n", "9"),
-        "ask for less",
+        "relax the targets",
     ),
     "no action": (("key",), "required: ACTION"),
     "no key": (

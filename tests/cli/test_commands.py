@@ -175,7 +175,7 @@ def test_certify_says_whether_runs_are_comparable(call, shop):
     assert "The promise holds if" in out
     code, out, _ = call("certify", shop / "a.json", shop / "b.json", "--json")
     assert json.loads(out)["comparable"]
-    assert json.loads(out)["comparisons"][0]["answer"] == "yes"
+    assert json.loads(out)["comparisons"][0]["comparable"] == "yes"
     assert call("certify", shop / "a.json")[0] == 0
 
 
@@ -187,7 +187,7 @@ def test_certify_fails_when_it_is_not(call, shop, tmp_path):
     found = json.loads(out)
     assert code == 1
     assert not found["comparable"]
-    assert found["comparisons"][0]["answer"] == "no"
+    assert found["comparisons"][0]["comparable"] == "no"
     assert "key fingerprint" in found["comparisons"][0]["reasons"][0]
 
 
@@ -217,7 +217,7 @@ def test_ids_key_the_thresholds(call, shop, tmp_path):
     changed = (shop / "new.csv").read_text().replace("Ulm", "Rom")
     (tmp_path / "moved.csv").write_text(changed)
     two = rows_of(call("predict", tmp_path / "m.replearn", tmp_path / "moved.csv", *base)[1])
-    assert [row["threshold"] for row in one] == [row["threshold"] for row in two]
+    assert [row["keyed_threshold"] for row in one] == [row["keyed_threshold"] for row in two]
     (tmp_path / "gap.csv").write_text(changed.replace("C3-00001", ""))
     code, _, err = call("predict", tmp_path / "m.replearn", tmp_path / "gap.csv", *base)
     assert code == 2
@@ -379,7 +379,7 @@ def test_certify_has_a_code_for_what_is_not_known(call, tmp_path):
         codes[name], out, _ = call("certify", *files)
         assert out.splitlines()[0].startswith({0: "yes", 1: "no", 3: "unknown"}[codes[name]])
     assert codes == {"same": 0, "unknown": 3, "no": 1, "both": 1}
-    assert "it would be yes if" in out.splitlines()[0]
+    assert "not comparable, the runs differ in" in out.splitlines()[0]
 
 
 def test_fit_with_an_incumbent_keeps_its_answers(call, shop, tmp_path):
@@ -441,8 +441,8 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--threshold", "0.3"), "--threshold 0.3 needs --learner score"),
-        (("--learner", "score", "--threshold", "high"), "give a number such as 0.3"),
+        (("--threshold", "high"), "--threshold high: must be a number such as 0.1, prevalence"),
+        (("--learner", "score", "--threshold", "recall=2"), "recall=0.8, rate=0.3, or the costs"),
         (("--learner", "score", "--max-fits", "9"), "takes no --max-fits"),
     ],
 )
@@ -450,3 +450,23 @@ def test_options_that_do_not_go_together(call, shop, tmp_path, options, words):
     code, _, errors = call(*score_arguments(shop, tmp_path, *options))
     assert code != 0
     assert words in errors
+
+
+@pytest.mark.parametrize("threshold", ["0.2", "1:4", "prevalence", "recall=0.8", "rate=0.5"])
+def test_a_decision_threshold_of_certified_votes(call, shop, tmp_path, threshold):
+    options = ("--max-fits", 18, "--rho", 0.2, "--json")
+    model = tmp_path / "m.replearn"
+    code, out, _ = call(*score_arguments(shop, tmp_path, *options, "--threshold", threshold))
+    assert code == 0
+    expected = {"0.2": "threshold=0.2", "1:4": "threshold=(1.0, 4.0)"}
+    learner = json.loads(out)["certificate"]["identity"]["learner"]
+    assert expected.get(threshold, f"threshold='{threshold}'") in learner
+    predictions = rows_of(
+        call("predict", model, shop / "new.csv", "--key-file", shop / "key.txt")[1]
+    )
+    assert {row["prediction"] for row in predictions} == {"no", "yes"}
+
+
+def test_a_quiet_fit_prints_nothing(call, shop, tmp_path):
+    code, out, err = call(*score_arguments(shop, tmp_path, "--max-fits", 18, "--rho", 0.2))
+    assert (code, out, err) == (0, "", "")

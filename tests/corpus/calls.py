@@ -80,7 +80,7 @@ def vote_facts(model: Any, new: Any, *, points: Any = None) -> Facts:
         lower, upper = model.flip_limits(new, **ids)
         facts |= {"lower flip limits": close(lower), "upper flip limits": close(upper)}
     if len(model.classes_) == 2:
-        facts |= {"thresholds": told.threshold, "values of the law": close(told.response)}
+        facts |= {"thresholds": told.keyed_threshold, "values of the law": close(told.response)}
         if hard:
             rate = model.flip_rate(new)
             facts |= {"mean flips": close(rate.estimate), "limit of flips": close(rate.upper)}
@@ -97,7 +97,7 @@ def score_facts(table: Table, base: Any = None, **settings: Any) -> Facts:
         "answers": model.predict(table.new),
         "labels": model.classes_,
         "probabilities": close(model.predict_proba(table.new)),
-        "standard error": close(np.array(model.standard_error_)),
+        "standard error": close(np.array(model.error_curve_)),
         "margins": close(told.margin),
         "flip probabilities": close(told.flip_probability),
         "trained models": len(model.estimators_),

@@ -82,7 +82,7 @@ def realizable_facts(model: Any, new: Any) -> Facts:
     return {
         "training error": model.training_error_,
         "limit": model.limit_,
-        "gave up": model.gave_up_,
+        "gave up": not model.released_,
         **rule_facts(model, new),
     }
 

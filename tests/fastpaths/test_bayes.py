@@ -82,13 +82,13 @@ def test_without_smoothing_a_constant_feature_leaves_everything_to_the_sum():
 
 def test_few_ordinary_rows_are_unsure():
     X, y, rows = ordinary(np.random.default_rng(0))
-    _, unsure = voter_of(X, y)._quadratic.answers(rows)
+    _, unsure = voter_of(X, y)._quadratic.compare(rows)
     assert unsure.sum() == 0
 
 
 def test_ties_need_the_bound(monkeypatch):
     X, y, rows = ties(np.random.default_rng(0))
     predictor = voter_of(X, y)
-    assert predictor._quadratic.answers(rows)[1][:450].all()
+    assert predictor._quadratic.compare(rows)[1][:450].all()
     monkeypatch.setattr(bayes, "EPSILON", 0.0)
     assert (counts_of(predictor, rows) != counts_by_definition(predictor, rows)).any()

@@ -61,6 +61,6 @@ def test_boosting_without_a_private_part_is_asked_itself(part, monkeypatch):
     assert [type(predictor) for predictor in boosting._grouped(soft=False)] == [BoostingPredictor]
     names = tuple(name.replace(part, f"{part}_that_moved") for name in compat.BOOSTING_INTERNALS)
     monkeypatch.setattr(compat, "BOOSTING_INTERNALS", names)
-    again = BlockEnsemble([block_model.model for block_model in boosting._members], [0, 1])
+    again = BlockEnsemble([block_model.model for block_model in boosting._block_models], [0, 1])
     assert [type(predictor) for predictor in again._grouped(soft=False)] == [RowwisePredictor]
     np.testing.assert_array_equal(again.vote_counts(X), expected)

@@ -131,7 +131,7 @@ def fit(name, n_classes):
 
 def votes(panel, name, n_classes):
     X = data(n_classes)[0][LEARNERS[name][0]]
-    has_shares = all(hasattr(block_model.model, "predict_proba") for block_model in panel._members)
+    has_shares = all(hasattr(one.model, "predict_proba") for one in panel._block_models)
     return panel.vote_counts(X), panel.soft_scores(X) if has_shares else np.zeros(0)
 
 

@@ -175,7 +175,7 @@ class SharesOneRow(_Shares):
 
 ASKED = {
     "AnswersNaN": "nan, which is not one of its classes",
-    "AnswersOneRow": r"shape \(1,\) to predict with 768 rows",
+    "AnswersOneRow": r"shape \(1,\) for 768 rows",
     "AnswersTooMany": r"shape \(1536,\)",
     "AnswersTwoColumns": r"shape \(768, 2\)",
     "AnswersOtherLabels": "7, which is not",

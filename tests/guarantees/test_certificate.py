@@ -484,7 +484,7 @@ def test_a_design_survives_json(name):
 def test_equal_runs_are_comparable(issued, name):
     comparison = issued[name].comparable(issue(name))
     assert comparison
-    assert comparison.answer == "yes"
+    assert comparison.comparable == "yes"
     assert str(comparison).startswith("comparable")
 
 
@@ -494,7 +494,7 @@ def test_another_input_or_key_is_named(issued, name):
     item, value = next((key, value) for key, value in inputs.items() if value is not None)
     other = certify(task_of(name), KEY, **{**inputs, item: changed(value, 1)})
     comparison = issued[name].comparable(other)
-    assert comparison.answer == "no"
+    assert comparison.comparable == "no"
     assert comparison.reasons == (f"{item}: {value} here, {changed(value, 1)} there",)
     stranger = certify(task_of(name), "f" * 16, **inputs)
     assert "key fingerprint" in str(issued[name].comparable(stranger))
@@ -512,13 +512,13 @@ def test_certificates_of_different_tasks_are_not_comparable(issued):
 
 def test_the_three_answers():
     unknown = Comparison(unknowns=("fitted state: not stored",))
-    assert (unknown.answer, unknown.reasons) == ("unknown", ("fitted state: not stored",))
+    assert (unknown.comparable, unknown.reasons) == ("unknown", ("fitted state: not stored",))
     assert not unknown
     assert str(unknown) == "unknown whether comparable: fitted state: not stored"
     both = Comparison(("n: 1 here, 2 there",), ("fitted state: not stored",))
-    assert (both.answer, both.reasons) == ("no", ("n: 1 here, 2 there",))
+    assert (both.comparable, both.reasons) == ("no", ("n: 1 here, 2 there",))
     remarked = Comparison(remarks=("library version: 1 here, 2 there",))
-    assert remarked.answer == "yes"
+    assert remarked.comparable == "yes"
     assert str(remarked).endswith("(also: library version: 1 here, 2 there)")
 
 

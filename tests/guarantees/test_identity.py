@@ -109,16 +109,16 @@ def test_a_failed_condition_cannot_be_struck_out():
 )
 def test_what_differs_decides_the_answer(changes, answer, words):
     comparison = certificate().comparable(certificate(**changes))
-    assert comparison.answer == answer
+    assert comparison.comparable == answer
     assert words in str(comparison)
-    assert certificate(**changes).comparable(certificate()).answer == answer
+    assert certificate(**changes).comparable(certificate()).comparable == answer
 
 
 def test_another_patch_of_the_library_is_a_remark():
     comparison = certificate(library_version="1.2.3").comparable(
         certificate(library_version="1.2.4")
     )
-    assert comparison.answer == "yes"
+    assert comparison.comparable == "yes"
     assert "version of replearn: 1.2.3 here, 1.2.4 there" in str(comparison)
 
 
@@ -192,12 +192,12 @@ def test_times_with_a_zone_and_whole_days_are_known():
     zoned = changed(kinds={"time": 8000}, steps={"whole days": 12}, zoned=True)
     for schema in (days, zoned):
         assert compare_points(schema, schema)[:2] == ((), ())
-        assert "time zone of one lab" in compare_points(schema, schema).asked[0]
+        assert "time zone of one lab" in compare_points(schema, schema).unverified[0]
 
 
 def test_computed_numbers_are_asked_about():
     full = changed(steps={"numbers of 8 decimals": 3})
-    assert "'age': a probe tells" in compare_points(full, full).asked[0]
+    assert "'age': a probe tells" in compare_points(full, full).unverified[0]
 
 
 def test_slack_keeps_its_false_alarm_rate_and_shrinks_with_rows():

@@ -283,12 +283,12 @@ def test_labels_of_three_classes_agree_by_shared_gumbels(chances):
         for tally, key in ((tallies[0], 1), (tallies[1], 1), (tallies[1], 2))
     )
     most = binom.isf(FALSE_ALARM, n_points, first.flip_bound)
-    assert (first.answers != same.answers).sum() <= most
-    assert (first.answers != other.answers).sum() > most
+    assert (first.label_codes != same.label_codes).sum() <= most
+    assert (first.label_codes != other.label_codes).sum() > most
     # what one run says about the next one is right on average over points
     chance = first.chances()
-    told = 1.0 - chance[np.arange(n_points), first.answers]
-    seen = (first.answers != same.answers).mean()
+    told = 1.0 - chance[np.arange(n_points), first.label_codes]
+    seen = (first.label_codes != same.label_codes).mean()
     assert told.mean() == pytest.approx(seen, abs=0.03)
     assert (first.limits(0.05) >= told - 0.01).all()
 
@@ -473,7 +473,7 @@ class TwoPointLearner(FirstRowLearner):
         return int(X[0, 0])
 
     def predict(self, X):
-        return (np.asarray(X)[:, 0] != self.answer_).astype(int)
+        return (np.asarray(X)[:, 0] != self.label_).astype(int)
 
 
 @pytest.mark.statistical

@@ -41,16 +41,18 @@ def test_ties_agree_by_shared_numbers_and_not_by_the_best_score():
     search = ReplicableSearchCV(Ruler(), TIES, alpha=0.3, cv=2, shared_key="k").fit(X, y)
     found = search.agreement(X, y, n_splits=12)
     assert found is search.agreement_
-    assert found.alike >= 9
-    assert found.best_alike <= 6
-    assert found.lower < found.alike / 12 <= found.upper
+    assert found.n_agreeing >= 9
+    assert found.n_best_agreeing <= 6
+    assert found.lower < found.n_agreeing / 12 <= found.upper
     assert 0.7 < found.over_keys < 1
-    assert str(found).startswith(f"{found.alike} of 12 half splits chose the same configuration (")
+    assert str(found).startswith(
+        f"{found.n_agreeing} of 12 half splits chose the same configuration ("
+    )
     assert search.agreement(X, y, n_splits=2) == search.agreement(X, y, n_splits=2)
     # a scale as sharp as this follows the best score
     sharp = ReplicableSearchCV(Ruler(), TIES, alpha=0.001, cv=2).agreement(X, y, n_splits=12)
     assert sharp.over_keys < 0.6
-    assert sharp.alike <= 7
+    assert sharp.n_agreeing <= 7
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
@@ -58,7 +60,7 @@ def test_a_clear_winner_is_always_chosen():
     X, y = _table(800)
     grid = {"error": [0.05, 0.6]}
     found = ReplicableSearchCV(Ruler(), grid, cv=2).agreement(X, y, n_splits=4)
-    assert (found.alike, found.best_alike, found.upper) == (4, 4, 1.0)
+    assert (found.n_agreeing, found.n_best_agreeing, found.upper) == (4, 4, 1.0)
     assert found.over_keys > 0.999
 
 

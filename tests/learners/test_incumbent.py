@@ -146,7 +146,7 @@ def test_other_incumbents_and_bands_are_not_comparable():
     assert one.comparable(same.certificate_)
     for old in olds[1:]:
         other = one.comparable(fitted(2, old, certified(), band=0.05).certificate_)
-        assert other.answer == "no"
+        assert other.comparable == "no"
         assert "the runs differ in incumbent: " in str(other)
     wide = fitted(2, olds[0], certified(), band=0.6).certificate_
     assert "band of the incumbent: 0.05 here, 0.6 there" in str(one.comparable(wide))
@@ -155,7 +155,7 @@ def test_other_incumbents_and_bands_are_not_comparable():
     assert f"incumbent: None here, {one.identity.incumbent['fingerprint']}" in str(
         without.comparable(one)
     )
-    assert one.comparable(without).answer == "no"
+    assert one.comparable(without).comparable == "no"
 
 
 def test_units_of_the_band_are_compared():
@@ -193,7 +193,7 @@ def test_a_model_that_cannot_be_bound_leaves_it_unknown():
         IncumbentClassifier(certified(), remote).fit(X[:1000], Y[:1000]).certificate_
         for _ in range(2)
     )
-    assert one.comparable(two).answer == "unknown"
+    assert one.comparable(two).comparable == "unknown"
     assert "incumbent: an object of type" in str(one.comparable(two))
 
 

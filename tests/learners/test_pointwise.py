@@ -158,15 +158,15 @@ def test_decimals_forgive_a_float32_copy(data):
     X, y = data
     model = fitted((X, y), decimals=4)
     copy = X.astype(np.float32)
-    thresholds = model.explain(X).threshold
-    assert np.mean(model.explain(copy).threshold == thresholds) > 0.99
+    thresholds = model.explain(X).keyed_threshold
+    assert np.mean(model.explain(copy).keyed_threshold == thresholds) > 0.99
     strict = fitted((X, y))
     with pytest.warns(PreprocessingWarning, match="X is float32"):
         strict.predict(copy[:1])
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", PreprocessingWarning)
-        thresholds_of_copy = strict.explain(copy).threshold
-    assert np.mean(thresholds_of_copy == strict.explain(X).threshold) < 0.01
+        thresholds_of_copy = strict.explain(copy).keyed_threshold
+    assert np.mean(thresholds_of_copy == strict.explain(X).keyed_threshold) < 0.01
 
 
 def test_each_partition_cuts_all_rows_in_a_way_of_its_own(data):
@@ -269,7 +269,8 @@ def test_frames_arrays_and_sparse_rows_give_one_answer(data):
     dense = fitted((X, y), estimator=base)
     rows = sparse.csr_array(X)
     np.testing.assert_array_equal(
-        fitted((rows, y), estimator=base).explain(rows).threshold, dense.explain(X).threshold
+        fitted((rows, y), estimator=base).explain(rows).keyed_threshold,
+        dense.explain(X).keyed_threshold,
     )
 
 
@@ -483,7 +484,7 @@ def test_explanations_speak(data):
     assert len(told) == 3
     assert str(told).count("a fresh training sample would predict differently") == 3
     frame = told.frame()
-    np.testing.assert_array_equal(frame["margin"], frame["response"] - frame["threshold"])
+    np.testing.assert_array_equal(frame["margin"], frame["response"] - frame["keyed_threshold"])
 
 
 # -- the trap ----------------------------------------------------------------------------------

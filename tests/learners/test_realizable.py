@@ -40,7 +40,7 @@ def test_planned_size_is_certified_and_accurate():
     assert model.certificate_.value("realizable_flip_bound") == realizable_flip_bound(
         n, 1, 0.3, ceiling
     )
-    assert not model.gave_up_
+    assert model.released_
     assert model.training_error_ == 0
     assert model.score(*_draw(2000, 1)) > 0.98
     with pytest.warns(NotCertifiedWarning, match="requested rho=0.2"):
@@ -51,7 +51,7 @@ def test_planned_size_is_certified_and_accurate():
 def test_gives_up_on_noise_and_answers_the_second_class():
     X, y = _draw(3000, 0, noise=0.5)
     model = RealizableReplicableClassifier(Thresholds()).fit(X, y)
-    assert model.gave_up_
+    assert not model.released_
     assert model.hypothesis_ == Constant(True)
     assert set(model.predict(X)) == {"b"}
     assert model.rule() == "always b"
@@ -62,7 +62,7 @@ def test_never_gives_up_when_some_hypothesis_is_right():
     X, y = _draw(500, 0)
     for key in range(50):
         model = RealizableReplicableClassifier(Thresholds(), shared_key=key).fit(X, y)
-        assert not model.gave_up_
+        assert model.released_
 
 
 @quiet

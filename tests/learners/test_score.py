@@ -85,7 +85,7 @@ def test_labs_are_comparable_and_their_errors_differ_in_a_remark(labs):
     comparison = here.comparable(there)
     assert comparison
     assert any(remark.startswith("standard_error") for remark in comparison.remarks)
-    assert labs[0].standard_error_[0] == pytest.approx(labs[1].standard_error_[0], rel=0.3)
+    assert labs[0].error_curve_[0] == pytest.approx(labs[1].error_curve_[0], rel=0.3)
 
 
 def test_failed_conditions_leave_no_estimate(data):
@@ -115,7 +115,7 @@ def test_blocks_are_as_large_as_the_learner_needs(data):
 
 def test_blocks_that_stay_too_small_are_told(data):
     X, y = data
-    with pytest.warns(ConstantBlocksWarning, match="cannot tell rows apart"):
+    with pytest.warns(ConstantBlocksWarning, match="block estimators are constant"):
         ScoreReplicableClassifier(DecisionTreeClassifier(min_samples_leaf=2000)).fit(X, y)
 
 
@@ -144,7 +144,7 @@ def test_answers_follow_scores_and_thresholds(labs, data):
     assert overruled.any()
     text = list(told.sentences())[int(np.flatnonzero(overruled)[0])]
     assert "too near to it to decide alone" in text
-    assert set(told.frame().columns) >= {"prediction", "score", "threshold"}
+    assert set(told.frame().columns) >= {"prediction", "score", "keyed_threshold"}
 
 
 def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
@@ -162,7 +162,7 @@ def test_a_customer_hears_how_much_speaks_for_the_answer(labs, data):
     assert not any("lean to another one" in text for text in texts)
 
 
-@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
+@pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
     lab, X = labs[0], data[0][:500]
     steady = ScoreReplicableClassifier(GaussianNB(), shared_key="k", standard_error=0.5)
@@ -179,8 +179,10 @@ def test_rows_with_twice_the_standard_error_are_said_to_flip_more(labs, data):
 def test_ids_key_the_thresholds(labs, data):
     X, lab = data[0][:200], labs[0]
     ids = np.arange(200)
-    assert (lab.explain(X, ids=ids).threshold == lab.explain(-X, ids=ids).threshold).all()
-    assert (lab.explain(X, ids=ids).threshold != lab.explain(X).threshold).any()
+    assert (
+        lab.explain(X, ids=ids).keyed_threshold == lab.explain(-X, ids=ids).keyed_threshold
+    ).all()
+    assert (lab.explain(X, ids=ids).keyed_threshold != lab.explain(X).keyed_threshold).any()
     assert len(lab.predict(X, ids=ids)) == 200
 
 
@@ -221,7 +223,7 @@ def test_prevalence_widens_by_its_own_standard_error(data):
     share = 60 / 960
     assert model.threshold_ == pytest.approx(share)
     fixed = ScoreReplicableClassifier(GaussianNB(), n_partitions=1, threshold=share).fit(*sample)
-    more = model.standard_error_[0] - fixed.standard_error_[0]
+    more = model.error_curve_[0] - fixed.error_curve_[0]
     assert more == pytest.approx(np.sqrt(share * (1 - share) / 960))
     answers = model.predict(X)
     assert 0.1 < answers.mean() < 0.9  # not the constant that 0.5 would give
@@ -235,9 +237,9 @@ def test_costs_that_make_no_sense_are_refused(data, threshold):
 
 
 def test_a_curve_of_another_run_is_followed(data, labs):
-    given = labs[0].standard_error_
+    given = labs[0].error_curve_
     model = fit_small(data, standard_error=given)
-    assert model.standard_error_ == given
+    assert model.error_curve_ == given
     assert model.certificate_.inputs["fixed_error"] == list(given)
     assert model.certificate_.verdict == "estimated"
 
@@ -271,7 +273,7 @@ def test_three_classes(three):
 
 
 def test_thresholds_are_for_two_classes(three):
-    with pytest.raises(ValueError, match="needs two classes, but there are 3"):
+    with pytest.raises(ValueError, match="requires two classes, but there are 3"):
         ScoreReplicableClassifier(GaussianNB(), threshold=0.2).fit(*three)
 
 
@@ -357,7 +359,7 @@ def test_too_few_rows_are_told(data):
         ScoreReplicableClassifier(GaussianNB(), n_blocks=9).fit(data[0][:8], [0, 1] * 4)
 
 
-@pytest.mark.filterwarnings("ignore:rho = 0.1 was asked for")
+@pytest.mark.filterwarnings("ignore:requested rho=0.1")
 def test_another_key_after_fit_is_refused(labs, data):
     lab = ScoreReplicableClassifier(GaussianNB(), n_partitions=1).fit(data[0][:99], data[1][:99])
     lab.shared_key = "other"
@@ -367,13 +369,13 @@ def test_another_key_after_fit_is_refused(labs, data):
 
 def test_trees_whose_scores_jump(data):
     model = fit_small(data, base=DecisionTreeClassifier(max_depth=3))
-    assert model.standard_error_[0] > 0.01
+    assert model.error_curve_[0] > 0.01
 
 
 def test_a_rho_that_is_not_delivered_is_warned_about():
     X, y = make_classification(6000, 5, flip_y=0.3, random_state=0)
     model = ScoreReplicableClassifier(DecisionTreeClassifier(), rho=0.1, shared_key="k")
-    with pytest.warns(NotCertifiedWarning, match=r"rho = 0\.1 was asked for.* more rows"):
+    with pytest.warns(NotCertifiedWarning, match=r"requested rho=0\.1, but .* more rows"):
         model.fit(X[:300], y[:300])
     assert model.certificate_.rho > 0.15
     assert model.certificate_.verdict == "estimated"

@@ -45,7 +45,7 @@ def test_certified_at_the_planned_size_and_not_below(planned):
     )  # fmt: skip
     assert "(8, " in certificate.promises[0]
     assert certificate.beta <= 0.3
-    assert model.gave_up_ or np.mean(model.predict(X) != y) <= 0.6
+    assert not model.released_ or np.mean(model.predict(X) != y) <= 0.6
     assert dict(certificate.inputs)["n_shared"] == 40
     few = SemiPrivateClassifier(Thresholds(">"), alpha=0.6, classes=[False, True])
     with pytest.warns(NotCertifiedWarning, match="beta"):
@@ -76,7 +76,7 @@ def test_one_row_is_in_one_part_only_wherever_it_is():
 @quiet
 def test_too_few_rows_release_nothing():
     model = SemiPrivateClassifier(BY_CUT, classes=[0, 1]).fit([[0.0], [1.0]], [0, 1])
-    assert model.gave_up_
+    assert not model.released_
     assert model.hypothesis_ == Constant(True)
     assert model.predict([[0.0]]) == [1]
 

@@ -97,7 +97,7 @@ def test_several_partitions_keep_the_promise(population):
 def test_soft_votes_keep_their_own_promise():
     class Shy(FirstRowLearner):
         def predict_proba(self, X):
-            share = 0.35 + 0.3 * self.answer_
+            share = 0.35 + 0.3 * self.label_
             return np.column_stack([np.full(len(X), 1 - share), np.full(len(X), share)])
 
     from dataclasses import replace

@@ -150,7 +150,7 @@ BAD = {
     "no names": (b",,\n1,2,3\n", "no column names in its first line"),
     "numbers on top": (b"1,2\n3,4\n", "numbers in its first line"),
     "twice": (b"a,b,a\n1,2,3\n", "occur more than once: a"),
-    "latin": ("a,b\né,1\n".encode("latin-1"), "byte 0xe9 at place 4.*--encoding latin-1"),
+    "latin": ("a,b\né,1\n".encode("latin-1"), "byte 0xe9 at position 4.*--encoding latin-1"),
     "excel": (b"PK\x03\x04xx", "Excel workbook; name it .xlsx"),
     "markup": (b"<html><body>", "markup or JSON"),
     "json": (b'{"a": 1}', "markup or JSON"),

@@ -177,7 +177,7 @@ class HeavyLabels(Claim):
         key, names = fresh_key(rng), np.arange(self.n_classes)
         tallies = rng.multinomial(case.k, case.chances, (2, pairs))
         shared = (points_of_pairs(pairs), case.k, case.band, names, key)
-        one, two = (label_points(shared[0], t, *shared[1:]).answers for t in tallies)
+        one, two = (label_points(shared[0], t, *shared[1:]).label_codes for t in tallies)
         return (one != two).sum()
 
 
@@ -240,7 +240,7 @@ class SampleReuse(Claim):
         for levels_, labels, votes in self._runs(case, rng, pairs):
             member = below_levels(key.child("membership").uniforms(points), levels_)
             tallies = np.column_stack([case.labels - labels, labels])
-            own = label_points(points, tallies, case.labels, case.band, names, key).answers
+            own = label_points(points, tallies, case.labels, case.band, names, key).label_codes
             yield np.where(member, own, rule.predictions(votes[:, None], noise))
 
     def value(self, case):
@@ -358,7 +358,7 @@ class ApproximateHeavy(Claim):
             member = below_levels(key.child("membership").uniforms(points), levels_)
             ones = rng.binomial(case.labels, case.bias, len(pair))
             tallies = np.column_stack([case.labels - ones, ones])
-            own = label_points(points, tallies, case.labels, case.band, names, key).answers
+            own = label_points(points, tallies, case.labels, case.band, names, key).label_codes
             votes = rng.binomial(case.law.n_blocks, case.chance, pairs)[pair]
             noise = key.child("vote").uniforms(points)
             runs.append(np.where(member, own, rule.predictions(votes[:, None], noise)))

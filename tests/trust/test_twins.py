@@ -104,8 +104,8 @@ def test_the_limit_of_the_best_error():
         ).fit(X, y)
         best = min(np.mean((X[:, 0] > cut) != y) for cut in (-1, 0, 1, 2, 3))
         limit = 0.3 * SharedKey(number).child("limit").uniforms([0])[0]
-        assert model.gave_up_ == (best > limit)
-        assert not model.gave_up_ or model.predict(X).all()
+        assert model.released_ == (best <= limit)
+        assert model.released_ or model.predict(X).all()
 
 
 @pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")

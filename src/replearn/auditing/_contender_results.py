@@ -23,7 +23,7 @@ from replearn.auditing._usefulness import (
     Usefulness,
     usefulness,
 )
-from replearn.binding.learner import describe_estimator
+from replearn.binding.estimator import describe_estimator
 from replearn.bounds import halves_supremum
 from replearn.bounds.multiclass import agreement_probability
 from replearn.guarantees import Certificate

@@ -21,7 +21,7 @@ from sklearn.pipeline import Pipeline
 
 from replearn.auditing._contenders import Contender, prepare
 from replearn.auditing._design import AuditDesign, Rows, draw_pair
-from replearn.binding.learner import describe_estimator
+from replearn.binding.estimator import describe_estimator
 from replearn.bounds.multiclass import class_weights
 from replearn.exceptions import NotCertifiedWarning
 from replearn.execution import RunContext, fit_in_context, one_thread
@@ -335,7 +335,7 @@ def _predict_replicable(model: Any, classes: NDArray[Any], points: Any) -> dict[
         "predictions": _codes(explained.prediction, classes),
         "law": law,
         "probabilities": np.column_stack([1 - share, share]),
-        "thresholds": explained.threshold,
+        "thresholds": explained.keyed_threshold,
         "predicted_flips": flips,
     }
 

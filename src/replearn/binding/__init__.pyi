@@ -1,4 +1,4 @@
-from .learner import prefitted
+from .estimator import prefitted
 from .probe import encode_probe
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Bound, bind
+from replearn.binding.digests import Fingerprint, bind
 from replearn.binding.schema import describe_points, order_digest
 from replearn.binding.useful_blocks import PROBES
 from replearn.exceptions import UnsupportedValueError
@@ -22,7 +22,7 @@ def certify_choice(
     X: Any,
     codes: NDArray[Any],
     *,
-    bounds: dict[str, Bound],
+    fingerprints: dict[str, Fingerprint],
     pool: Any = None,
     names: Any = None,
     failed: Any = (),
@@ -30,11 +30,11 @@ def certify_choice(
 ) -> Certificate:
     """Issue the certificate of a choice, bound to its points and parts.
 
-    Every run must share ``bounds`` (``learner``, ``hypotheses`` or ``candidates``), the unlabelled
-    rows ``pool`` and the ``inputs`` of the promise. ``names`` are the columns of an array that was
-    a frame, ``failed`` the conditions that the sample refutes.
+    Every run must share the ``fingerprints`` of its parts (of the base estimator, of the hypotheses
+    or of the candidates), the unlabelled rows ``pool`` and the ``inputs`` of the promise. ``names``
+    are the columns of an array that was a frame, ``failed`` the conditions that the sample refutes.
     """
-    digests: dict[str, Any] = {name: bound.digest for name, bound in bounds.items()}
+    digests: dict[str, Any] = {name: part.digest for name, part in fingerprints.items()}
     if "learner" in digests:
         digests["learner_digest"] = digests.pop("learner")
     points, unread = _points_if_read(key.child("sketch"), X, np.asarray(codes).astype(np.intp))
@@ -44,8 +44,8 @@ def certify_choice(
         key.fingerprint,
         failed_conditions=failed,
         pool="" if pool is None else pool_digest(pool),
-        versions={k: v for bound in bounds.values() for k, v in bound.versions.items()},
-        unbound=unread + tuple(f"{k}: {text}" for k, b in bounds.items() for text in b.unbound),
+        versions=_versions(fingerprints),
+        unbound=unread + _unbound(fingerprints),
         **points,
         **digests,
     )
@@ -62,29 +62,37 @@ def _points_if_read(
         return {}, (f"points: {error}",)
 
 
-def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Bound:
+def bind_candidates(candidates: Mapping[Any, Any], X: Any) -> Fingerprint:
     """Bind named models by their state; what cannot be read, by predictions of synthetic rows."""
-    bounds = {name: _bind_model(model, X) for name, model in candidates.items()}
-    return Bound(
-        bind({name: bound.digest for name, bound in bounds.items()}).digest,
-        {k: v for bound in bounds.values() for k, v in bound.versions.items()},
-        tuple(f"{name}: {text}" for name, bound in bounds.items() for text in bound.unbound),
+    fingerprints = {name: _bind_model(model, X) for name, model in candidates.items()}
+    return Fingerprint(
+        bind({name: part.digest for name, part in fingerprints.items()}).digest,
+        _versions(fingerprints),
+        _unbound(fingerprints),
     )
 
 
-def _bind_model(model: Any, X: Any) -> Bound:
-    bound = bind(model)
+def _versions(fingerprints: Mapping[Any, Fingerprint]) -> dict[str, str]:
+    return {k: v for part in fingerprints.values() for k, v in part.versions.items()}
+
+
+def _unbound(fingerprints: Mapping[Any, Fingerprint]) -> tuple[str, ...]:
+    return tuple(f"{name}: {text}" for name, part in fingerprints.items() for text in part.unbound)
+
+
+def _bind_model(model: Any, X: Any) -> Fingerprint:
+    fingerprint = bind(model)
     numbers = isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"
-    if not bound.unbound or not numbers:
-        return bound
+    if not fingerprint.unbound or not numbers:
+        return fingerprint
     cells = [[row, column] for row in range(PROBES) for column in range(X.shape[1])]
     uniforms = SharedKey("replearn probe rows").uniforms(cells).reshape(PROBES, -1)
     probes = (2 * uniforms - 1) * 10.0 ** (np.arange(PROBES) % 4)[:, np.newaxis]
     try:
         predictions = np.asarray(getattr(model, "predict", model)(probes))
     except Exception:
-        return bound
-    return Bound(bind(predictions).digest, bound.versions)
+        return fingerprint
+    return Fingerprint(bind(predictions).digest, fingerprint.versions)
 
 
 def pool_digest(pool: Any) -> str:

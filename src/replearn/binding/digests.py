@@ -43,17 +43,17 @@ _IGNORED = frozenset({"_sklearn_version", "__doc__", "__module__", "__dict__", "
 
 
 @dataclass
-class Bound:
+class Fingerprint:
     """What is known of an object: its digest, and what could not be put into one."""
 
     digest: str = ""  # sixteen hexadecimal digits
     versions: dict[str, str] = field(default_factory=dict)  # of the packages of its parts
     unbound: tuple[str, ...] = ()  # parts without a digest, in words
-    fitted: tuple[str, ...] = ()  # names of fitted parts that nobody called trusted
+    fitted: tuple[str, ...] = ()  # names of fitted parts that are not `prefitted`
     own: bool = False  # whether some code comes from no package with a version
 
 
-def bind(value: Any) -> Bound:
+def bind(value: Any) -> Fingerprint:
     """Bind any object.
 
     >>> bind({"b": 1, "a": {2, 3}}).digest == bind({"a": {3, 2}, "b": 1}).digest
@@ -65,7 +65,7 @@ def bind(value: Any) -> Bound:
     digest = walk.digest(value).hex()[:16]
     versions = {"numpy": np.__version__, "scikit-learn": sklearn.__version__} | walk.versions
     parts = tuple(walk.unbound), tuple(walk.fitted), walk.own
-    return Bound(digest, dict(sorted(versions.items())), *parts)
+    return Fingerprint(digest, dict(sorted(versions.items())), *parts)
 
 
 class _Walk:
@@ -172,9 +172,9 @@ class _Walk:
         if self._package(value.__module__) is not None:
             return _hash("class", name)
         own = {k: v for k, v in vars(value).items() if k not in _IGNORED}
-        members = {k: v for k, v in own.items() if _is_code(v) or _is_data(k, v)}
+        attributes = {k: v for k, v in own.items() if _is_code(v) or _is_data(k, v)}
         bases = map(self.digest, value.__bases__)
-        return _hash("class", value.__qualname__, self._mapping(members), *bases)
+        return _hash("class", value.__qualname__, self._mapping(attributes), *bases)
 
     def _property(self, value: Any) -> bytes:
         parts = [getattr(value, name, None) for name in ("fget", "fset", "__func__", "func")]

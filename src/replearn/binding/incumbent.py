@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from replearn.binding.digests import Bound, bind
+from replearn.binding.digests import Fingerprint, bind
 
 
-def bind_fitted(model: Any) -> Bound:
+def bind_fitted(model: Any) -> Fingerprint:
     """Bind a fitted model by what its predictions depend on.
 
     A model with a certificate is bound by the certificate, which names key, design, classes and
@@ -29,7 +29,7 @@ def bind_fitted(model: Any) -> Bound:
     params = {kind: set(getattr(kind, "_get_param_names", list)()) for kind in kinds}
     parts = [bind(_learned(part, params[type(part)])) for part in votes.estimators_]
     parts.append(bind(getattr(votes, "heavy_", None)))
-    return Bound(
+    return Fingerprint(
         bind([certificate.digest, *(part.digest for part in parts)]).digest,
         {name: version for part in parts for name, version in part.versions.items()},
         tuple(dict.fromkeys(text for part in parts for text in part.unbound)),

@@ -3,7 +3,7 @@
 A transformer in front of the classifier changes every point at every retraining. One that was
 fitted on these very rows leaves its mark to within rounding; data that arrive standardised by a
 published table do not. What leaves no mark in one table (a power transform of continuous columns)
-is asked about in words, and found by a probe (`replearn.learners.encode_probe`).
+is stated as a condition, and found by a probe (`replearn.learners.encode_probe`).
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ NORMAL_END = 5.199337582605575
 """Normal scores of scikit-learn's QuantileTransformer end here."""
 
 _SINGLE_MARKS = ("a StandardScaler(with_mean=False)", "a QuantileTransformer", IMPUTER)
-"""Marks that one column shows, in the order in which they are told."""
+"""Marks that one column shows, in the order in which they are reported."""
 
 
 def sample_conditions(X: Any) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ def _mark(X: Any) -> str | None:
 
 
 class _Cells:
-    """A column in memory: what is asked of it is computed when it is asked."""
+    """A column in memory; each statistic is computed when it is used first."""
 
     def __init__(self, cells: Column, total: float) -> None:
         self.mean = total / len(cells)

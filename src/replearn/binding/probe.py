@@ -44,7 +44,7 @@ def encode_probe(certificate: Certificate, X: Any, *, ids: Any = None) -> Probe:
     >>> raw = X[:5].round(2)
     >>> mine = encode_probe(certificate, raw)
     >>> theirs = encode_probe(certificate, raw / X.std(axis=0))
-    >>> certificate.comparable(certificate, probes=(mine, theirs)).answer
+    >>> certificate.comparable(certificate, probes=(mine, theirs)).comparable
     'no'
     """
     schema = certificate.identity.schema

@@ -150,7 +150,7 @@ def _sketch(
         X = X[list(names)] if hasattr(X, "columns") else X[:, kept]
     words, kinds = as_points(X, decimals=decimals).encoded()
     if words.shape[1] != len(names):
-        return {}  # columns of one name cannot be told apart
+        return {}  # columns of one name cannot be distinguished
     n_second = int(second.sum())
     sketched = sketch_columns(words.T, kinds.T, second if n_second >= MIN_ROWS else None)
     columns = [
@@ -203,7 +203,7 @@ def _is_number(column: Any) -> bool:
 
 
 def row_number_column(X: Any) -> Any:
-    """Return the name or place of a column that numbers the rows; None if there is none."""
+    """Return the name or index of a column that numbers the rows; None if there is none."""
     if hasattr(X, "columns"):
         named = ((name, X[name]) for name in X.columns)
         columns = ((name, column) for name, column in named if _is_numeric(column))

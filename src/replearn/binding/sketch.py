@@ -66,7 +66,7 @@ def sketch_columns(
         cells = (words, kinds) if plain.all() else (words[:, rows], kinds[:, rows])
         parts["second"] = (values.take(rows, axis=1), cells, _SECOND_QUANTILES)
     for part, (numbers, cells, n_quantiles) in parts.items():
-        numbers.sort(axis=1)  # in place: fresh memory costs as much as to sort
+        numbers.sort(axis=1)  # without a copy: fresh memory costs as much as to sort
         for sketch, found in zip(
             sketches, _distributions(numbers, cells, plain, n_quantiles), strict=True
         ):

@@ -1,4 +1,4 @@
-"""Blocks from which a base estimator can learn: what its parameters ask for, what its models show.
+"""Blocks from which a base estimator can learn: what its parameters need, what its models show.
 
 Histogram boosting that wants 20 rows in each leaf cannot split a block of 39, and predicts a
 constant without a word. A plan must not depend on the data, but it may depend on the estimator:
@@ -24,7 +24,7 @@ from replearn.randomness import SharedKey
 from replearn.tables import copy_rows, n_rows, take_rows
 
 LEAVES_TO_LEARN = 4
-"""A tree with room for so many leaves is worth training; with one it is a constant."""
+"""A tree that may have so many leaves is worth training; with one it is a constant."""
 
 LEAF_NAMES = ("min_samples_leaf", "min_child_samples")
 """Rows of a leaf: scikit-learn, and LightGBM's classifiers."""
@@ -104,61 +104,60 @@ def _params(estimator: Any) -> dict[str, Any]:
 
 
 PROBES = 256
-"""Training rows that models are asked about."""
+"""Training rows on which models are compared with a constant."""
 
-ASKED = 16
-"""Models that are asked, the first ones of the first partition; half of them can clear all."""
+MODELS_CHECKED = 16
+"""Models that are checked, the first ones of the first partition; half of them can clear all."""
 
 NOTABLE = 0.05
 """Where all other labels together are rarer, the most frequent one is plausible for all rows."""
 
 
-# -- models that cannot tell rows apart ------------------------------------------------------------
-class Constant(NamedTuple):
-    """How many of the models that were asked are constant, and what they were asked."""
+# -- models that are constant ----------------------------------------------------------------------
+class ConstantModels(NamedTuple):
+    """How many of the models that were checked are constant, and on which rows."""
 
     n_constant: int
-    n_asked: int
+    n_models: int
     n_probes: int
     others: float
 
     @property
-    def asked_about(self) -> str:
-        """What the models were asked, and why a constant is no good prediction."""
+    def rows(self) -> str:
+        """The rows that were predicted, and why a constant is wrong for some of them."""
         return (
-            f"to all {self.n_probes} training rows they were asked about, although "
-            f"{self.others:.0%} of the labels differ from the most frequent one"
+            f"for all of {self.n_probes} training rows, although {self.others:.0%} of the labels "
+            "differ from the most frequent one"
         )
 
 
 def find_constant(
     models: Sequence[Any], base: Any, X: Any, codes: NDArray[np.intp], rows: NDArray[np.intp]
-) -> Constant | None:
-    """Return what is known if most models do not tell any two of some training rows apart.
+) -> ConstantModels | None:
+    """Return what is known if most models are constant on some training rows; None otherwise.
 
     A model counts as constant if its scores are, not only its predictions: where one label
-    prevails,
-    an estimator may predict it to everybody for good reason. ``rows`` are in keyed order, so that
-    the file's order does not matter.
+    prevails, an estimator may predict it for every row for good reason. ``rows`` are in keyed
+    order, so that the file's order does not matter.
     """
     return constant_models(models, base, take_rows(X, rows[:PROBES]), np.bincount(codes))
 
 
 def constant_models(
     models: Sequence[Any], base: Any, probes: Any, label_counts: NDArray[np.intp]
-) -> Constant | None:
+) -> ConstantModels | None:
     """Do what `find_constant` does, for rows that were taken already."""
     others = 1.0 - label_counts.max() / label_counts.sum()
     if others < NOTABLE or says_it_is_poor(base):
         return None
-    asked = models[:ASKED]
+    checked = models[:MODELS_CHECKED]
     with warnings.catch_warnings(), one_thread():
         warnings.simplefilter("ignore")  # whoever predicts hears them
-        n_constant = _count_constant(asked, probes)
-        # Equal rows nobody can tell apart.
+        n_constant = _count_constant(checked, probes)
+        # No model can distinguish equal rows.
         if n_constant == 0 or len(np.unique(SharedKey(0).hashes(probes))) == 1:
             return None
-    return Constant(n_constant, len(asked), n_rows(probes), float(others))
+    return ConstantModels(n_constant, len(checked), n_rows(probes), float(others))
 
 
 def warn_if_constant(
@@ -177,34 +176,35 @@ def warn_if_constant(
 
 
 def warn_of_constant(
-    constant: Constant, base: Any, n_blocks: int, block_size: int, unit: str = "rows"
+    constant: ConstantModels, base: Any, n_blocks: int, block_size: int, unit: str = "rows"
 ) -> None:
     """Warn that most block models are constant."""
     size = f"{block_size} {unit if block_size > 1 else unit.removesuffix('s')}"
     warn_user(
-        f"most blocks cannot tell rows apart: {constant.n_constant} of the {constant.n_asked} "
-        f"models of {_one_line(base)} that were asked, each trained on {size}, give one and the "
-        f"same score {constant.asked_about}. Either {size} per block are too few for this "
-        f"estimator "
-        "as it is set, or the features say nothing about the labels. What is promised holds, but "
-        "of a model that hardly looks at the features. Try an estimator that splits small blocks "
+        f"most block estimators are constant: {constant.n_constant} of the {constant.n_models} "
+        f"models of {_one_line(base)} that were checked, each trained on {size}, give the same "
+        f"score {constant.rows}. Either {size} per block are too few for these parameters of the "
+        "estimator, or the features are unrelated to the labels. The promise holds, but for a "
+        "model that hardly uses the features. Try an estimator that splits small blocks "
         "(boosting: min_samples_leaf=5), a simpler or less regularised one, fewer blocks (n_blocks "
         f"below {n_blocks}), or more {unit}.",
         ConstantBlocksWarning,
     )
 
 
-def warn_if_all_constant(searched: Sequence[Constant | None], base: Any, train_size: int) -> None:
-    """Warn if no configuration of a search tells rows apart."""
+def warn_if_all_constant(
+    searched: Sequence[ConstantModels | None], base: Any, train_size: int
+) -> None:
+    """Warn if all configurations of a search give constant models."""
     constant = searched[0] if searched else None
     if constant is None or None in searched:
         return
     warn_user(
-        f"no configuration of {_one_line(base)} can tell rows apart: of each, most of the first "
-        f"{constant.n_asked} models give one and the same score {constant.asked_about}. Either "
-        f"train_size={train_size} is too small for this estimator as it is configured, or the "
-        "features say nothing about the labels. What is promised holds, but the choice hardly "
-        "depends on the sample. Try a larger train_size, or configurations for few rows (boosting: "
+        f"all configurations of {_one_line(base)} are constant: of each, most of the first "
+        f"{constant.n_models} models give the same score {constant.rows}. Either "
+        f"train_size={train_size} is too small for these configurations, or the features are "
+        "unrelated to the labels. The promise holds, but the choice hardly depends on the "
+        "sample. Try a larger train_size, or configurations for few rows (boosting: "
         "min_samples_leaf=5).",
         ConstantBlocksWarning,
     )
@@ -217,25 +217,25 @@ def says_it_is_poor(base: Any) -> bool:
 
 
 def _count_constant(models: Sequence[Any], probes: Any) -> int:
-    """Count the models that are constant; 0 as soon as it is clear that they are not the most."""
+    """Count the models that are constant; 0 as soon as it is clear that most are not."""
     n_constant = 0
     for index, model in enumerate(models):
-        n_constant += not _tells_apart(model, probes)
+        n_constant += not _varies(model, probes)
         if 2 * (index + 1 - n_constant) >= len(models):
             return 0
     return n_constant
 
 
-def _tells_apart(model: Any, probes: Any) -> bool:
+def _varies(model: Any, probes: Any) -> bool:
     if isinstance(model, ConstantVote):
         return False
     names = ("decision_function", "predict_proba", "predict")
     try:
-        ask = next(getattr(model, name) for name in names if hasattr(model, name))
-        predictions = np.asarray(ask(copy_rows(probes)))
+        score = next(getattr(model, name) for name in names if hasattr(model, name))
+        scores = np.asarray(score(copy_rows(probes)))
     except Exception:
-        return True  # nothing is known; a fit does not fail over a question nobody asked
-    return bool((predictions != predictions[:1]).any())
+        return True  # nothing is known, and a fit does not fail because of this check
+    return bool((scores != scores[:1]).any())
 
 
 def _one_line(base: Any) -> str:

@@ -1,7 +1,7 @@
 """From finite domains to all domains: indices of a huge imagined sample.
 
 An estimator that keeps an approximate promise on every finite domain is run on n indices of an
-imagined sample of ``size`` rows; only the rows that are asked for are ever drawn.
+imagined sample of ``size`` rows; only the rows that are requested are ever drawn.
 """
 
 import math

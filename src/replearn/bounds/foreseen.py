@@ -252,8 +252,8 @@ def _hinge_bound(levels: Floats, above: Floats, rows: Integers, thresholds: Floa
     with np.errstate(divide="ignore", invalid="ignore"):
         tail_means = np.minimum(levels + excess / above[:, :-1], 1.0)
     tail_means = np.maximum.accumulate(np.nan_to_num(tail_means, nan=1.0, posinf=1.0), axis=1)
-    # The best c is the last level whose tail mean does not exceed the threshold; rows are told
-    # apart by an offset of 2. Any c gives a valid bound, so rounding here can do no harm.
+    # The best c is the last level whose tail mean does not exceed the threshold; an
+    # offset of 2 separates the rows. Any c gives a valid bound, so rounding here can do no harm.
     offsets = 2.0 * np.arange(above.shape[0])
     flat = (tail_means + offsets[:, None]).ravel()
     index = np.searchsorted(flat, thresholds + offsets[rows], side="right") - 1

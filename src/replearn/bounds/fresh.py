@@ -84,7 +84,7 @@ def _limits_from(
 def soft_flip_limits(
     law: ThresholdLaw, scores: ArrayLike, thresholds: ArrayLike, *, delta: float = 0.05
 ) -> tuple[Floats, Floats]:
-    """As `flip_limits`, for mean scores in [0, 1] of shape (points, partitions) in place of votes.
+    """As `flip_limits`, for mean scores in [0, 1] of shape (points, partitions) instead of votes.
 
     >>> from replearn.bounds import uniform_law
     >>> lower, upper = soft_flip_limits(uniform_law(64), [[0.9], [0.5]], [0.4, 0.4])

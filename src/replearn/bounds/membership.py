@@ -171,7 +171,7 @@ def smallest_sample_membership(rho: float, law: MembershipLaw) -> int:
     def passes(n: int) -> bool:
         return membership_flip_bound(n, law) <= rho
 
-    # Every law needs about this many rows at least: a shorter way to the same place.
+    # Every law needs about this many rows at least: the search may begin here.
     guess = max(1, int(0.2 / (rho * rho * law.high)))
     start = guess if not passes(guess) else 1
     return require_integer(

@@ -120,7 +120,7 @@ def _clopper_pearson_upper(k: Floats, n: Floats, tail: float) -> Floats:
 def bisect_arrays(
     passes: Callable[[Floats], NDArray[np.bool_]], passing: Floats, failing: Floats, halvings: int
 ) -> Floats:
-    """Bisect many intervals at once; the predicate predictions for each number of an array.
+    """Bisect many intervals at once; the predicate takes an array and judges each of its numbers.
 
     >>> ends = bisect_arrays(lambda x: x >= np.array([0.2, 0.7]), np.ones(2), np.zeros(2), 20)
     >>> ends.round(4).tolist()

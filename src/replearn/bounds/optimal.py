@@ -1,7 +1,7 @@
 """The law that a linear programme finds: the sharpest threshold under a flip budget.
 
 H(q) is linear in the steps of the law, so the best law under H <= rho is a linear programme. Its
-prediction is rounded, made symmetric and certified anew: only then is it a law. It is made when a
+solution is rounded, made symmetric and certified anew: only then is it a law. It is made when a
 plan is made, never when a model is fitted, and travels as a table.
 """
 
@@ -152,11 +152,11 @@ def _first_solution(cost: Floats, rows: Floats, limits: Floats, total: Floats) -
     from scipy import optimize  # slow to import: only where it is used
 
     for method in ("highs", "highs-ds", "highs-ipm"):  # one may stop short of its tolerance
-        prediction = optimize.linprog(
+        solved = optimize.linprog(
             cost, A_ub=rows, b_ub=limits, A_eq=total[np.newaxis], b_eq=[1.0], method=method
         )
-        if prediction.status in (0, 2):  # solved, or infeasible
-            return np.asarray(prediction.x, dtype=np.float64) if prediction.status == 0 else None
+        if solved.status in (0, 2):  # solved, or infeasible
+            return np.asarray(solved.x, dtype=np.float64) if solved.status == 0 else None
     return None
 
 

@@ -13,7 +13,7 @@ from replearn.bounds.theorem import theorem
 from replearn.records.checks import check_count, check_fraction, check_positive
 from replearn.records.search import require_integer
 
-# Ends of the search: shares of parts that may leave the common prediction, noise that is allowed
+# Ends of the search: shares of parts that may differ from the common result, noise that is allowed
 # for.
 _SHARES = np.linspace(0.05, 0.95, 19)
 _NOISE = np.linspace(0.0, 12.0, 17)
@@ -61,7 +61,7 @@ def release_threshold(epsilon: float, delta: float) -> int:
 def semi_private_miss(
     n_keys: int, n_parts: int, rho: float, threshold: int, epsilon: float
 ) -> float:
-    """Probability that the common prediction of no key is released.
+    """Probability that the common result of no key is released.
 
     ``n_keys`` keys with ``n_parts`` runs each, of an estimator whose runs under one key differ with
     probability ``rho``.
@@ -82,7 +82,7 @@ def semi_private_miss(
 
 @theorem("semi-private")
 def semi_private_wrong(n_runs: int, run_beta: float, threshold: int, epsilon: float) -> float:
-    """Probability that an inaccurate prediction is released.
+    """Probability that an inaccurate result is released.
 
     ``run_beta`` is the probability that one of the ``n_runs`` runs is inaccurate.
 
@@ -92,7 +92,7 @@ def semi_private_wrong(n_runs: int, run_beta: float, threshold: int, epsilon: fl
     check_count("n_runs", n_runs)
     ratio = noise_ratio(epsilon)
     many = np.arange(1, threshold + 1)
-    # theorem: semi-private (too many inaccurate runs; noise lifts one of their predictions)
+    # theorem: semi-private (too many inaccurate runs; noise lifts one of their results)
     runs = n_runs * run_beta / many
     single = (many - 1) * np.exp(-epsilon / 2.0 * (threshold - 1))
     lump = np.where(many > 1, np.exp(-epsilon / 2.0 * (threshold - many + 1)), 0.0)
@@ -110,7 +110,7 @@ def run_failure(beta: float, n_runs: int, threshold: int) -> float:
 
 
 def fewest_parts(n_keys: int, rho: float, threshold: int, epsilon: float, beta: float) -> int:
-    """Return the fewest runs of a key that release the common prediction, except with beta.
+    """Return the fewest runs of a key that release the common result, except with beta.
 
     Raises ValueError if no number is enough: then rho is too large for so few keys.
 

@@ -177,7 +177,7 @@ def _not_ruled_out(estimate: GridEstimate, rho: float) -> Iterator[float]:
 
 
 def _lattice(low: float, high: float) -> Floats:
-    """Return all widths in (low, high], rounded up to as many places as `DIGITS` gives low."""
+    """Return all widths in (low, high], rounded up to as many decimals as `DIGITS` gives low."""
     scale = 10.0 ** (DIGITS - 1 - math.floor(math.log10(low)))
     return np.arange(math.floor(low * scale) + 1, math.ceil(high * scale - 1e-9) + 1) / scale
 

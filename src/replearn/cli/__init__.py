@@ -1,6 +1,6 @@
 """The command ``replearn``: parse, call, print, exit code.
 
-Each command is a module with ``add_arguments`` and ``run``, loaded when it is asked for. Results go
+Each command is a module with ``add_arguments`` and ``run``, loaded when it is used. Results go
 to standard output, everything else to standard error.
 
 Exit codes: 0 done; 1 a gate failed (``--fail-above`` of audit and compare) or runs are not
@@ -106,7 +106,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
-    """Build the parser; of the commands, only the one that is asked for is loaded."""
+    """Build the parser; only the command that is used is loaded."""
     parser = Parser(
         prog="replearn",
         description="Replicable classifiers: retrain on a fresh sample, keep the predictions.",
@@ -115,12 +115,12 @@ def make_parser(arguments: Sequence[str]) -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"replearn {__version__}")
     commands = parser.add_subparsers(metavar="COMMAND", required=True)
-    asked = next((word for word in arguments if not word.startswith("-")), None)
+    used = next((word for word in arguments if not word.startswith("-")), None)
     for name, (module_name, summary) in COMMANDS.items():
         command = commands.add_parser(
             name, help=summary, description=summary, epilog=_EPILOG, allow_abbrev=False
         )
-        if name == asked:
+        if name == used:
             module = importlib.import_module(module_name)
             module.add_arguments(command)
             command.set_defaults(run=module.run)
@@ -185,13 +185,13 @@ def discard_output() -> None:
 def plain_warnings() -> Iterator[None]:
     """Turn warnings into single lines; count those that every block repeats."""
     repeated: Counter[str] = Counter()
-    told: set[str] = set()
+    shown: set[str] = set()
 
     def show(message: Any, category: Any, *_: Any, **__: Any) -> None:
         text = " ".join(str(message).split())
         if issubclass(category, NotCertifiedWarning | PreprocessingWarning):
-            if text not in told:
-                told.add(text)
+            if text not in shown:
+                shown.add(text)
                 say(f"note: {text}")
         else:
             repeated[f"{category.__name__}: {text[:100]}"] += 1

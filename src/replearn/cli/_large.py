@@ -74,13 +74,13 @@ def read_in_pieces(args: argparse.Namespace, *, by_scores: bool) -> LargeSample:
     path = Path(args.data)
     info = path.stat()
     options = [args.target, args.id, args.drop, args.clean_labels, args.encoding, args.columns]
-    asked = {"file": [str(path.absolute()), info.st_size, info.st_mtime_ns], "options": options}
+    wanted = {"file": [str(path.absolute()), info.st_size, info.st_mtime_ns], "options": options}
     if RECORD not in folder:
         folder.remove(CELLS)
-        folder.write_json(RECORD, asked | {"found": _write_cells(args, path, folder)})
+        folder.write_json(RECORD, wanted | {"found": _write_cells(args, path, folder)})
     record = folder.read_json(RECORD)
     found = record.pop("found")
-    different = differences(record, asked)
+    different = differences(record, wanted)
     if different:
         raise ValueError(other_work(folder.address, "fit", different))
     found |= {"remarks": tuple(found["remarks"]), "ids": tuple(found["ids"])}
@@ -96,9 +96,9 @@ def draw_sample(args: argparse.Namespace, key: SharedKey) -> tuple[Table, list[s
         read = partial(chunks_of, path, args.encoding, Folder(folder))
         n = max(args.rows or 0, SAMPLE_CELLS // next(read()).width)
         parts, ranks, n_rows = draw_rows(read, n, key, lambda rows, at: rows[at])
-    told = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"
+    remark = f"{len(ranks):,} of {n_rows:,} rows were drawn by the key, since the file is large"
     together = pl.concat(parts)[np.argsort(ranks, kind="stable")]
-    return table_of(together, wanted_kinds(args), path), [told] if len(ranks) < n_rows else []
+    return table_of(together, wanted_kinds(args), path), [remark] if len(ranks) < n_rows else []
 
 
 def chunks_of(path: Path, encoding: str | None, folder: Folder | None = None) -> Iterator[Any]:

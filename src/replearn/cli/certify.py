@@ -48,30 +48,32 @@ def run(args: argparse.Namespace) -> int:
             put(f"{first} and {path}: {comparison}")
         if args.explain:
             put(f"\n{certificates[first].explain()}")
-    return _CODES[_answer(comparisons)]
+    return _CODES[_together(comparisons)]
 
 
 _CODES = {"yes": DONE, "no": GATE_FAILED, "unknown": UNKNOWN}
 
 
-def _answer(comparisons: dict[str, Comparison]) -> str:
-    predictions = [comparison.answer for comparison in comparisons.values()]
-    return next(
-        (prediction for prediction in ("no", "unknown") if prediction in predictions), "yes"
-    )
+def _together(comparisons: dict[str, Comparison]) -> str:
+    """Return "yes", "no" or "unknown" for all runs together."""
+    found = {comparison.comparable for comparison in comparisons.values()}
+    return next((result for result in ("no", "unknown") if result in found), "yes")
 
 
 def _verdict(comparisons: dict[str, Comparison]) -> str:
-    """Return the prediction for all runs together, and what would make it yes."""
-    prediction = _answer(comparisons)
-    if prediction == "yes":
-        asked = dict.fromkeys(text for c in comparisons.values() for text in c.asked)
-        return f"yes: the runs are comparable{', if ' if asked else ''}{'; '.join(asked)}"
-    reasons = [text for c in comparisons.values() if c.answer == prediction for text in c.reasons]
+    """Say whether all runs are comparable, and why they are not."""
+    result = _together(comparisons)
+    if result == "yes":
+        conditions = dict.fromkeys(
+            text for c in comparisons.values() for text in c.unverified_conditions
+        )
+        condition = f", if {'; '.join(conditions)}" if conditions else ""
+        return f"yes: the runs are comparable{condition}"
+    reasons = [text for c in comparisons.values() if c.comparable == result for text in c.reasons]
     items = "; ".join(dict.fromkeys(reasons))
-    if prediction == "no":
-        return f"no: it would be yes if the runs agreed on: {items}"
-    return f"unknown: it would be yes if this were the same or known: {items}"
+    if result == "no":
+        return f"no: not comparable, the runs differ in: {items}"
+    return f"unknown: whether the runs are comparable depends on: {items}"
 
 
 def _probes(files: list[str] | None, runs: dict[str, Any]) -> dict[str, Probe] | None:
@@ -122,10 +124,10 @@ def _as_json(
         "comparisons": [
             {
                 "file": path,
-                "answer": comparison.answer,
+                "comparable": comparison.comparable,
                 "reasons": list(comparison.reasons),
                 "remarks": list(comparison.remarks),
-                "asked": list(comparison.asked),
+                "unverified_conditions": list(comparison.unverified_conditions),
             }
             for path, comparison in comparisons.items()
         ],

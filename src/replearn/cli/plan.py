@@ -19,7 +19,7 @@ _NUMBERS: dict[str, tuple[type, str]] = {
 }
 _OF_VOTES: dict[str, tuple[type, str]] = {
     "block_size": (int, "rows that a block needs at least"),
-    "runs": (int, "how many runs shall agree"),
+    "runs": (int, "how many runs should agree"),
     "n_classes": (int, "number of labels, if not --classes"),
     "n_blocks": (int, "number of blocks"),
     "n_partitions": (int, "in how many ways the rows are cut into blocks"),

@@ -11,7 +11,7 @@ from replearn.tables import n_rows
 
 
 class ConstantVote:
-    """Prediction the one class of its block, whatever is asked.
+    """Predict the one class of its block for every row.
 
     Examples
     --------

@@ -141,7 +141,7 @@ def fit_blocks(
     estimator = clone(estimator)  # without what an earlier fit may have left in it
     y = np.asarray(y)
     context = check_context(context)
-    # Finished blocks are told apart by rows and labels alone: with more than these none are kept.
+    # Finished blocks are known by rows and labels alone: with more than these none are kept.
     store = None if params else context.store
     cache = None if store is None else store.open(estimator, X, y, blocks, keys)
     done = {} if cache is None else cache.done()

@@ -1,6 +1,6 @@
 """Which rows and which seeds a block gets, by key.
 
-Each row's place follows from the key and the row's own content (features, label, and how many
+Each row's block follows from the key and the row's own content (features, label, and how many
 equal rows came before), so the partition does not depend on the order of the file. Surplus rows
 are the last in keyed order and are dropped: blocks of unequal size would break the guarantee.
 Every random state of a base estimator, however deeply nested, gets a seed of its own.
@@ -135,7 +135,7 @@ _NAME = "random_state"
 
 
 def random_state_names(estimator: Any) -> list[str]:
-    """List the places of a base estimator, however deeply nested, that take a seed.
+    """List the parameters of a base estimator, however deeply nested, that take a seed.
 
     Parameters
     ----------
@@ -163,7 +163,7 @@ def random_state_names(estimator: Any) -> list[str]:
 
 
 def keyed_seeds(names: list[str], key: SharedKey) -> dict[str, int]:
-    """Give each named place its own seed."""
+    """Return a seed of its own for each name."""
     return {name: key.seed_for(name) for name in names}
 
 

@@ -36,6 +36,7 @@ class BlockModel:
     partition: int
     codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
     name: str = "a block"  # in errors
+    threshold: float | None = None  # probability from which it votes for the second class
 
 
 class Predictor:
@@ -53,7 +54,7 @@ class Predictor:
     def group(
         cls, block_models: list[BlockModel], supported: list[Any], soft: bool
     ) -> Predictor | None:
-        """Make the group of these members, or return None to leave them to others."""
+        """Make the group of these models, or return None to leave them to others."""
         return cls(block_models)
 
     def prepare(self, X: Any) -> Any:
@@ -175,16 +176,16 @@ def fit_functions(estimator: Any) -> list[Callable[[Any, Any, NDArray[Any]], boo
 def group_models(
     block_models: list[BlockModel], soft: bool
 ) -> tuple[list[Predictor], list[BlockModel]]:
-    """Put members into the groups of plug-ins; return the groups and who is left."""
+    """Put models into the groups of plug-ins; return the groups and the other models."""
     predictors: list[Predictor] = []
     for plugin in active():
         if plugin.predictor is not None:
-            predictor, block_models = _seat(plugin, plugin.predictor, block_models, soft)
+            predictor, block_models = _take_models(plugin, plugin.predictor, block_models, soft)
             predictors += [predictor] if predictor else []
     return predictors, block_models
 
 
-def _seat(
+def _take_models(
     plugin: Plugin, kind: type[Predictor], block_models: list[BlockModel], soft: bool
 ) -> tuple[Predictor | None, list[BlockModel]]:
     looked_at = [plugin.may_take(m.model) and kind.supports(m.model, soft) for m in block_models]
@@ -210,7 +211,7 @@ def predict_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
     >>> predict_labels(ConstantVote(1), np.zeros((2, 1)))
     array([1, 1])
     """
-    labels = _ask(model, "predict", X, name)
+    labels = _call(model, "predict", X, name)
     if labels.shape == (n_rows(X), 1):  # a column: CatBoost with three classes
         labels = labels[:, 0]
     return _of_shape(labels, (n_rows(X),), model, "predict", name)
@@ -219,9 +220,9 @@ def predict_labels(model: Any, X: Any, name: str = "a block") -> NDArray[Any]:
 def predict_codes(
     model: Any, X: Any, codes: NDArray[np.intp], name: str = "a block"
 ) -> NDArray[np.intp]:
-    """Return one label per row as its place in the list of all classes.
+    """Return one label per row as its index in the list of all classes.
 
-    ``codes`` are the places of ``model.classes_``.
+    ``codes`` are the indices of ``model.classes_``.
     """
     labels = predict_labels(model, X, name)
     found = np.full(len(labels), -1, dtype=np.intp)
@@ -239,13 +240,13 @@ def predict_probabilities(
     model: Any, X: Any, n_classes: int, name: str = "a block"
 ) -> NDArray[np.float64]:
     """Return the probability of each of a model's classes, row by row."""
-    shares = _ask(model, "predict_proba", X, name)
+    shares = _call(model, "predict_proba", X, name)
     shares = _of_shape(shares, (n_rows(X), n_classes), model, "predict_proba", name)
     if not (shares.min() >= -_ROUNDING and shares.max() <= 1 + _ROUNDING):  # NaN fails as well
         wrong = shares[~((shares >= -_ROUNDING) & (shares <= 1 + _ROUNDING))].tolist()[0]
         raise ValueError(
             f"{type(model).__name__} of {name} gives the probability {wrong!r}: predict_proba must "
-            "prediction numbers in [0, 1]"
+            "return numbers in [0, 1]"
         )
     return shares
 
@@ -261,7 +262,7 @@ def predict_numbers(model: Any, X: Any, name: str = "a block") -> NDArray[np.flo
     return numbers
 
 
-def _ask(model: Any, method: str, X: Any, name: str) -> NDArray[Any]:
+def _call(model: Any, method: str, X: Any, name: str) -> NDArray[Any]:
     with naming(model, name):
         return np.asarray(getattr(model, method)(copy_rows(X)))
 
@@ -271,8 +272,8 @@ def _of_shape(
 ) -> NDArray[Any]:
     if predictions.shape != shape:
         raise ValueError(
-            f"{type(model).__name__} of {name} predicted an array of shape {predictions.shape} to "
-            f"{method} with {shape[0]} rows: it must have shape {shape}"
+            f"{method} of {type(model).__name__} of {name} returned an array of shape "
+            f"{predictions.shape} for {shape[0]} rows: it must have shape {shape}"
         )
     return predictions
 

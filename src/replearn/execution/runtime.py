@@ -14,7 +14,7 @@ B = TypeVar("B")
 
 QUIET_SECONDS = 5.0
 SECONDS_BETWEEN_LINES = 1.0
-"""On a terminal: shorter work is not reported unless asked for, and the line is rewritten."""
+"""On a terminal: shorter work is reported with ``verbose`` only, and the line is rewritten."""
 
 PLAIN_QUIET_SECONDS = 30.0
 SECONDS_BETWEEN_PLAIN_LINES = 10.0
@@ -149,7 +149,7 @@ def _quiet_seconds(verbose: int, is_terminal: bool) -> float:
 def naming(estimator: Any, name: str) -> Iterator[None]:
     """Say in an error which estimator and which block it comes from; its type stays what it was.
 
-    An estimator that ends the process by ``sys.exit`` is an error too: nobody asked it to.
+    An estimator that ends the process by ``sys.exit`` is an error too.
     """
     where = f"{type(estimator).__name__} failed on {name}"
     try:

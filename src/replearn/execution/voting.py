@@ -11,9 +11,11 @@ instructions. Plug-ins keep the promise in their own ways: see `replearn.executi
 from __future__ import annotations
 
 import contextlib
+import copy
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -40,6 +42,9 @@ from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 CHUNK = 768
 """Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
 
+MAX_PROBABILITIES = 2**22
+"""Probabilities of single models that are kept at a time, 64 MiB."""
+
 MIN_ROWS_PER_TASK = 4 * CHUNK
 MAX_ROWS_PER_TASK = 256 * CHUNK
 """Rows handed to one worker at a time, if possible an equal share for each."""
@@ -59,10 +64,10 @@ def _controller(n_modules: int) -> ThreadpoolController:
 
 
 class LoopPredictor(Predictor):
-    """The plain loop: ask the models one by one, always with the same number of rows."""
+    """The plain loop: the models predict one by one, always the same number of rows."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
-        """Yield which rows are asked at a time, and the table of them, padded."""
+        """Yield which rows are predicted at a time, and the table of them, padded."""
         for start, stop in row_chunks(n_rows(X), CHUNK):
             yield slice(start, stop), pad_rows(slice_rows(X, start, stop), CHUNK)
 
@@ -78,9 +83,10 @@ class LoopPredictor(Predictor):
         for rows, chunk in self.chunks(X):
             part = totals[rows]
             for block_model in self.block_models:
-                asked = block_model.model, chunk, len(block_model.codes), block_model.name
-                shares = predict_probabilities(*asked)[: len(part)]
-                part[:, block_model.partition, block_model.codes] += shares
+                shares = predict_probabilities(
+                    block_model.model, chunk, len(block_model.codes), block_model.name
+                )
+                part[:, block_model.partition, block_model.codes] += shares[: len(part)]
 
 
 def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray[np.intp]) -> None:
@@ -93,8 +99,68 @@ def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray
         counts[np.arange(len(counts)), block_model.partition, codes] += 1
 
 
+class ThresholdPredictor(Predictor):
+    """Two classes: each model votes by its own decision threshold on the second one's probability.
+
+    A hard vote is for the second class iff its probability reaches the threshold. A soft vote is
+    the probability on a scale on which the threshold is one half (`centred`).
+    """
+
+    def __init__(self, block_models: list[BlockModel]) -> None:
+        super().__init__(block_models)
+        self._thresholds = np.array([model.threshold for model in block_models], dtype=np.float64)
+        self._partitions = np.array([model.partition for model in block_models])
+        alone = [
+            replace(model, partition=number, threshold=None)
+            for number, model in enumerate(block_models)
+        ]
+        self._predictors = groups_of_models(alone, soft=True)
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for rows, chances in self._probabilities(X):
+            votes = chances >= self._thresholds
+            for partition in range(counts.shape[1]):
+                own = votes[:, self._partitions == partition]
+                positive = own.sum(axis=1, dtype=np.int32)
+                counts[rows, partition, 1] += positive
+                counts[rows, partition, 0] += own.shape[1] - positive
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the centred probabilities of some rows, model by model in a fixed order."""
+        for rows, chances in self._probabilities(X):
+            shares = centred(chances, self._thresholds)
+            for number, partition in enumerate(self._partitions.tolist()):
+                totals[rows, partition, 1] += shares[:, number]
+                totals[rows, partition, 0] += 1.0 - shares[:, number]
+
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Yield the probability of the second class by each model, some rows at a time."""
+        n_models = len(self.block_models)
+        size = CHUNK * max(1, MAX_PROBABILITIES // (CHUNK * n_models))
+        for start, stop in row_chunks(n_rows(X), size):
+            totals = np.zeros((stop - start, n_models, 2))
+            for predictor in self._predictors:
+                table = predictor.prepare(slice_rows(X, start, stop))
+                predictor.add_probabilities(table, totals)
+            yield slice(start, stop), totals[:, :, 1]
+
+
+def centred(chances: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rescale probabilities so that the threshold is one half: linear below it and above it.
+
+    >>> centred(np.array([[0.0, 0.05, 0.1, 0.55, 1.0]]).T, np.array([0.1])).T.tolist()
+    [[0.0, 0.25, 0.5, 0.75, 1.0]]
+    """
+    below = chances / (2.0 * thresholds)
+    above = 0.5 + (chances - thresholds) / (2.0 * np.maximum(1.0 - thresholds, 1e-300))
+    return np.clip(np.where(chances < thresholds, below, above), 0.0, 1.0)
+
+
 def groups_of_models(block_models: list[BlockModel], *, soft: bool = False) -> list[Predictor]:
     """Put models into groups that vote together; the plain loop takes what no plug-in takes."""
+    if block_models and block_models[0].threshold is not None:
+        return [ThresholdPredictor(block_models)]
     predictors, others = plugins.group_models(block_models, soft)
     return [*predictors, LoopPredictor(others)] if others else predictors
 
@@ -107,9 +173,12 @@ class BlockEnsemble:
     estimators : sequence of fitted classifiers
         Partition by partition, as many for each.
     classes : array-like
-        All classes, in the order of the prediction. A model may know fewer of them.
+        All classes, in the order of the counts. A model may know fewer of them.
     n_partitions : int, default=1
         Number of partitions.
+    thresholds : array-like of float, default=None
+        Decision threshold of each estimator, on the probability of the second of two classes; None:
+        estimators vote by what they predict.
 
     Examples
     --------
@@ -122,7 +191,11 @@ class BlockEnsemble:
     """
 
     def __init__(
-        self, estimators: Sequence[Any], classes: ArrayLike, n_partitions: int = 1
+        self,
+        estimators: Sequence[Any],
+        classes: ArrayLike,
+        n_partitions: int = 1,
+        thresholds: ArrayLike | None = None,
     ) -> None:
         if n_partitions < 1 or len(estimators) % n_partitions or not len(estimators):
             raise ValueError(
@@ -131,12 +204,28 @@ class BlockEnsemble:
         self.n_partitions = n_partitions
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
-        self._members = _members(estimators, np.asarray(classes), self.n_blocks)
+        self._block_models = _with_codes(estimators, np.asarray(classes), self.n_blocks)
+        if thresholds is not None:
+            self._block_models = [
+                replace(model, threshold=float(threshold))
+                for model, threshold in zip(self._block_models, np.asarray(thresholds), strict=True)
+            ]
         self._predictors: dict[Any, list[Predictor]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # How models vote together is found again: copies and files need not carry it.
         return {**self.__dict__, "_predictors": {}}
+
+    def part(self, start: int, stop: int) -> BlockEnsemble:
+        """Return some of the models as an ensemble of one partition."""
+        part = copy.copy(self)
+        part.n_partitions = 1
+        part.n_blocks = stop - start
+        part._block_models = [
+            replace(model, partition=0) for model in self._block_models[start:stop]
+        ]
+        part._predictors = {}
+        return part
 
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
@@ -197,12 +286,12 @@ class BlockEnsemble:
     def _grouped(self, soft: bool) -> list[Predictor]:
         state = soft, plugins.switched_off
         if state not in self._predictors:
-            self._predictors[state] = groups_of_models(self._members, soft=soft)
+            self._predictors[state] = groups_of_models(self._block_models, soft=soft)
         return self._predictors[state]
 
 
 def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.float64]]:
-    """Yield each model's predictions as numbers; models are asked as the plain loop asks them.
+    """Yield each model's predictions as numbers; rows are cut into chunks as in the plain loop.
 
     >>> from replearn.execution import ConstantVote
     >>> next(model_predictions([ConstantVote(2.5)], np.zeros((2, 1))))
@@ -218,7 +307,9 @@ def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.floa
             yield predictions
 
 
-def _members(estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int) -> list[BlockModel]:
+def _with_codes(
+    estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int
+) -> list[BlockModel]:
     """Find the classes of each model in the list of all classes."""
     code_of = {label: code for code, label in enumerate(classes.tolist())}
     block_models = []

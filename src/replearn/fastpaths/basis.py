@@ -103,12 +103,12 @@ class Basis:
     """
 
     def __init__(self, terms: Iterable[Term], names: Iterable[str] = ()) -> None:
-        self.places = {term: index for index, term in enumerate(dict.fromkeys(terms))}
+        self.indices = {term: index for index, term in enumerate(dict.fromkeys(terms))}
         self._positions = {name: position for position, name in enumerate(names)}
         channels: dict[Channel, Indices] = {}
-        for term, index in self.places.items():
+        for term, index in self.indices.items():
             channels.setdefault(term.channel, {})[term.what] = index
-        # A slot is a place in each row for one term of a channel: its number, whether it is
+        # A slot holds one term of a channel in each row: its number, whether it is
         # missing, its level. Sums go through the slots in this order.
         self._cells: list[tuple[Channel, Indices, int]] = []
         self._levels: list[tuple[int, NDArray[np.float64], NDArray[np.intp], int]] = []
@@ -136,14 +136,14 @@ class Basis:
         self._number = _triples(number)
         self._missing = _triples(missing)
         self._never_missing = np.setdiff1d(self._number[0], self._missing[0])
-        self._has_levels = any(not isinstance(term.what, Of) for term in self.places)
+        self._has_levels = any(not isinstance(term.what, Of) for term in self.indices)
 
     def matrix(self, X: Any) -> Any:
         """Evaluate all terms; a row of the result depends on that row of the table alone."""
         if is_sparse(X) and all(
-            term.channel.reader == "numbers" and term.what is Of.NUMBER for term in self.places
+            term.channel.reader == "numbers" and term.what is Of.NUMBER for term in self.indices
         ):
-            chosen: Any = [term.channel.column for term in self.places]
+            chosen: Any = [term.channel.column for term in self.indices]
             return _finite(sparse.csr_array(X, dtype=np.float64)[:, chosen])
         read = self._reader(X)
         numbers = self._numbers(X, read)
@@ -154,7 +154,7 @@ class Basis:
         of_missing, missing_slots, missing_indices = self._missing
         known = _finite(np.where(gone, 0.0, numbers)[:, of_number])
         if not self._has_levels:
-            dense = np.zeros((n_rows(X), len(self.places)))
+            dense = np.zeros((n_rows(X), len(self.indices)))
             dense[:, number_indices] = known
             dense[:, missing_indices] = gone[:, of_missing]
             return dense
@@ -168,7 +168,7 @@ class Basis:
             indices[:, slot] = np.where(levels[nearest] == numbers[:, column], at[nearest], -1)
         for channel, indices_of, slot in self._cells:
             _index_cells(read(channel), indices_of, indices[:, slot : slot + 2])
-        return _sparse_rows(indices, values, len(self.places))
+        return _sparse_rows(indices, values, len(self.indices))
 
     def _reader(self, X: Any) -> Callable[[Channel], Any]:
         """Return what reads a channel; each column of the table is read once in each way."""
@@ -217,12 +217,12 @@ def _named_columns(X: Any) -> dict[Hashable, Any]:
 
 
 def _triples(entries: list[tuple[int, int, int]]) -> NDArray[np.intp]:
-    """Return columns, slots and places as three arrays."""
+    """Return columns, slots and indices as three arrays."""
     return np.array(entries, dtype=np.intp).reshape(-1, 3).T
 
 
 def _index_cells(cells: list[Any], indices_of: Indices, indices: NDArray[np.intp]) -> None:
-    """Write the places of a column of cells into its slots: missing, and levels."""
+    """Write the indices of a column of cells into its slots: missing, and levels."""
     if Of.MISSING in indices_of:
         missing = np.fromiter(map(_is_missing, cells), dtype=bool, count=len(cells))
         indices[missing, 0] = indices_of[Of.MISSING]

@@ -61,7 +61,7 @@ class GaussianPredictor(Predictor):
         for start, stop in row_chunks(n_rows(X), size):
             rows = X[start:stop]
             part = counts[start:stop]
-            predictions, unsure = self._quadratic.answers(rows)
+            predictions, unsure = self._quadratic.compare(rows)
             if unsure.any():
                 predictions[unsure] = self._second_is_likelier(self._log_likelihoods(rows[unsure]))
             tally.add(predictions, part)
@@ -120,7 +120,7 @@ class _Quadratic:
         bulk = np.abs(products * shifted).sum(axis=0) + np.abs(offsets)
         self._constant_size = (bulk[second] + bulk[first]).max(initial=0.0)
 
-    def answers(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def compare(self, rows: NDArray[np.float64]) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which models prefer the second class, and the rows where that is not certain."""
         with np.errstate(all="ignore"):
             scaled = (rows - self._centre) * self._scale

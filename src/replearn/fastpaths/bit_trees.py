@@ -69,7 +69,7 @@ class BitTrees:
         return scores.T
 
     def _indices(self, ranks: NDArray[np.intp]) -> NDArray[np.int64]:
-        """Find the place of each row's leaf in the list of values; shape (trees, rows)."""
+        """Find the index of each row's leaf in the list of values; shape (trees, rows)."""
         possible = np.repeat(self._all_leaves, ranks.shape[1], axis=0)
         allowed = np.empty_like(possible)  # fresh memory for each feature would cost more
         for feature, code_of_rank, sets in self._features:
@@ -142,7 +142,7 @@ def is_expected(nodes: NDArray[Any]) -> bool:
 
 
 def _leaf_values(tables: list[NDArray[Any]]) -> NDArray[np.float64]:
-    """List the leaf values of all trees, `MAX_LEAVES` places for each."""
+    """List the leaf values of all trees, `MAX_LEAVES` entries for each."""
     values = np.zeros((len(tables), MAX_LEAVES))
     for row, nodes in zip(values, tables, strict=True):
         leaves = nodes["value"][nodes["is_leaf"] == 1]

@@ -9,7 +9,7 @@ those of ``predict``, several times as fast.
 The tables cost some milliseconds per model, so fewer rows are predicted by the models themselves,
 and a handful by one table of all trees (`replearn.fastpaths.packed_trees`); the votes are the same.
 This reads the node tables of fitted models, which are private to
-scikit-learn: models that look different from what is expected are asked one by one.
+scikit-learn: models that look different from what is expected predict one by one.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ class PackedBoostingVotes:
         self._width = block_models[0].model.n_trees_per_iteration_
         rounds = np.array([len(own) // self._width for own in tables])
         self._baselines = np.array([np.ravel(m.model._baseline_prediction) for m in block_models])
-        # which tree is the n-th of each member, or minus one where it has fewer
+        # which tree is the n-th of each model, or minus one where it has fewer
         self._indices = np.full((rounds.max(initial=0), len(block_models), self._width), -1)
         first = 0
         for block_model, n_rounds in enumerate(rounds):

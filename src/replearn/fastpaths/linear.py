@@ -1,7 +1,7 @@
 """Linear models vote by one product with all their weights, and plain ones are fitted faster.
 
 *Votes.* Each row is multiplied on its own (a matrix-vector product per row, looped inside numpy),
-so that its scores cannot depend on the other rows, on their number or on its place among them: a
+so that its scores cannot depend on the other rows, on their number or on its index among them: a
 product of matrices would round differently for different shapes. The scores are computed in float64
 and may differ from the model's own ``decision_function`` in the last bit, which differs from itself
 in the last bit when the batch changes. These votes are the definition; they agree with ``predict``

@@ -93,7 +93,7 @@ class PackedTrees:
 def count_votes(
     codes: NDArray[np.intp], partitions: NDArray[np.intp], counts: NDArray[np.int32]
 ) -> None:
-    """Add votes to ``counts[row, partition, class]``; ``codes`` has a row for each voter.
+    """Add votes to ``counts[row, partition, class]``; ``codes`` has a row for each model.
 
     >>> counts = np.zeros((2, 1, 2), dtype=np.int32)
     >>> count_votes(np.array([[0, 1], [1, 1]]), np.array([0, 0]), counts)

@@ -6,7 +6,7 @@ and one product gives the scores of all pipelines (rounded as those of any linea
 here: see `linear`). *Encoded*: what reaches trees behind encoders is computed for all pipelines
 from one table of terms; codes, levels, filled-in and plain numbers are sums of terms without any
 rounding, so the features have the bits of the pipeline's own transformers. *Plain*: transformers
-that treat each row on its own are asked one by one, ten milliseconds each, and the last steps
+that treat each row on its own transform one by one, ten milliseconds each, and the last steps
 vote by their kind.
 """
 
@@ -129,7 +129,7 @@ class PipelinePredictor(Predictor):
     def group(
         cls, block_models: list[BlockModel], supported: list[Any], soft: bool
     ) -> Predictor | None:
-        """Make the group of these members."""
+        """Make the group of these models."""
         return cls(block_models, supported, soft)
 
     @staticmethod
@@ -148,7 +148,7 @@ class PipelinePredictor(Predictor):
             predictor.add_probabilities(table, totals[rows])
 
     def _tables(self, X: Any) -> Iterator[tuple[slice, Predictor, Any]]:
-        """Yield what reaches the voters of the last steps, some rows at a time."""
+        """Yield what reaches the predictors of the last steps, some rows at a time."""
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             features = self._features(slice_rows(X, start, stop))
             for predictor, table in zip(self._predictors, features, strict=True):
@@ -206,9 +206,9 @@ class FoldedPredictor(TermsPredictor):
         return fold(model) if LinearPredictor.supports(model.steps[-1][1], soft) else None
 
     def _spread(self, folded: Folded) -> Form:
-        """Put the weights of one pipeline at the places of its terms among all."""
-        weights = np.zeros((len(self._basis.places), folded.weights.shape[1]))
-        weights[[self._basis.places[term] for term in folded.terms]] = folded.weights
+        """Put the weights of one pipeline at the indices of its terms among all."""
+        weights = np.zeros((len(self._basis.indices), folded.weights.shape[1]))
+        weights[[self._basis.indices[term] for term in folded.terms]] = folded.weights
         return weights, folded.intercepts
 
     def _tables(self, X: Any) -> Iterator[tuple[slice, Predictor, Any]]:
@@ -228,7 +228,7 @@ class EncodedPredictor(TermsPredictor):
         self._weights = self._stacked(sums)
         self._constants = np.array([[one.constant] for one in sums])
         opens = dict.fromkeys(one.open for one in sums if one.open is not None)
-        self._opens = [self._basis.places[Term(channel, Of.MISSING)] for channel in opens]
+        self._opens = [self._basis.indices[Term(channel, Of.MISSING)] for channel in opens]
         row_of = {channel: row for row, channel in enumerate([None, *opens])}
         self._gaps = np.array([row_of[one.open] for one in sums])
         self._takes_missing = False
@@ -296,10 +296,12 @@ class EncodedPredictor(TermsPredictor):
 
     def _stacked(self, sums: list[Sum]) -> Any:
         """Put the weights of all features of all pipelines below one another."""
-        indices = [self._basis.places[term] for one in sums for term in one.terms]
+        indices = [self._basis.indices[term] for one in sums for term in one.terms]
         values = np.array([weight for one in sums for weight in one.terms.values()], dtype=float)
         ends = np.cumsum([0, *(len(one.terms) for one in sums)])
-        return sparse.csr_array((values, indices, ends), shape=(len(sums), len(self._basis.places)))
+        return sparse.csr_array(
+            (values, indices, ends), shape=(len(sums), len(self._basis.indices))
+        )
 
     def _features(self, rows: Any) -> Iterator[NDArray[np.float64]]:
         terms = sparse.csr_array(rows)

@@ -88,7 +88,7 @@ def _parts(step: Any) -> list[Any]:
 
 
 class RowwisePredictor(LoopPredictor):
-    """Models that treat each row on its own: asked one by one, with all rows at once."""
+    """Models that treat each row on its own: they predict one by one, all rows at once."""
 
     def chunks(self, X: Any) -> Iterator[tuple[slice, Any]]:
         """Yield the whole table."""

@@ -42,7 +42,7 @@ class TreesPredictor(Predictor):
 
     def __init__(self, block_models: list[BlockModel]) -> None:
         self.block_models = block_models
-        self._as_predictions = [_leaf_predictions(block_model) for block_model in block_models]
+        self._leaf_codes = [_leaf_predictions(block_model) for block_model in block_models]
         self._takes_missing = False
 
     @cached_property
@@ -75,9 +75,7 @@ class TreesPredictor(Predictor):
         for start, stop in row_chunks(n_rows(X), ROWS_PER_CHUNK):
             rows = X[start:stop]
             part = counts[start:stop]
-            for block_model, predictions in zip(
-                self.block_models, self._as_predictions, strict=True
-            ):
+            for block_model, predictions in zip(self.block_models, self._leaf_codes, strict=True):
                 if predictions is None:
                     best = _forest_shares(block_model.model, rows).argmax(axis=1)
                     add_codes(part, block_model, block_model.codes[best])

@@ -199,7 +199,7 @@ class Certificate(Record):
         Returns
         -------
         Comparison
-            ``answer`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
+            ``comparable`` is "yes", "no" or "unknown", with reasons in words; true only for "yes".
         """
         return compare(self, other, probes)
 

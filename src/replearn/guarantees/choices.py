@@ -60,7 +60,7 @@ class ChoiceDesign:
             rows = _needed(task, tuple(checked.items())).n
         if rows is None:
             requested = ", ".join(f"{name}={value}" for name, value in checked.items())
-            raise ValueError(f"no number of rows is enough for {requested}: ask for less.")
+            raise ValueError(f"no number of rows is enough for {requested}: relax the targets.")
         return cls(task, rows, checked)
 
     @classmethod
@@ -147,4 +147,6 @@ def _needed(task: str, targets: tuple[tuple[str, Number | None], ...]) -> Needed
     except ArithmeticError as error:
         problem = error
     requested = ", ".join(f"{name}={value}" for name, value in targets)
-    raise ValueError(f"{requested}: beyond what numbers can express; ask for less.") from problem
+    raise ValueError(
+        f"{requested}: beyond what numbers can express; relax the targets."
+    ) from problem

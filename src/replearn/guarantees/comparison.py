@@ -17,23 +17,24 @@ _TARGETS = ("rho", "gamma", "alpha", "beta", "d", "realizable")
 
 @dataclass(frozen=True)
 class Comparison:
-    """Whether two runs are comparable; true in a condition only if the prediction is "yes".
+    """Whether two runs are comparable; true in a condition only if they are.
 
     Parameters
     ----------
     differences : tuple of str
-        Items that differ, in words: the prediction is "no".
+        Items that differ, in words: the runs are not comparable.
     unknowns : tuple of str
-        What could not be compared, in words: without differences the prediction is "unknown".
+        What could not be compared, in words: without differences it is unknown whether the runs
+        are comparable.
     remarks : tuple of str
         What differs without touching the promise.
-    asked : tuple of str
-        Conditions that no two certificates can show and a probe can (``replearn probe``): the
-        prediction "yes" counts on them.
+    unverified_conditions : tuple of str
+        Conditions that a probe can verify (``replearn probe``) and no two certificates can: the
+        runs are comparable if they hold.
 
     Examples
     --------
-    >>> Comparison().answer, Comparison(("n_blocks: 32 here, 64 there",)).answer
+    >>> Comparison().comparable, Comparison(("n_blocks: 32 here, 64 there",)).comparable
     ('yes', 'no')
     >>> print(Comparison(("n_blocks: 32 here, 64 there",)))
     not comparable: the runs differ in n_blocks: 32 here, 64 there
@@ -42,10 +43,10 @@ class Comparison:
     differences: tuple[str, ...] = ()
     unknowns: tuple[str, ...] = ()
     remarks: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    unverified_conditions: tuple[str, ...] = ()
 
     @property
-    def answer(self) -> str:
+    def comparable(self) -> str:
         """Return "yes", "no" or "unknown"."""
         if self.differences:
             return "no"
@@ -53,20 +54,21 @@ class Comparison:
 
     @property
     def reasons(self) -> tuple[str, ...]:
-        """Why the prediction is not "yes"."""
+        """Why the runs are not comparable, or why that is unknown."""
         return self.differences or self.unknowns
 
     def __bool__(self) -> bool:
-        return self.answer == "yes"
+        return self.comparable == "yes"
 
     def __str__(self) -> str:
-        condition = f", if {'; '.join(self.asked)}" if self.asked else ""
+        conditions = self.unverified_conditions
+        condition = f", if {'; '.join(conditions)}" if conditions else ""
         verdicts = {
             "yes": f"comparable{condition}: the promise is about this pair of runs",
             "no": f"not comparable: the runs differ in {'; '.join(self.differences)}",
             "unknown": f"unknown whether comparable: {'; '.join(self.unknowns)}",
         }
-        verdict = verdicts[self.answer]
+        verdict = verdicts[self.comparable]
         return verdict if not self.remarks else f"{verdict} (also: {'; '.join(self.remarks)})"
 
 
@@ -79,22 +81,22 @@ def compare(
     mine = here.identity
     yours = there.identity
     differences = differing(_promise_items(here), _promise_items(there))
-    points, unknowns, asked = compare_points(mine.schema, yours.schema)
+    points, unknowns, unverified = compare_points(mine.schema, yours.schema)
     if not points and mine.points_digest != yours.points_digest and not unknowns:
         points = ("points: synthetic rows are encoded differently here and there",)
     if probes is not None:
         # What both labs have encoded alike needs no sketch to be compared.
         probe_differences, unknowns = compare_probes(*probes)
         points = points + probe_differences
-        asked = ()
-    learner, versions, remarks = _compare_estimators(mine, yours)
+        unverified = ()
+    estimators, versions, remarks = _compare_estimators(mine, yours)
     for side, identity in (("here", mine), ("there", yours)):
         unknowns += tuple(f"not bound {side}: {text}" for text in identity.unbound)
     return Comparison(
-        differences + points + learner,
+        differences + points + estimators,
         unknowns=versions + unknowns,
         remarks=remarks + differing(_side_items(here), _side_items(there)),
-        asked=asked,
+        unverified_conditions=unverified,
     )
 
 

@@ -39,7 +39,7 @@ MAX_BLOCKS = 1_000_000
 MAX_BLOCKS_SEARCHED = 20_000
 
 MARGIN = 1.0 - 2e-6
-"""Another machine may compute a supremum a relative 1e-6 larger: leave room where there is some."""
+"""Another machine may compute a supremum a relative 1e-6 larger: where possible, keep a margin."""
 
 
 @dataclass(frozen=True)

@@ -1,9 +1,9 @@
 """Whether two runs mean the same by a point: names of the columns, rounding, and coarse sketches.
 
-A sketch of a column is a handful of quantiles and counts. Two sketches of one population are told
-apart with probability at most `FALSE_ALARM` for all columns of both runs together: quantiles by the
-inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (theorem: dkw), counts by the
-hypergeometric law (theorem: equal-shares).
+A sketch of a column is a handful of quantiles and counts. Two sketches of one population are called
+different with probability at most `FALSE_ALARM` for all columns of both runs together: quantiles by
+the inequality of Dvoretzky, Kiefer and Wolfowitz with Massart's constant (theorem: dkw), counts by
+the hypergeometric law (theorem: equal-shares).
 """
 
 import math
@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from replearn.bounds.numeric import equal_share_tail
 
 FALSE_ALARM = 1e-9
-"""Probability that two runs on one population are told apart by their sketches."""
+"""Probability that the sketches of two runs on one population are called different."""
 
 MIN_ROWS = 200
 """Fewer rows are not sketched: quantiles would be the cells of persons, and prove nothing."""
@@ -36,7 +36,7 @@ class PointsCompared(NamedTuple):
 
     differences: tuple[str, ...] = ()
     unknowns: tuple[str, ...] = ()
-    asked: tuple[str, ...] = ()
+    unverified: tuple[str, ...] = ()
 
 
 def compare_points(here: dict[str, Any] | None, there: dict[str, Any] | None) -> PointsCompared:
@@ -79,7 +79,7 @@ def _compare_sketches(here: dict[str, Any], there: dict[str, Any]) -> PointsComp
         unknowns.append("columns: the frames have them in different orders here and there")
     full = [one["name"] for one, two in pairs if width.is_full(one, two)]
     return PointsCompared(
-        (*found, *_texts(here, there, width)), tuple(filter(None, unknowns)), _asked(full)
+        (*found, *_texts(here, there, width)), tuple(filter(None, unknowns)), _unverified(full)
     )
 
 
@@ -89,7 +89,7 @@ def _are_near(one: float, two: float, size: float) -> bool:
     return size * (one - two) ** 2 <= 4 * spread
 
 
-def _asked(full: list[Any]) -> tuple[str, ...]:
+def _unverified(full: list[Any]) -> tuple[str, ...]:
     if not full:
         return ()
     shown = ", ".join(repr(name) for name in full[:3]) + (", ..." if len(full) > 3 else "")

@@ -82,9 +82,8 @@ def _derive(
     loss = ledger.add(single_release, epsilon=epsilon, threshold=level)
     private = (
         f"({epsilon:g}, {rounded_up(loss)})-differentially private in the {n} private rows, by "
-        f"discrete Laplace noise on the predictions of {n_keys * n_parts} disjoint parts and a "
-        f"release "
-        f"threshold of {level}."
+        f"discrete Laplace noise on the results of {n_keys * n_parts} disjoint parts and a "
+        f"release threshold of {level}."
     )
     leaks = () if public_classes else ("the list of classes was read from the private labels",)
     if not cover:

@@ -13,7 +13,7 @@ from replearn.guarantees.steps import BLOCK_ASSUMPTIONS, Conclusion, Ledger, rou
 from replearn.records.checks import check_count
 
 MAX_FITS = 24
-"""Base estimators that are trained unless more are asked for."""
+"""Base estimators that are trained unless more are requested."""
 
 MIN_BLOCKS = 3
 """A row has at least two blocks that do not know it: their spread is known."""

@@ -1,4 +1,4 @@
-"""The theorems the library relies on: key, statement, place in the paper, page.
+"""The theorems the library relies on: key, statement, label in the paper, page.
 
 Each key has a page ``docs/theory/<key>.md`` with the proof. The bounds that follow from a theorem
 carry its key (`replearn.bounds.theorem`).
@@ -53,7 +53,7 @@ _ENTRIES = (
     ),
     Theorem(
         "semi-private",
-        "A frequent prediction of replicable runs on disjoint parts, selected privately, is as "
+        "A frequent result of replicable runs on disjoint parts, selected privately, is as "
         "accurate as the runs and private in every row.",
         "lem:semi-private-reduction",
     ),
@@ -73,6 +73,11 @@ _ENTRIES = (
         "Scores with a known standard error and a shared threshold uniform within c standard "
         "errors flip with probability at most 1 / (sqrt(pi) c) if they are normal, and at most "
         "1 / (sqrt(3) c) whatever their distribution.",
+    ),
+    Theorem(
+        "decision-threshold",
+        "Decision thresholds that are constants, or chosen by each block from its own rows, keep "
+        "every bound on votes; one that is chosen from the whole sample keeps none.",
     ),
     Theorem(
         "several-partitions",

@@ -173,7 +173,7 @@ def promised(ledger: Ledger, design: Design) -> tuple[float, float | None]:
     if design.law is None or design.heavy is not None:
         items = {"flip_bound": flip, "runs": request.runs}
         step = _row_step(ledger, design)
-        # the numbers for a row that was trained on are no claim, but people will ask for them
+        # the numbers for a row that was trained on are no claim, but they will be wanted
         ledger.add(training_row_stage, step=step, **items)
         ledger.add(repeated_row_stage, step=step, **items)
         return ledger.add(runs_bound_union, **items), None

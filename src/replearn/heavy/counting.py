@@ -109,7 +109,7 @@ def _group_frame(frame: Any, at_least: int) -> tuple[Any, NDArray[np.int64]]:
 
 
 def _group_points(points: Points) -> tuple[NDArray[np.intp], NDArray[np.int64]]:
-    """Sort by a hash; rows that share one but differ are told apart by all their words."""
+    """Sort by a hash; rows that share one but differ are separated by all their words."""
     n = len(points)
     if n == 0:
         return np.zeros(0, np.intp), np.zeros(0, np.int64)

@@ -124,7 +124,7 @@ def find_heavy_hitters(
         set, by one threshold for all points (about 1/nu^3 rows); or a core of very heavy points
         as a whole, and the rest up to mass gamma.
     rho : float, default=None
-        Probability of disagreement that is asked for; None: only stated.
+        Requested probability of disagreement; None: only stated.
     beta : float, default=0.05
         Failure probability of completeness and soundness.
     gamma : float, default=0.1

@@ -41,7 +41,7 @@ class _Labelled:
     n_labels: int  # how many labels of each point are in use, k
     band: float  # half-width of the threshold, or scale of the Gumbels
     noise: Floats  # threshold of each point (two classes), or Gumbel of each point and class
-    answers: NDArray[np.intp]  # number of the class that each point is labelled with
+    label_codes: NDArray[np.intp]  # number of the class that each point is labelled with
 
     @property
     def shares(self) -> Floats:
@@ -71,7 +71,7 @@ class TwoLabels(_Labelled):
         flips = flip_estimate(self._law, self.tallies[:, 1], self.noise)
         # Who had too few labels has no label yet to lose: either may come.
         flips[self.tallies.sum(axis=1) < self.n_labels] = 0.5
-        return with_flips(self.answers, flips)
+        return with_flips(self.label_codes, flips)
 
     def limits(self, delta: float) -> Floats:
         """Upper limits of the flip probability of the label."""
@@ -111,14 +111,14 @@ class ManyLabels(_Labelled):
         k = self.n_labels
         n_classes = self.tallies.shape[1]
         low, high = binomial_limits(self.tallies, k, delta / n_classes)
-        every = np.arange(len(self.answers))
-        mine = self.noise[every, self.answers][:, np.newaxis]
+        every = np.arange(len(self.label_codes))
+        mine = self.noise[every, self.label_codes][:, np.newaxis]
         # Label c wins iff its share exceeds that of the prediction by so much.
         needed = self.band * (mine - self.noise)
-        drift = high - low[every, self.answers][:, np.newaxis]
+        drift = high - low[every, self.label_codes][:, np.newaxis]
         # theorem: fresh-sample-point (section "heavy points")
         beaten = np.exp(-k * np.maximum(needed - drift, 0.0) ** 2 / 2.0)
-        beaten[every, self.answers] = 0.0
+        beaten[every, self.label_codes] = 0.0
         return np.minimum(beaten.sum(axis=1) * (1.0 + 1e-9), 1.0)
 
     def average_flips(self) -> Floats:
@@ -198,7 +198,7 @@ def label_points(
 
     >>> from replearn.randomness import as_points
     >>> tallies, names = np.array([[1, 8, 0]]), np.array(["a", "b", "c"])
-    >>> label_points(as_points([5]), tallies, 9, 0.01, names, SharedKey(0)).answers
+    >>> label_points(as_points([5]), tallies, 9, 0.01, names, SharedKey(0)).label_codes
     array([1])
     """
     child = key.child("heavy label")

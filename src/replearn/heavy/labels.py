@@ -27,7 +27,7 @@ _HALVINGS = 12
 class _Design(NamedTuple):
     """Labels in use of each member, half-width of the threshold, largest number of members.
 
-    Of more than two classes: the scale of the Gumbels in the place of the half-width.
+    Of more than two classes: the scale of the Gumbels instead of the half-width.
     """
 
     k: int
@@ -100,7 +100,7 @@ def label_heavy_hitters(  # noqa: PLR0913
     rho : float, default=0.1
         Probability that two runs label a point differently; with a core, see the certificate.
     beta : float, default=None
-        Probability of any wrong label that is asked for; None: only stated.
+        Requested probability of any wrong label; None: only stated.
     label_noise : bool, default=True
         False: every point has one label only; then 1 replaces ``alpha``.
     gamma : float, default=0.1
@@ -146,22 +146,22 @@ def label_heavy_hitters(  # noqa: PLR0913
     used = np.array([design.k for design in designs], dtype=np.int64)[which]
     label_counts = count_labels(codes, heavy.locate(sample), len(heavy), len(names))
     tallies = first_labels(heavy.points, label_counts, used, key)
-    predictions = np.empty(len(heavy), dtype=np.intp)
+    label_codes = np.empty(len(heavy), dtype=np.intp)
     uniforms = np.empty((len(heavy), len(names)) if len(names) > 2 else len(heavy))
     for number, design in enumerate(designs):
         at = which == number
         members = heavy.points.take(at)
         rule = label_points(members, tallies[at], design.k, design.band, names, key)
         uniforms[at] = rule.noise
-        predictions[at] = rule.answers
+        label_codes[at] = rule.label_codes
     task = heavy.certificate.task.replace("heavy", "heavy labels")
-    asked = {"alpha": clear, "rho": float(rho), "beta": beta}
-    inputs = _design_inputs(heavy, designs, asked, gamma)
+    targets = {"alpha": clear, "rho": float(rho), "beta": beta}
+    inputs = _design_inputs(heavy, designs, targets, gamma)
     if len(names) > 2:
         task = f"{task}, several classes"
         inputs = {**inputs, "n_classes": len(names)}
     certificate = certify(task, key.fingerprint, **inputs)
-    return HeavyLabels(names[predictions], tallies[:, 1], used, uniforms, names, certificate)
+    return HeavyLabels(names[label_codes], tallies[:, 1], used, uniforms, names, certificate)
 
 
 def _designs(heavy: HeavyHitters, rho: float, gamma: float, n_labels: int | None) -> list[_Design]:
@@ -223,11 +223,11 @@ def _class_codes(
 
 
 def _design_inputs(
-    heavy: HeavyHitters, designs: list[_Design], asked: dict[str, Any], gamma: float
+    heavy: HeavyHitters, designs: list[_Design], targets: dict[str, Any], gamma: float
 ) -> dict[str, Any]:
-    """Return what the certificate says of the labels in use, and what was asked for."""
+    """Return what the certificate says of the labels in use, and what was requested."""
     single, *cores = designs
-    inputs = {"k": single.k, "band": single.band, "n_points": single.most, **asked}
+    inputs = {"k": single.k, "band": single.band, "n_points": single.most, **targets}
     law = heavy.core_law
     if cores and law is not None:
         core = cores[0]

@@ -56,7 +56,7 @@ class HeavyPoints:
         member = np.flatnonzero(known.member)
         self.points = take_rows(known.seen.values, member)
         self.masses = known.seen.counts[member] / known.seen.n
-        self.labels = classes[known.rule.answers[member]]
+        self.labels = classes[known.rule.label_codes[member]]
         self.shares = known.rule.shares[member]
         self.n_labels = stage.n_labels
 
@@ -109,7 +109,7 @@ def fit_heavy(
     key: SharedKey,
     decimals: int | None,
 ) -> HeavyPoints:
-    """Find the heavy points of the planned rows and label them; codes are places in ``classes``.
+    """Find the heavy points of the planned rows and label them; codes are indices into ``classes``.
 
     >>> X, y = np.repeat([[1.0], [2.0]], [60, 40], axis=0), np.repeat([0, 1], [60, 40])
     >>> stage = HeavyStage(low=0.2, high=0.3, n_labels=20)

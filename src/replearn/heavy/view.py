@@ -86,7 +86,7 @@ class HeavyView:
         at = self.numbers[rows]
         joins = self._joins()[at][:, np.newaxis]
         chances[rows] = joins * self.rule.chances()[at] + (1.0 - joins) * chances[rows]
-        predictions = self.replace(vote_predictions, self.rule.answers)
+        predictions = self.replace(vote_predictions, self.rule.label_codes)
         # The other classes are summed, so that tiny probabilities stay right.
         chances[np.arange(len(predictions)), predictions] = 0.0
         return np.asarray(chances.sum(axis=1))
@@ -151,7 +151,7 @@ class HeavyView:
 
         Membership differs, or both are members and labels differ, or neither and votes do.
         """
-        rows, at, numbers = self._asked()
+        rows, at, numbers = self._known_points()
         result = vote_flips.copy()
         if not len(rows):
             return result
@@ -171,7 +171,7 @@ class HeavyView:
         That is the mean of P(membership differs) + P(heavy in both, labels differ), except with
         probability ``delta`` for all points together.
         """
-        _, at, numbers = self._asked()
+        _, at, numbers = self._known_points()
         seen = self.known.seen
         law = self.stage.law
         bound = membership_flip_bound(seen.n, law)
@@ -192,8 +192,8 @@ class HeavyView:
         joins = min(1.0, self._unknown_limit(delta))
         return float(min(2.0 * joins, bound) + joins * self.rule.flip_bound)
 
-    def _asked(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
-        """Rows of known points, their place among the distinct ones, and the distinct ones."""
+    def _known_points(self) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+        """Rows of known points, their index among the distinct ones, and the distinct ones."""
         rows = np.flatnonzero(self.numbers >= 0)
         numbers, at = np.unique(self.numbers[rows], return_inverse=True)
         return rows, at, numbers

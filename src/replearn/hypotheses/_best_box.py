@@ -141,7 +141,7 @@ def _tree_sweep(
     best beginning, the best end and the best part of its range; the empty part counts 0.
     """
     tree = np.zeros((4, 2 * leaves, len(lows)), dtype=np.int64)
-    answer = tree[{"both": 3, ">": 2, "<=": 1}[side], 1]
+    best = tree[{"both": 3, ">": 2, "<=": 1}[side], 1]
     value = np.zeros(len(lows), dtype=np.int64)
     high = np.zeros(len(lows), dtype=np.intp)
     open_lows = np.searchsorted(lows, cells[:, 0], side="right")
@@ -151,8 +151,8 @@ def _tree_sweep(
     ):
         _add(tree[:, :, :n_open], leaves + leaf, gain)
         if last:
-            better = answer > value
-            value[better] = answer[better]
+            better = best > value
+            value[better] = best[better]
             high[better] = rank
     return value, high
 

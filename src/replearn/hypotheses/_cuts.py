@@ -7,7 +7,7 @@ from replearn.hypotheses._inputs import Floats, Indices, Labels
 
 _LARGEST_EXPONENT = 300
 # Powers of ten as the nearest doubles: a table, because log10 and pow may differ in the last
-# digit between machines, and two labs must place the same cut.
+# digit between machines, and two labs must find the same cut.
 _POWERS = np.array([float(f"1e{k}") for k in range(-_LARGEST_EXPONENT, _LARGEST_EXPONENT + 1)])
 
 

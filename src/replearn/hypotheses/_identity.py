@@ -13,7 +13,7 @@ from replearn.hypotheses._inputs import Indices, sorted_rows
 
 
 def point_codes(n_points: int) -> NDArray[np.uint64]:
-    """Return two 64-bit codes for each distinct point, by its place among the sorted points."""
+    """Return two 64-bit codes for each distinct point, by its index among the sorted points."""
     counter = np.arange(1, 2 * n_points + 1, dtype=np.uint64).reshape(n_points, 2)
     # The finaliser of SplitMix64 (Steele, Lea and Flood 2014): a fixed bijection of 64 bits.
     state = counter * np.uint64(0x9E3779B97F4A7C15)
@@ -29,6 +29,6 @@ def as_identity(words: NDArray[np.uint64]) -> NDArray[np.uint32]:
 
 
 def first_of_each(words: NDArray[np.uint64]) -> Indices:
-    """Return, in increasing order, the places at which a name occurs for the first time."""
-    order, new = sorted_rows(words)  # stable: the first place comes first
+    """Return, in increasing order, the indices at which a name occurs for the first time."""
+    order, new = sorted_rows(words)  # stable: the first index comes first
     return np.sort(order[new])

@@ -69,8 +69,8 @@ def as_weights(sample_weight: ArrayLike | None, n_rows: int) -> Integers:
         raise ValueError(f"sample_weight contains {wrong}: weights are finite and not negative")
     # Scaling by the largest weight first keeps the total finite.
     largest = int(np.frexp(weights.max(initial=0.0))[1])
-    room = WEIGHT_BITS - max(n_rows - 1, 0).bit_length()
-    return np.rint(np.ldexp(weights, room - largest)).astype(np.int64)
+    bits = WEIGHT_BITS - max(n_rows - 1, 0).bit_length()
+    return np.rint(np.ldexp(weights, bits - largest)).astype(np.int64)
 
 
 @dataclass(frozen=True)
@@ -111,10 +111,10 @@ def as_sample(
 
 
 def distinct_rows(rows: Floats) -> tuple[Floats, Indices]:
-    """Return the distinct rows in lexicographic order and, for each row, its place there.
+    """Return the distinct rows in lexicographic order and, for each row, its index there.
 
-    >>> points, place = distinct_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
-    >>> points.tolist(), place.tolist()
+    >>> points, index = distinct_rows(np.array([[2.0, 1.0], [1.0, 5.0], [2.0, 1.0]]))
+    >>> points.tolist(), index.tolist()
     ([[1.0, 5.0], [2.0, 1.0]], [1, 0, 1])
     """
     order, new = sorted_rows(rows)
@@ -133,7 +133,7 @@ def sorted_rows(rows: NDArray[Any]) -> tuple[Indices, Labels]:
 
 
 def sums_by_index(index: Indices, values: NDArray[Any], size: int | None = None) -> NDArray[Any]:
-    """Return for each place the exact sum of the 64-bit integers that belong there."""
+    """Return for each index the exact sum of the 64-bit integers that belong to it."""
     size = int(index.max()) + 1 if size is None else size
     sums = np.zeros((size, *values.shape[1:]), dtype=values.dtype)
     np.add.at(sums, index, values)

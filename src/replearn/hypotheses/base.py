@@ -1,4 +1,4 @@
-"""The hypothesis class: what the estimators ask of it, and what each class has to bring."""
+"""The hypothesis class: what estimators use of it, and what each class has to define."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -164,7 +164,7 @@ class HypothesisClass(ABC):
     def erm(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> Any:
         """Return a hypothesis of least weighted error; exact, ties by canonical order.
 
-        Rows of weight zero are as if absent. Weights are used as exact integers, so the prediction
+        Rows of weight zero are as if absent. Weights are used as exact integers, so the result
         does not depend on the order of the rows.
 
         Examples

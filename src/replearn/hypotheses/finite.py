@@ -19,7 +19,7 @@ class FiniteClass(HypothesisClass):
 
     The canonical order is by the labels on the pool; of hypotheses with equal labels the one
     with the alphabetically first description represents them (foreign predictors, which have
-    none: the first of the list). So neither `dichotomies` nor a tie in `erm` depends on places
+    none: the first of the list). So neither `dichotomies` nor a tie in `erm` depends on indices
     in the list.
 
     Parameters
@@ -101,7 +101,7 @@ class FiniteClass(HypothesisClass):
     def _descriptions(
         self, points: Floats, indices: Indices | None = None
     ) -> dict[bytes, tuple[bytes, str, int]]:
-        """Return, for each dichotomy, its labels and the text and place of its representative."""
+        """Return, for each dichotomy, its labels and the text and index of its representative."""
         indices = np.arange(len(self.hypotheses)) if indices is None else indices
         by_labels: dict[bytes, tuple[bytes, str, int]] = {}
         step = max(1, BLOCK_CELLS // max(len(points), 1))

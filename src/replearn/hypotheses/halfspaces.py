@@ -104,7 +104,7 @@ class Halfspaces(HypothesisClass):
 
 
 def _spread(indices: Indices, count: int) -> Indices:
-    """Return about `count` of the places, evenly spread, the last one included."""
+    """Return about `count` of the indices, evenly spread, the last one included."""
     chosen = np.linspace(len(indices) - 1, 0, min(count, len(indices))).astype(np.intp)
     return indices[np.unique(chosen)]
 

@@ -37,7 +37,7 @@ class Rules(ABC):
         return [getattr(self, one.name) for one in fields(self)]  # type: ignore[arg-type]
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
+        """Return the rules at these indices."""
         return type(self)(*(array[rows] for array in self._arrays()))
 
     @classmethod
@@ -168,7 +168,7 @@ class ListedRules(Rules):
         return self.predictors[index]
 
     def take(self, rows: NDArray[Any] | slice) -> Self:
-        """Return the rules at these places."""
+        """Return the rules at these indices."""
         indices = np.arange(len(self))[rows]
         return type(self)(tuple(self.predictors[index] for index in indices), self.n_features)
 

@@ -1,4 +1,4 @@
-"""How often a search chooses alike: measured on halves of the user's own rows."""
+"""How often a search chooses the same configuration: measured on halves of the user's own rows."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ class Agreement:
 
     Parameters
     ----------
-    alike : int
+    n_agreeing : int
         Splits whose halves chose the same configuration.
     n_splits : int
         All splits.
     lower, upper : float
         95 % limits of the probability that a random half split of this file, under a random key,
-        chooses alike.
+        chooses the same configuration twice.
     over_keys : float
         The same probability, estimated with the shared random numbers integrated out.
-    best_alike : int
+    n_best_agreeing : int
         Splits whose halves have the same configuration with the best score, which is what
         ``GridSearchCV`` would choose.
 
@@ -49,18 +49,18 @@ class Agreement:
 best score alone: 2 of 10
     """
 
-    alike: int
+    n_agreeing: int
     n_splits: int
     lower: float
     upper: float
     over_keys: float
-    best_alike: int
+    n_best_agreeing: int
 
     def __str__(self) -> str:
         return (
-            f"{self.alike} of {self.n_splits} half splits chose the same configuration "
+            f"{self.n_agreeing} of {self.n_splits} half splits chose the same configuration "
             f"({self.lower:.0%} to {self.upper:.0%}, 95%; {self.over_keys:.0%} over all keys); "
-            f"the best score alone: {self.best_alike} of {self.n_splits}"
+            f"the best score alone: {self.n_best_agreeing} of {self.n_splits}"
         )
 
 
@@ -74,8 +74,8 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
     key = search._key().child("half splits")
     labels = np.asarray(y)
     half = n_rows(X) // 2
-    alike = 0
-    best_alike = 0
+    n_agreeing = 0
+    n_best_agreeing = 0
     shares = []
     progress = Progress(2 * n_splits, "halves")
     for split in range(n_splits):
@@ -89,14 +89,19 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
                 runs.append(run.fit(take_rows(X, rows), labels[rows]))
             progress.advance()
         scores = [np.asarray(run.cv_results_["mean_test_score"]) for run in runs]
-        alike += runs[0].best_index_ == runs[1].best_index_
-        best_alike += np.argmax(scores[0]) == np.argmax(scores[1])
+        n_agreeing += runs[0].best_index_ == runs[1].best_index_
+        n_best_agreeing += np.argmax(scores[0]) == np.argmax(scores[1])
         # theorem: hypothesis-selection (exact for given errors)
         shares.append(selection_agreement(runs[0].sharpness_, 1 - scores[0], 1 - scores[1]))
     progress.close()
-    lower, upper = binomial_limits(alike, n_splits, DELTA)
+    lower, upper = binomial_limits(n_agreeing, n_splits, DELTA)
     return Agreement(
-        int(alike), n_splits, float(lower), float(upper), float(np.mean(shares)), int(best_alike)
+        int(n_agreeing),
+        n_splits,
+        float(lower),
+        float(upper),
+        float(np.mean(shares)),
+        int(n_best_agreeing),
     )
 
 

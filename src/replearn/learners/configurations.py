@@ -195,7 +195,7 @@ def training_errors(
         labels = codes[held]
         for index, model in enumerate(models):
             fitted = fit_blocks(model, X, codes, list(blocks), keys, n_jobs=n_jobs)
-            # All rows are asked, to cut the table once.
+            # All rows are predicted, to cut the table once.
             predictions = [
                 predict_labels(one, rows, f"training {start + own}")[own]
                 for own, one in enumerate(fitted)

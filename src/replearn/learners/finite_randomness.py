@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
 from replearn.learners.fitted_state import check_n_models
@@ -177,7 +177,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
             base = base_estimator(self.estimator)
             key = self._key_for_fit()
             X = check_features(self, X, reset=True)
-            bound = bind_estimator(base)
+            fingerprint = bind_estimator(base)
             codes, self.classes_ = check_two_labels(X, y, self.classes)
             X, codes, _ = self._planned_rows(X, codes)
             train, test = held_out(key, X, codes, self.test_share)
@@ -212,7 +212,7 @@ class FiniteRandomnessClassifier(FollowsPlan, MetaEstimatorMixin, ClassifierMixi
                 key,
                 X,
                 codes,
-                bounds={"learner": bound},
+                fingerprints={"learner": fingerprint},
                 n=len(codes),
                 n_test=len(test),
                 n_blocks=int(self.n_blocks),

@@ -28,7 +28,7 @@ class HeavyRule:
 
     def predictions(self, votes: NDArray[Any], noise: Floats) -> NDArray[np.intp]:
         """Return the code of each prediction."""
-        return self.view.replace(self.rule.predictions(votes, noise), self.view.rule.answers)
+        return self.view.replace(self.rule.predictions(votes, noise), self.view.rule.label_codes)
 
     def decide(self, votes: NDArray[Any], noise: Floats) -> Decision:
         """Return the predictions with what they follow from; for a heavy point, its own labels."""
@@ -63,5 +63,5 @@ def _decide_by_labels(labels: Any) -> Decision:
     """Return the decision about the known points by the labels of each of them."""
     if isinstance(labels, TwoLabels):
         share = labels.shares[:, 1]
-        return decide_between_two(share, labels.law_values, labels.noise, labels.answers)
-    return decide_among_many(labels.shares, labels.scores, labels.key_chances, labels.answers)
+        return decide_between_two(share, labels.law_values, labels.noise, labels.label_codes)
+    return decide_among_many(labels.shares, labels.scores, labels.key_chances, labels.label_codes)

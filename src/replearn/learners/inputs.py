@@ -48,8 +48,7 @@ def checked_fit(fit: Any) -> Any:
     signature = inspect.signature(fit)
     groups = "give groups by name, groups=..." if "groups" in signature.parameters else "no groups"
     weights = (
-        "no sample_weight: the promise counts rows, all alike; weigh inside the base estimator "
-        "(class_weight='balanced')"
+        "sample_weight is not supported; use class_weight in `estimator` (class_weight='balanced')"
     )
     if any(taken.kind is taken.VAR_KEYWORD for taken in signature.parameters.values()):
         weights = "give weights by name, sample_weight=..."

@@ -43,12 +43,12 @@ def in_plain_words(explained: Explanation | ClassExplanation) -> PlainExplanatio
 
     >>> import numpy as np
     >>> from replearn.learners.results import Explanation
-    >>> told = Explanation(
+    >>> explained = Explanation(
     ...     prediction=np.array(["yes"]), stage=np.array(["vote"]), score=np.array([0.94]),
-    ...     response=np.array([0.99]), threshold=np.array([0.2]), margin=np.array([0.79]),
+    ...     response=np.array([0.99]), keyed_threshold=np.array([0.2]), margin=np.array([0.79]),
     ...     flip_probability=np.array([0.02]), classes=("no", "yes"),
     ... )
-    >>> print(in_plain_words(told))
+    >>> print(in_plain_words(explained))
     The prediction is yes. It is fairly firm: of 100 models trained on new data, about 98 would predict the same.
     """  # noqa: E501
     same = 1.0 - explained.flip_probability

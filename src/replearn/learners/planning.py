@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Bound
-from replearn.binding.learner import in_words
+from replearn.binding.digests import Fingerprint
+from replearn.binding.estimator import in_words
 from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
 from replearn.binding.schema import describe_points
 from replearn.binding.useful_blocks import rows_needed
@@ -34,7 +34,7 @@ from replearn.learners.training import Sample, TrainedBlocks
 from replearn.primitives import sample_key
 from replearn.randomness import Points, SharedKey, as_points
 
-UNPLANNED = frozenset({"estimator", "shared_key", "plan", "n_jobs", "verbose"})
+UNPLANNED = frozenset({"estimator", "threshold", "shared_key", "plan", "n_jobs", "verbose"})
 """Parameters of an estimator that a plan does not set."""
 
 MAX_PARTITIONS = 1023
@@ -256,8 +256,8 @@ def planned_rows(key: SharedKey, sample: Sample, plan: Any) -> Sample:
 def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
     """Forget the order of the file where rows that count as equal are not interchangeable.
 
-    Equal rows are told apart by which came first. Rounded alike they still train differently, and
-    in different groups they go into different blocks.
+    Of equal rows, the one that came first counts first. Rows that are equal once rounded still
+    train differently, and in different groups they go into different blocks.
     """
     if plan.decimals is None and sample.groups is None and not sample.params:
         return sample
@@ -268,7 +268,7 @@ def _without_file_order(key: SharedKey, sample: Sample, plan: Any) -> Sample:
 def identity_of(
     key: SharedKey,
     base: Any,
-    bound: Bound,
+    fingerprint: Fingerprint,
     classes: NDArray[Any],
     n: int,
     failed: tuple[str, ...],
@@ -278,11 +278,11 @@ def identity_of(
     return Identity(
         key.fingerprint,
         in_words(base),
-        bound.digest,
+        fingerprint.digest,
         tuple(classes),
         n,
-        versions=bound.versions,
-        unbound=bound.unbound,
+        versions=fingerprint.versions,
+        unbound=fingerprint.unbound,
         failed_conditions=failed,
         **schema,
     )

@@ -30,7 +30,7 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     ----------
     hypotheses : HypothesisClass or classifier, default=None
         The class, whose exact minimiser is used; None: decision stumps over all features. With a
-        classifier its training error takes the place of the smallest one, and nothing is
+        classifier its training error is used instead of the smallest one, and nothing is
         certified.
     rho : float, default=0.1
         Probability that the models of two runs differ on a mass above gamma.
@@ -55,8 +55,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
         Smallest training error.
     limit_ : float
         The shared limit.
-    gave_up_ : bool
-        Whether the training error exceeded it.
+    released_ : bool
+        Whether the training error is within the limit, so that the hypothesis is released.
     certificate_ : Certificate
         What is promised.
     classes_ : ndarray
@@ -71,8 +71,8 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
     >>> model = RealizableReplicableClassifier(Thresholds(">"), shared_key="k")
     >>> model.fit(X, X[:, 0] > 0.25).rule(), model.certificate_.certified
     ('True if x0 > 0.25, else False', True)
-    >>> model.fit(X, X[:, 0] % 0.5 > 0.25).gave_up_
-    True
+    >>> model.fit(X, X[:, 0] % 0.5 > 0.25).released_
+    False
     """
 
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
@@ -134,10 +134,10 @@ class RealizableReplicableClassifier(SingleRuleClassifier):
                 ceiling = self.gamma / 4 if d is None else best_ceiling(len(y), d, self.gamma)
             # theorem: realizable
             self.limit_ = ceiling * float(key.child("limit").uniforms([0])[0])
-            self.gave_up_ = self.training_error_ > self.limit_
-            self.hypothesis_ = Constant(True) if self.gave_up_ else model
-            bound = bind(hypotheses if exact else clone(hypotheses))
-            self._certify("realizable", X, y, bound, d=d, max_error_limit=float(ceiling))
+            self.released_ = self.training_error_ <= self.limit_
+            self.hypothesis_ = model if self.released_ else Constant(True)
+            fingerprint = bind(hypotheses if exact else clone(hypotheses))
+            self._certify("realizable", X, y, fingerprint, d=d, max_error_limit=float(ceiling))
         warn_if_not_certified(self.certificate_)
         return self
 

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_consistent_length, check_is_fitted, c
 
 from replearn.binding.choices import certify_choice
 from replearn.binding.copies import copy_conditions
-from replearn.binding.learner import bind_estimator
+from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
@@ -159,7 +159,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
             base = self._base()
             key = self._key_for_fit()
             values = check_numbers(X, y)
-            bound = bind_estimator(base)
+            fingerprint = bind_estimator(base)
             ends = self._ends()
 
             # Plan: from the parameters and the number of rows, never from the data.
@@ -178,7 +178,7 @@ class PointwiseReplicableRegressor(FollowsPlan, RegressorMixin, BaseEstimator):
                 key,
                 X,
                 np.zeros(len(values)),
-                bounds={"learner": bound},
+                fingerprints={"learner": fingerprint},
                 failed=sample_conditions(X) + copy_conditions(X, values),
                 n=n_blocks * cut.block_size,
                 n_blocks=n_blocks,

@@ -55,18 +55,18 @@ class Explanation(InWords):
         ``classes[1]``.
     response : ndarray
         Probability, over all keys, that this score predicts ``classes[1]``.
-    threshold : ndarray
+    keyed_threshold : ndarray
         The point's own keyed threshold: for votes on the response, for scores on the score.
     margin : ndarray
-        Response (or score) minus threshold; ``classes[1]`` is predicted iff it is positive. Near 0
-        a fresh sample may predict differently.
+        Response (or score) minus keyed threshold; ``classes[1]`` is predicted iff it is positive.
+        Near 0 a fresh sample may predict differently.
     flip_probability : ndarray
         Estimated probability that a fresh training sample predicts differently.
     classes : tuple
         Both labels.
     standard_error : ndarray or None
         Of a mean predicted probability; None for votes.
-    decision_threshold : float
+    threshold : float
         The score at which both classes are equally likely over all keys.
     """
 
@@ -74,12 +74,12 @@ class Explanation(InWords):
     stage: NDArray[np.str_]
     score: Floats
     response: Floats
-    threshold: Floats
+    keyed_threshold: Floats
     margin: Floats
     flip_probability: Floats
     classes: tuple[Any, Any]
     standard_error: Floats | None = None
-    decision_threshold: float = 0.5
+    threshold: float = 0.5
 
     @property
     def predicted_share(self) -> Floats:
@@ -89,8 +89,8 @@ class Explanation(InWords):
     @property
     def overruled(self) -> NDArray[np.bool_]:
         """Whether the score alone points to the other class and the keyed threshold decided."""
-        below = self.score < self.decision_threshold
-        above = self.score > self.decision_threshold
+        below = self.score < self.threshold
+        above = self.score > self.threshold
         return np.where(self.margin > 0, below, above)
 
     def sentences(self) -> Iterator[str]:
@@ -106,14 +106,14 @@ class Explanation(InWords):
         return (
             f"Prediction {self.prediction[row]!s}: {self.score[row]:.1%} of the {source} "
             f"{self.classes[1]!s}, response {self.response[row]:.3f}, {side} this point's "
-            f"threshold {self.threshold[row]:.3f} (margin {self.margin[row]:+.3f})"
+            f"threshold {self.keyed_threshold[row]:.3f} (margin {self.margin[row]:+.3f})"
         )
 
     def _say_score(self, row: int) -> str:
         assert self.standard_error is not None
         side = "above" if self.margin[row] > 0 else "not above"
         why = (
-            f", on the other side of it than the decision threshold {self.decision_threshold:.1%}: "
+            f", on the other side of it than the decision threshold {self.threshold:.1%}: "
             "the score is too near to it to decide alone"
             if self.overruled[row]
             else ""
@@ -122,7 +122,7 @@ class Explanation(InWords):
             f"Prediction {self.prediction[row]!s}: {self.classes[1]!s} has a mean predicted "
             f"probability of {self.score[row]:.1%} (standard error "
             f"{self.standard_error[row]:.1%}), {side} this point's threshold "
-            f"{self.threshold[row]:.1%}{why}"
+            f"{self.keyed_threshold[row]:.1%}{why}"
         )
 
 
@@ -239,19 +239,19 @@ def explanation(
     if decision.heavy is not None:
         stage = np.where(decision.heavy, "heavy", stage)
     prediction = classes[decision.prediction]
-    if decision.threshold is not None:
+    if decision.keyed_threshold is not None:
         assert decision.key_chance is not None
         return Explanation(
             prediction=prediction,
             stage=stage,
             score=decision.score[:, 1],
             response=decision.key_chance[:, 1],
-            threshold=decision.threshold,
+            keyed_threshold=decision.keyed_threshold,
             margin=decision.margin,
             flip_probability=flip_probability,
             classes=(classes[0], classes[-1]),
             standard_error=decision.standard_error,
-            decision_threshold=decision.decision_threshold,
+            threshold=decision.threshold,
         )
     every = np.arange(len(prediction))
     most_voted = decision.score.argmax(axis=1)

@@ -36,7 +36,7 @@ class Decision:
     key_chance : ndarray of shape (n, n_classes) or None
         Probability over all keys that these votes or scores predict each class; for two classes
         the second column is the response of the law. None where it is not known.
-    threshold : ndarray of shape (n,) or None
+    keyed_threshold : ndarray of shape (n,) or None
         The point's own keyed threshold; two classes only.
     standard_error : ndarray of shape (n,) or None
         Of the score; rules of scores only.
@@ -44,7 +44,7 @@ class Decision:
         What the point's shared offsets add to the prediction against the runner-up.
     heavy : ndarray of bool or None
         Whether the point was labelled by its own labels.
-    decision_threshold : float
+    threshold : float
         Two classes: the score at which both classes are equally likely over all keys.
     """
 
@@ -53,11 +53,11 @@ class Decision:
     margin: Floats
     runner_up: NDArray[np.intp]
     key_chance: Floats | None = None
-    threshold: Floats | None = None
+    keyed_threshold: Floats | None = None
     standard_error: Floats | None = None
     lead: Floats | None = None
     heavy: NDArray[np.bool_] | None = None
-    decision_threshold: float = 0.5
+    threshold: float = 0.5
 
     def merged(
         self, other: Decision, put_in: Callable[[NDArray[Any], NDArray[Any]], NDArray[Any]]
@@ -91,16 +91,16 @@ class Rule(Protocol):
 
 
 def decide_between_two(
-    score: Floats, response: Floats, threshold: Floats, prediction: NDArray[np.intp]
+    score: Floats, response: Floats, keyed_threshold: Floats, prediction: NDArray[np.intp]
 ) -> Decision:
     """Return a decision between two classes: the second one iff the response is larger."""
     return Decision(
         prediction=prediction,
         score=np.column_stack([1.0 - score, score]),
-        margin=response - threshold,
+        margin=response - keyed_threshold,
         runner_up=1 - prediction,
         key_chance=np.column_stack([1.0 - response, response]),
-        threshold=threshold,
+        keyed_threshold=keyed_threshold,
     )
 
 

@@ -210,7 +210,7 @@ def check_curve(given: Any, threshold: float) -> ErrorCurve:
     if not (0.0 < level < 1.0 and 0.0 <= power <= 1.0):
         raise ValueError(
             f"standard_error={given!r} must be a number in (0, 1), or a pair of such a number and "
-            "a power in [0, 1], as another run's standard_error_."
+            "a power in [0, 1], as another run's error_curve_."
         )
     return ErrorCurve(level, power, threshold)
 

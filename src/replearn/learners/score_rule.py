@@ -86,8 +86,8 @@ def measure_scores(
         scores, noise = fitted.votes_and_noise(X)
     first = scores[:, :n_blocks]
     own = first[np.arange(len(rows)), owners]
-    mean = without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks
-    # in place of each model's score the mean of those that have not seen the row
+    mean = np.minimum(without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks, 1.0)
+    # instead of each model's score the mean of those that have not seen the row
     predicted = fitted.rule.predictions(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean
     return usefulness(predicted, shares, blocks.sample.codes[rows], classes, hard=False)
@@ -165,14 +165,14 @@ class ScoreRule:
     def decide(self, scores: Floats, noise: Floats) -> Decision:
         """Return the predictions with scores, standard errors and thresholds."""
         score = mean_score(scores)
-        threshold = self.curve.scores(noise)
+        keyed = self.curve.scores(noise)
         prediction = self.predictions(scores, noise)
-        decision = decide_between_two(score, self._chance_of_mean(score), threshold, prediction)
+        decision = decide_between_two(score, self._chance_of_mean(score), keyed, prediction)
         return replace(
             decision,
-            margin=score - threshold,  # the threshold is one on the score, not on the response
+            margin=score - keyed,  # the keyed threshold is one on the score, not on the response
             standard_error=self.standard_errors(scores),
-            decision_threshold=self.curve.threshold,
+            threshold=self.curve.threshold,
         )
 
     def flips(self, scores: Floats, noise: Floats) -> Floats:
@@ -199,7 +199,7 @@ class SphereRule:
 
     @property
     def dimension(self) -> int:
-        """Dimension of the sphere's space: three have room for four corners."""
+        """Dimension of the sphere's space: four corners fit into three."""
         return max(3, self.n_classes - 1)
 
     @property

@@ -18,9 +18,9 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Bound
-from replearn.binding.learner import bind_estimator
-from replearn.binding.useful_blocks import Constant, find_constant, warn_if_all_constant
+from replearn.binding.digests import Fingerprint
+from replearn.binding.estimator import bind_estimator
+from replearn.binding.useful_blocks import ConstantModels, find_constant, warn_if_all_constant
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, accepts_context, fit_in_context
 from replearn.learners.agreement import (
@@ -215,7 +215,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
             key = self._key_for_fit()
-            bound = bind_estimator(self.estimator)
+            fingerprint = bind_estimator(self.estimator)
             codes, self.classes_ = check_labels(X, y, None)
             refuse_one_class(self.classes_)
             given = len(codes)
@@ -226,7 +226,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             if self.train_size is None:
                 warn_if_alpha_is_too_small(self.param_grid, len(codes), self.alpha, self.beta)
             order, self.cv_results_, self.n_splits_ = errors_of(X, codes, key, params, context)
-            self._choose(X, codes, key, bound)
+            self._choose(X, codes, key, fingerprint)
             if self.refit:
                 params = {name: in_order(value, order) for name, value in params.items()}
                 source = self.estimator if isinstance(self.refit, bool) else self.refit
@@ -303,7 +303,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         grid = list(ParameterGrid(self.param_grid))
         cut = cut_trainings(key, X, codes, self.train_size)
         models = [seeded(self.estimator, key).set_params(**item) for item in grid]
-        constant: list[Constant | None] = []
+        constant: list[ConstantModels | None] = []
 
         def look(model: Any, fitted: list[Any]) -> None:
             if None not in constant:  # one configuration that tells rows apart is enough
@@ -314,18 +314,20 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
         order = key.child("rows").order(as_points(X), codes)
         return order, results_of_errors(grid, errors), len(cut[1])
 
-    def _choose(self, X: Any, codes: NDArray[np.intp], key: SharedKey, bound: Bound) -> None:
+    def _choose(
+        self, X: Any, codes: NDArray[np.intp], key: SharedKey, fingerprint: Fingerprint
+    ) -> None:
         """Choose by errors and shared random numbers, and certify the choice."""
         n = len(codes)
         grid = self.cv_results_["params"]
         scores = self.cv_results_["mean_test_score"]
         names = [configuration_name(params) for params in grid]
-        asked = self._targets()
+        targets = self._targets()
         if self.train_size is None:
             folds = self._folds()
             task = "search by folds"
             n_test = n // folds.folds
-            t = float(search_scale(len(names), n_test, **asked, drift=folds.drift))
+            t = float(search_scale(len(names), n_test, **targets, drift=folds.drift))
             design: dict[str, Any] = {
                 "n_test": n_test,
                 "n_repeats": folds.repeats,
@@ -335,7 +337,7 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
                 design["scoring"] = describe_scoring(self.scoring)
         else:
             task = "search"
-            t = float(choice_scale(len(names), self.n_splits_, **asked))
+            t = float(choice_scale(len(names), self.n_splits_, **targets))
             design = {"train_size": int(self.train_size), "n_trainings": self.n_splits_}
         # theorem: search-blocks, search-trainings
         index, self.margin_ = choose_by_errors(1.0 - scores, names, sharpness=t, key=key)
@@ -348,13 +350,13 @@ class ReplicableSearchCV(FollowsPlan, MetaEstimatorMixin, BaseEstimator):
             key,
             X,
             codes,
-            bounds={"learner": bound},
+            fingerprints={"learner": fingerprint},
             failed=uncovered_scoring(self.scoring, len(self.classes_)),
             n=n,
             **design,
             n_hypotheses=len(names),
             sharpness=t,
-            **asked,
+            **targets,
             candidates=names_digest(names, len(names)),
         )
 

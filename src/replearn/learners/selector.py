@@ -132,9 +132,11 @@ class ReplicableSelector(FollowsPlan, ClassifierMixin, BaseEstimator):
             self.selection_ = chosen
             self.selected_ = chosen.candidate
             self.selected_name_ = chosen.name
-            bounds = {"candidates": bind_candidates(self.candidates, X)}
+            fingerprints = {"candidates": bind_candidates(self.candidates, X)}
             inputs = chosen.certificate.inputs
-            self.certificate_ = certify_choice("selection", key, X, codes, bounds=bounds, **inputs)
+            self.certificate_ = certify_choice(
+                "selection", key, X, codes, fingerprints=fingerprints, **inputs
+            )
         warn_if_not_certified(self.certificate_)
         return self
 

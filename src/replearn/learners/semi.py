@@ -34,7 +34,7 @@ class SemiReplicableClassifier(SingleRuleClassifier):
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best of the class, and its failure probability.
     candidates : sequence of Hypothesis, default=None
-        A list in place of the class, for classes too large to enumerate. The promise of accuracy
+        A list instead of the class, for classes too large to enumerate. The promise of accuracy
         is then relative to the best of the list, and no pool is needed.
     sharpness : float, default=None
         Scale of the errors against the shared random numbers; None: from the other parameters.
@@ -127,8 +127,8 @@ class SemiReplicableClassifier(SingleRuleClassifier):
             if t is None:
                 rest = alpha or self.alpha / 2
                 t = choice_scale(len(candidates), len(y), self.rho, rest, beta)
-            asked = {"key": key, "sharpness": t, **self._targets()}
-            chosen = select_hypothesis(candidates, X, y, **asked)
+            targets = self._targets()
+            chosen = select_hypothesis(candidates, X, y, key=key, sharpness=t, **targets)
             self.hypothesis_ = chosen.candidate
             self.selection_ = chosen
             pool = None if self.candidates is not None else np.asarray(X_shared, dtype=np.float64)

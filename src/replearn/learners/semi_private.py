@@ -48,8 +48,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     """A rule that no single labelled row can be read from, with the help of public unlabelled rows.
 
     The private rows are cut into parts by their position, a replicable estimator runs on each part,
-    and a prediction that many parts share is released with noise and a threshold. Exchanging one
-    private row changes one part's prediction only: the rule is (epsilon, delta)-differentially
+    and a rule that many parts share is released with noise and a threshold. Exchanging one
+    private row changes the rule of one part only: the result is (epsilon, delta)-differentially
     private whatever the data are. Needs the extra ``privacy`` (OpenDP).
 
     Parameters
@@ -78,8 +78,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     ----------
     hypothesis_ : Hypothesis
         The released rule; the constant of the second class if none was released.
-    gave_up_ : bool
-        Whether none was.
+    released_ : bool
+        Whether a rule was released.
     noisy_count_ : int
         Parts that agree on it, with noise.
     n_keys_, n_parts_, part_size_ : int
@@ -140,7 +140,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
 
     @checked_fit
     def fit(self, X: Any, y: ArrayLike, X_shared: Any = None):
-        """Fit: run on every part, and release what many parts prediction.
+        """Fit: run on every part, and release a rule that many parts share.
 
         Parameters
         ----------
@@ -164,14 +164,12 @@ class SemiPrivateClassifier(SingleRuleClassifier):
             self.n_keys_, self.n_parts_, self.part_size_ = design
             # theorem: semi-private (cut by position, never by content)
             parts = cut_secretly(len(codes), design)
-            predictions = [
-                canonical_text(rule) for rule in self._as_predictions(cover, X, codes == 1, parts)
-            ]
+            rules = [canonical_text(rule) for rule in self._rules(cover, X, codes == 1, parts)]
             # theorem: private-selection
-            chosen = select_privately(predictions, self.epsilon, self.delta)
-            self.gave_up_ = chosen.item is None
+            chosen = select_privately(rules, self.epsilon, self.delta)
+            self.released_ = chosen.item is not None
             self.noisy_count_ = chosen.noisy_count
-            text = canonical_text(Constant(True)) if self.gave_up_ else chosen.item
+            text = chosen.item if self.released_ else canonical_text(Constant(True))
             self.hypothesis_ = hypothesis_from_dict(json.loads(text))
             self.certificate_ = self._certificate(cover, X_shared)
         warn_if_not_certified(self.certificate_)
@@ -221,7 +219,7 @@ class SemiPrivateClassifier(SingleRuleClassifier):
         scale = selection_scale(count, cover.rest, beta, rows)
         return math.log(count / beta) / cover.rest if scale is None else scale
 
-    def _as_predictions(
+    def _rules(
         self,
         cover: _Cover | None,
         X: NDArray[np.float64],
@@ -230,8 +228,8 @@ class SemiPrivateClassifier(SingleRuleClassifier):
     ) -> Iterator[Hypothesis]:
         """Run on every part, under the key that it shares with others."""
         keys = [self._key().child("run", k) for k in range(self.n_keys_)]
-        for place, rows in enumerate(parts if self.part_size_ else ()):
-            key = keys[place // self.n_parts_]
+        for part, rows in enumerate(parts if self.part_size_ else ()):
+            key = keys[part // self.n_parts_]
             if cover is None:
                 yield _rule_of(self.hypotheses, X[rows], y[rows], key)
             else:
@@ -250,15 +248,15 @@ class SemiPrivateClassifier(SingleRuleClassifier):
                 "n_hypotheses": len(cover.rules),
                 "sharpness": float(self._sharpness(cover)),
             }
-        bound = bind(self.hypotheses)
+        fingerprint = bind(self.hypotheses)
         pool = "" if cover is None else pool_digest(np.asarray(X_shared, dtype=np.float64))
         identity = Identity(
             self._key().fingerprint,
             classes=plain_labels(self.classes_),
-            versions=bound.versions,
-            hypotheses=bound.digest,
+            versions=fingerprint.versions,
+            hypotheses=fingerprint.digest,
             pool=pool,
-            unbound=bound.unbound,
+            unbound=fingerprint.unbound,
         )
         inputs = {
             "n": self.n_keys_ * self.n_parts_ * self.part_size_,

@@ -11,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Bound
+from replearn.binding.digests import Fingerprint
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan
@@ -71,12 +71,12 @@ class FollowsPlan(FittedState, HoldsKey):
         return cls(*args, **settings, **params)
 
     def _targets(self) -> dict[str, float]:
-        """Return what is asked: rho, alpha and beta, and gamma if the estimator has one."""
+        """Return the targets: rho, alpha and beta, and gamma if the estimator has one."""
         names = ("rho", "gamma", "alpha", "beta")
         return {name: float(getattr(self, name)) for name in names if hasattr(self, name)}
 
     def _planned_rows(self, X: Any, codes: NDArray[Any]) -> tuple[Any, NDArray[Any], Any]:
-        """Return the rows to fit on with their labels, and their places; None: all of them.
+        """Return the rows to fit on with their labels, and their indices; None: all of them.
 
         The order is the sample's own: two labs keep independent rows, as every proof assumes.
         """
@@ -108,13 +108,15 @@ class SingleRuleClassifier(FollowsPlan, ClassifierMixin, BaseEstimator):
         X, codes, _ = self._planned_rows(X, codes)
         return X, codes == 1
 
-    def _certify(self, task: str, X: Any, y: Any, bound: Bound, **inputs: Any) -> None:
+    def _certify(self, task: str, X: Any, y: Any, fingerprint: Fingerprint, **inputs: Any) -> None:
         """Issue the certificate of the rule that was chosen."""
         names = getattr(self, "feature_names_in_", None)
         shared = {"n": len(y), **inputs, **self._targets()}
         key = self._key_for_fit()
-        bounds = {"hypotheses": bound}
-        self.certificate_ = certify_choice(task, key, X, y, names=names, bounds=bounds, **shared)
+        fingerprints = {"hypotheses": fingerprint}
+        self.certificate_ = certify_choice(
+            task, key, X, y, names=names, fingerprints=fingerprints, **shared
+        )
 
     def predict(self, X: Any) -> NDArray[Any]:
         """Predict class labels.

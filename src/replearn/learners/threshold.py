@@ -38,7 +38,7 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     alpha, beta : float, default=0.1, 0.05
         Excess error over the best threshold, and its failure probability.
     feature : int or str, default=None
-        Which column, by place or name; None when there is only one.
+        Which column, by index or name; None when there is only one.
     direction : {"both", ">", "<="}, default="both"
         Whether the second class lies above the cut, below it, or on the side that is better.
     sharpness : float, default=None
@@ -68,8 +68,8 @@ class ReplicableThresholdClassifier(SingleRuleClassifier):
     >>> import numpy as np
     >>> from replearn.learners import ReplicableThresholdClassifier
     >>> X = np.round(np.random.default_rng(0).normal(50, 10, (400_000, 1)))
-    >>> asked = {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1, "direction": ">"}
-    >>> model = ReplicableThresholdClassifier(**asked, shared_key="k").fit(X, X[:, 0] > 60)
+    >>> options = {"rho": 0.2, "gamma": 0.2, "alpha": 0.2, "beta": 0.1, "direction": ">"}
+    >>> model = ReplicableThresholdClassifier(**options, shared_key="k").fit(X, X[:, 0] > 60)
     >>> model.rule(), model.certificate_.certified
     ('True if x0 > 60, else False', True)
     """

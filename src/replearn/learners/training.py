@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Bound
-from replearn.binding.learner import block_condition
+from replearn.binding.digests import Fingerprint
+from replearn.binding.estimator import block_condition
 from replearn.binding.useful_blocks import PROBES, warn_if_constant
 from replearn.execution import RunContext, fit_blocks, make_blocks
 from replearn.randomness import Points, SharedKey, as_points
@@ -105,6 +105,11 @@ class TrainedBlocks:
         return self.rows[: self.design.n_blocks]
 
     @property
+    def positive_shares(self) -> list[float]:
+        """Share of the second class among the rows of each block."""
+        return [float(np.mean(self.sample.codes[rows] == 1)) for rows in self.rows]
+
+    @property
     def probe_rows(self) -> Any:
         """Some training rows, by key: what fitted estimators are tried on."""
         return take_rows(self.sample.X, np.concatenate(self.first_partition)[:PROBES])
@@ -121,7 +126,7 @@ class TrainedBlocks:
             self.sample.unit,
         )
 
-    def failed_conditions(self, estimator: Any, bound: Bound) -> tuple[str, ...]:
+    def failed_conditions(self, estimator: Any, fingerprint: Fingerprint) -> tuple[str, ...]:
         """Fit a few blocks again and say if other predictions come out."""
         return block_condition(
             estimator,
@@ -131,7 +136,7 @@ class TrainedBlocks:
             self.keys,
             self.estimators,
             self.names,
-            bound,
+            fingerprint,
         )
 
 

@@ -9,7 +9,6 @@ shares are close (`GumbelRule`). Both have the same methods, and so has a rule b
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -115,7 +114,7 @@ class ThresholdRule:
 
     def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> NDArray[Any]:
         """Votes for class 1 in each partition, (n, partitions); mean scores when soft."""
-        return _ask(panel, self.design)(X, n_jobs=n_jobs)
+        return _voting_method(panel, self.design)(X, n_jobs=n_jobs)
 
     def noise(self, key: SharedKey, points: Points) -> Floats:
         """Return each point's threshold, uniform in [0, 1)."""
@@ -198,7 +197,7 @@ class GumbelRule:
 
     def votes(self, panel: BlockEnsemble, X: Any, n_jobs: int | None) -> Floats:
         """Vote shares in each partition, (n, partitions, classes)."""
-        weights = _ask(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
+        weights = _voting_method(panel, self.design)(X, n_jobs=n_jobs).astype(np.float64)
         return weights / weights.sum(axis=2, keepdims=True)
 
     def votes_of_shares(self, shares: Floats) -> Floats:
@@ -293,9 +292,9 @@ def partition_variance(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         try:
-            votes = _ask(panel, design)(rows, n_jobs=n_jobs)
+            votes = _voting_method(panel, design)(rows, n_jobs=n_jobs)
         except Exception:
-            return 1.0  # a fit does not fail over a question nobody asked
+            return 1.0  # nothing is known, and a fit does not fail because of an estimate
     return joint_variance(whole_votes(votes, design), design.n_blocks)
 
 
@@ -309,34 +308,34 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
         return None
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
-    models = blocks.estimators[: design.n_blocks]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         try:
-            totals = _class_totals(models, X, vote)
+            totals = _class_totals(vote, 0, design.n_blocks, X)
             own = np.empty_like(totals)
             for block in range(owners[-1] + 1):
-                members = np.flatnonzero(owners == block)
-                own[members] = _class_totals(models[block : block + 1], take_rows(X, members), vote)
+                of_block = np.flatnonzero(owners == block)
+                own[of_block] = _class_totals(vote, block, block + 1, take_rows(X, of_block))
             noise = vote.noise(X)
         except Exception:
-            return None  # a fit does not fail over a question nobody asked
+            return None  # nothing is known, and a fit does not fail because of an estimate
     others = without_own_block(totals, own, design.n_blocks)
-    shares = others / others.sum(axis=1, keepdims=True)
+    shares = np.minimum(others / others.sum(axis=1, keepdims=True), 1.0)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
     hard = design.vote == "hard"
     return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
 
 
-def _class_totals(models: Sequence[Any], X: Any, vote: FittedVote) -> Floats:
-    """Sum of the votes of one partition for each class, (n, classes)."""
-    panel = BlockEnsemble(models, np.arange(len(vote.classes)), 1)
-    totals = _ask(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
+def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:
+    """Sum of the votes of some blocks of the first partition for each class, (n, classes)."""
+    n_models = stop - start
+    panel = vote.panel.part(start, stop)
+    totals = _voting_method(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
     if vote.design.vote == "soft":
-        totals *= len(models)
-    return np.column_stack([len(models) - totals, totals]) if totals.ndim == 1 else totals
+        totals *= n_models
+    return np.column_stack([n_models - totals, totals]) if totals.ndim == 1 else totals
 
 
-def _ask(panel: BlockEnsemble, design: Design) -> Any:
+def _voting_method(panel: BlockEnsemble, design: Design) -> Any:
     return panel.soft_scores if design.vote == "soft" else panel.vote_counts

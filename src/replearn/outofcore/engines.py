@@ -1,7 +1,7 @@
 """Who does the work: this process, joblib's workers, or a Dask cluster.
 
 Work is a function of a number. It reads and writes the folder and returns nothing, so that nothing
-large travels; what is done is told by the files that are there. On a cluster the folder must be on
+large travels; the files that are there show what is done. On a cluster the folder must be on
 storage that all workers see. A lost worker costs the work that it had in hand; a lost scheduler
 costs no more, when the fit is started again on the same folder.
 """

@@ -18,8 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
-from replearn.binding.digests import Bound
-from replearn.binding.learner import bind_estimator, blocks_to_check, refit_condition
+from replearn.binding.digests import Fingerprint
+from replearn.binding.estimator import bind_estimator, blocks_to_check, refit_condition
 from replearn.binding.marks import say_conditions, say_mark
 from replearn.binding.point_masses import EQUAL_ROWS, refuted_by_pairs, without_masses
 from replearn.binding.schema import describe_points, rows_sketched
@@ -30,6 +30,12 @@ from replearn.heavy.counting import INDEX_KEY
 from replearn.heavy.stage import HeavyPoints, heavy_from_counts
 from replearn.heavy.view import fewest_remembered
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners.decision_threshold import (
+    block_thresholds,
+    known_threshold,
+    split_threshold,
+    with_threshold,
+)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -88,13 +94,13 @@ def fit_files(
 ) -> PointwiseReplicableClassifier:
     """Fit an estimator on files that may be larger than memory.
 
-    Same key, same rows: the models, their predictions and the plan are those of ``learner.fit`` in
+    Same key, same rows: the models, their predictions and the plan are those of ``fit`` in
     memory, bit for bit, whatever the engine and the order of the files.
 
     Parameters
     ----------
     estimator : PointwiseReplicableClassifier
-        It is fitted in place; ``n_jobs`` and ``verbose`` are its own.
+        This object is fitted; ``n_jobs`` and ``verbose`` are its own.
     source : path, address, list of them, pyarrow dataset, polars or Dask frame
         The rows. Paths may hold ``*`` or name a folder; files end in .parquet, .pq, .arrow,
         .feather, .ipc, .csv or .tsv. Text files and lazy frames are written to ``folder`` first.
@@ -102,7 +108,7 @@ def fit_files(
         The column of labels.
     folder : path or address, default=None
         Where the work is kept, and where a fit that was interrupted continues. It needs as much
-        room as the rows take in memory, and can be removed afterwards. None: a temporary one. On a
+        space as the rows take in memory, and can be removed afterwards. None: a temporary one. On a
         cluster: storage that all workers see, as ``s3://bucket/work``.
     features : sequence of str, default=None
         The columns to learn from, in this order; None: all others.
@@ -133,9 +139,9 @@ def fit_files(
     >>> X = np.random.default_rng(0).normal(size=(4000, 2))
     >>> rows = pl.DataFrame({"a": X[:, 0], "b": X[:, 1], "y": X[:, 0] > X[:, 1]})
     >>> estimator = PointwiseReplicableClassifier(n_blocks=20, rho=0.5, max_fits=20)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     rows.write_parquet(f"{place}/rows.parquet")
-    ...     _ = fit_files(estimator, f"{place}/rows.parquet", "y")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows.write_parquet(f"{folder}/rows.parquet")
+    ...     _ = fit_files(estimator, f"{folder}/rows.parquet", "y")
     >>> X = rows.drop("y")
     >>> votes = estimator.predict_proba(X)
     >>> bool((votes == estimator.fit(X, rows["y"]).predict_proba(X)).all())
@@ -166,32 +172,40 @@ def fit_files(
 class _Fit:
     """One fit; the steps are in `run`."""
 
-    learner: PointwiseReplicableClassifier
+    estimator: PointwiseReplicableClassifier
     job: Job
     n: int
     trusted_types: tuple[str, ...]
 
     def run(self) -> None:
         """Plan, cut, train, vote, certify: as in memory."""
-        estimator = self.learner
+        estimator = self.estimator
         job = self.job
-        base = base_estimator(estimator.estimator)
         key = estimator._key_for_fit()
         request = plan_request(estimator)
-        check_base(base, request.vote)
-        bound = bind_estimator(base)
 
         # Plan: from the parameters and the number of rows, never from the data.
         classes = job.list_classes(requested_classes(estimator))
+        base, threshold = split_threshold(
+            base_estimator(estimator.estimator), estimator.threshold, classes
+        )
+        if threshold is not None and known_threshold(threshold) is None:
+            raise ValueError(
+                f"threshold={threshold!r} is not supported for a fit from files: use a number, or "
+                "costs such as (1, 5)."
+            )
+        check_base(base, request.vote)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
         plan = plan_in_force(estimator, request, Counted(self.n), classes)
-        self._claim(key, plan, bound)
+        self._claim(key, plan, fingerprint)
         warned = warn_if_blocks_cannot_learn(plan, base)
 
         # Cut and train: the rows of one partition after another are written block by block.
         earlier = job.earlier_order(key, self.n, plan)
-        models = self._partitions(plan, key, clone(base), bound, earlier)
+        models = self._partitions(plan, key, clone(base), fingerprint, earlier)
         first = read_kept(job.table, FIRST)
         probes = slice_rows(first.X, 0, PROBES)
         label_counts, failed = self._seen(plan, earlier, first)
@@ -201,20 +215,21 @@ class _Fit:
                 warn_of_constant(constant, base, plan.n_blocks, plan.block_size)
 
         # Vote, and certify.
-        estimator._seat(plan, classes, models, probes)
+        models, thresholds = block_thresholds(models, threshold, ())
+        estimator._set_ensemble(plan, classes, models, thresholds, probes)
         estimator.heavy_ = self._heavy(plan, key, classes, earlier)
         if plan.certified:
-            failed += self._refit(plan, key, base, models, bound, probes)
+            failed += self._refit(plan, key, base, models, fingerprint, probes)
         schema = describe_points(
             first.X, first.codes, rows=np.arange(len(first)), base=base, decimals=plan.decimals
         )
-        run = identity_of(key, base, bound, classes, self.n, failed, schema)
+        run = identity_of(key, named, fingerprint, classes, self.n, failed, schema)
         estimator.certificate_ = self._certify(plan, run, earlier)
         estimator._dtype = float_precision(first.X)
 
-    def _claim(self, key: SharedKey, plan: Plan, bound: Bound) -> None:
+    def _claim(self, key: SharedKey, plan: Plan, fingerprint: Fingerprint) -> None:
         """Refuse the folder of another fit."""
-        described = library_versions() | {"key": key.fingerprint, "learner": bound.digest}
+        described = library_versions() | {"key": key.fingerprint, "learner": fingerprint.digest}
         claim(self.job.folder, "fit.json", described | {"plan": plan.to_json()})
 
     def _order(self, plan: Plan, key: SharedKey, number: int, earlier: Order | None) -> Order:
@@ -222,7 +237,7 @@ class _Fit:
         return Order(f"partition-{number}", own, bucket_bits(plan.n), plan.decimals, earlier)
 
     def _partitions(
-        self, plan: Plan, key: SharedKey, base: Any, bound: Bound, earlier: Order | None
+        self, plan: Plan, key: SharedKey, base: Any, fingerprint: Fingerprint, earlier: Order | None
     ) -> list[Any]:
         """Train the blocks of all partitions; the rows of each are removed when it is done."""
         orders = [self._order(plan, key, j, earlier) for j in range(plan.n_partitions)]
@@ -230,7 +245,9 @@ class _Fit:
         left = [order for order, is_done in zip(orders, done, strict=True) if not is_done]
         if left:
             self.job.rank(left)
-        checked = blocks_to_check(key.child("seed", 0, 0), plan.n_partitions * plan.n_blocks, bound)
+        checked = blocks_to_check(
+            key.child("seed", 0, 0), plan.n_partitions * plan.n_blocks, fingerprint
+        )
         models: list[Any] = []
         for number, order in enumerate(orders):
             training = self._training(plan, key, base, number, order, done[number])
@@ -306,17 +323,25 @@ class _Fit:
         counted = frequent_points(table, order, least)
         return heavy_from_counts(*counted, plan.n, classes, stage, key, plan.decimals)
 
-    def _refit(self, plan: Plan, key: SharedKey, base: Any, models: Any, bound: Bound, probes: Any):
+    def _refit(
+        self,
+        plan: Plan,
+        key: SharedKey,
+        base: Any,
+        models: Any,
+        fingerprint: Fingerprint,
+        probes: Any,
+    ):
         """Fit a few blocks again."""
         every = [(j, t) for j in range(plan.n_partitions) for t in range(plan.n_blocks)]
-        checked = blocks_to_check(key.child("seed", 0, 0), len(every), bound)
+        checked = blocks_to_check(key.child("seed", 0, 0), len(every), fingerprint)
         names = [f"block {t} of partition {j}" for j, t in every]
 
         def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
             rows = read_kept(self.job.table, _kept_block(index))
             return rows.X, rows.codes, key.child("seed", *every[index])
 
-        return refit_condition(base, checked, load, models, names, bound, probes)
+        return refit_condition(base, checked, load, models, names, fingerprint, probes)
 
     def _certify(self, plan: Plan, run: Identity, earlier: Order | None) -> Certificate:
         """Certify what the plan promises; less if equal rows refute what it assumes of masses."""

@@ -24,7 +24,7 @@ _ADDRESS = re.compile(r"^[a-z][a-z0-9+.\-]+://", re.IGNORECASE)  # a drive lette
 
 
 def is_address(path: str) -> bool:
-    """Whether a text names a place on some storage by its scheme, as ``s3://...`` does."""
+    """Whether a text is the address of some storage, with a scheme as in ``s3://...``."""
     return bool(_ADDRESS.match(path))
 
 

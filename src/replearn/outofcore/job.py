@@ -39,7 +39,7 @@ class Job:
         return self.table.folder
 
     def do(self, work: Callable[..., None], files: Sequence[str], what: str) -> None:
-        """Do the work whose files are not there yet; a file's place is the number of its work."""
+        """Do the work whose files are not there yet; a file's index is the number of its work."""
         there = self.folder.names(files[0].rpartition("/")[0])
         left = [index for index, file in enumerate(files) if file.rpartition("/")[2] not in there]
         if left:

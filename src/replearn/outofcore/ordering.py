@@ -207,7 +207,7 @@ def find_cuts(
     indices: Sequence[int],
     each_bucket: Callable[[Callable[[int], None]], None],
 ) -> Ranks:
-    """Return the ranks that stand at some places of the sorted order, counted from 0.
+    """Return the ranks at some indices of the sorted order, counted from 0.
 
     ``each_bucket`` does a piece of work on every bucket.
 

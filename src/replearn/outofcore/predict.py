@@ -62,10 +62,10 @@ def predict_files(
     >>> from replearn.outofcore import predict_files
     >>> X = pl.DataFrame(np.random.default_rng(0).normal(size=(2000, 2)), schema=["a", "b"])
     >>> model = PointwiseReplicableClassifier(n_blocks=20, max_fits=20, rho=1).fit(X, X["a"] > 0)
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     X.write_parquet(f"{place}/new.parquet")
-    ...     rows = predict_files(model, f"{place}/new.parquet", f"{place}/predictions.parquet")
-    ...     written = pl.read_parquet(f"{place}/predictions.parquet")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     X.write_parquet(f"{folder}/new.parquet")
+    ...     rows = predict_files(model, f"{folder}/new.parquet", f"{folder}/predictions.parquet")
+    ...     written = pl.read_parquet(f"{folder}/predictions.parquet")
     >>> rows, bool((written["prediction"].to_numpy() == model.predict(X)).all())
     (2000, True)
     """

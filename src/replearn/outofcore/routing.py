@@ -53,7 +53,7 @@ def route_piece(table: Table, cut: Cut, piece: int) -> None:
     ends = np.cumsum(np.bincount(blocks, minlength=cut.n_blocks + 1))
     by_block = by_block[: ends[cut.n_blocks - 1]]  # the rest is surplus
     indices = by_block if kept is None else kept[by_block]
-    # Short places that surely exist: a third less time than plain ones, which are checked. One
+    # Short indices that surely exist: a third less time than plain ones, which are checked. One
     # column after another: each is read into the memory of the one before.
     at = pa.array(indices.astype(np.uint32))
     columns = {

@@ -58,9 +58,9 @@ def sample_files(
     >>> import tempfile
     >>> import polars as pl
     >>> from replearn.outofcore import sample_files
-    >>> with tempfile.TemporaryDirectory() as place:
-    ...     pl.DataFrame({"a": range(1000)}).write_parquet(f"{place}/rows.parquet")
-    ...     rows = sample_files(f"{place}/rows.parquet", 10, key="audit")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     pl.DataFrame({"a": range(1000)}).write_parquet(f"{folder}/rows.parquet")
+    ...     rows = sample_files(f"{folder}/rows.parquet", 10, key="audit")
     >>> rows.shape, rows["a"].n_unique()
     ((10, 1), 10)
     """
@@ -84,7 +84,7 @@ def draw_rows(
     """Draw rows from tables that come one after another, the same ones each time.
 
     ``tables`` starts to read them, ``take`` returns the rows of one at some positions. Returns the
-    drawn rows of each table, the place of each row in the keyed order, and how many rows there are.
+    drawn rows of each table, the rank of each row in the keyed order, and how many rows there are.
 
     >>> import polars as pl
     >>> halves = [pl.DataFrame({"a": [1, 1]}), pl.DataFrame({"a": [1, 2]})]

@@ -88,7 +88,7 @@ def _pieces(address: str, n_pieces: int) -> list[Piece]:
 
 
 def codes_of(labels: Any, classes: tuple[Any, ...]) -> NDArray[np.intp]:
-    """Return the place of each label in the sorted list of classes.
+    """Return the index of each label in the sorted list of classes.
 
     >>> import pyarrow as pa
     >>> codes_of(pa.chunked_array([["b", "a"]]), ("a", "b"))

@@ -20,7 +20,7 @@ import sklearn
 from numpy.typing import NDArray
 
 from replearn._version import __version__
-from replearn.binding.learner import describe_estimator
+from replearn.binding.estimator import describe_estimator
 from replearn.execution import RunContext
 from replearn.persistence._container import PACKED, SKOPS
 from replearn.persistence._parts import check_savable

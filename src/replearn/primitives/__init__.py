@@ -1,7 +1,7 @@
 """Building blocks of the paper: each takes a sample, parameters and a shared key.
 
 Each returns a frozen result with its certificate, and keys its random numbers by the element they
-belong to, never by a place in a stream.
+belong to, never by a position in a stream.
 """
 
 from replearn.bounds.coins import smallest_throws

@@ -32,7 +32,7 @@ class Choice:
     Parameters
     ----------
     index : int
-        Its place in the list.
+        Its index in the list.
     candidate : object
         The candidate; None for a matrix of predictions.
     name : object
@@ -56,13 +56,13 @@ class Choice:
 
 
 def requested(rho: float, alpha: float, beta: float) -> dict[str, float]:
-    """Check what is asked for; return it as inputs of the certificate."""
-    asked = {"rho": rho, "alpha": alpha, "beta": beta}
-    return {name: check_fraction(name, value) for name, value in asked.items()}
+    """Check the targets; return them as inputs of the certificate."""
+    targets = {"rho": rho, "alpha": alpha, "beta": beta}
+    return {name: check_fraction(name, value) for name, value in targets.items()}
 
 
 def chosen_item(candidates: Any, names: Any, index: int) -> dict[str, Any]:
-    """Return the place, the candidate and its name, as the fields of a `Choice`."""
+    """Return the index, the candidate and its name, as the fields of a `Choice`."""
     candidate = None if isinstance(candidates, np.ndarray) else candidates[index]
     return {"index": index, "candidate": candidate, "name": names[index]}
 
@@ -71,7 +71,7 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     """Return the candidates without names, and their names.
 
     A mapping names its values, a cover its dichotomies, a hypothesis is its own name. Anything
-    else must be named by the caller: a place in a list is not a name.
+    else must be named by the caller: an index in a list is not a name.
 
     >>> from replearn.hypotheses import Constant
     >>> named_candidates([Constant(True)], None)[1]
@@ -90,7 +90,7 @@ def named_candidates(candidates: Any, names: Any) -> tuple[Any, Any]:
     if listed and all(isinstance(item, Hypothesis) for item in candidates):
         return candidates, [canonical_text(item) for item in candidates]
     raise ValueError(
-        "names is missing: the choice is keyed by what a candidate is, not by its place in a "
+        "names is missing: the choice is keyed by what a candidate is, not by its index in a "
         "list. Give names, or candidates as {name: model}."
     )
 

@@ -95,14 +95,14 @@ def decide_coins(
     flips : array-like of shape (n, n_coins)
         Outcomes, -1 and +1 or 0 and 1.
     p0, q0 : float
-        Ends of the gap on the scale from -1 to 1; between them either prediction is right.
+        Ends of the gap on the scale from -1 to 1; between them either call is right.
     key : SharedKey, str, bytes or int
         The same in both runs.
     rho : float, default=0.1
         Probability that two runs call a coin differently. The threshold is as concentrated as
         this allows.
     beta : float, default=None
-        Probability of a wrong call that is asked for; None: only stated.
+        Requested probability of a wrong call; None: only stated.
     names : sequence, default=None
         What the coins are: keys their thresholds. None: 0, 1, 2, ...
 
@@ -129,8 +129,8 @@ def decide_coins(
     counts = heads.sum(axis=0)
     # theorem: coin-testing
     above = below_levels(uniforms, law.table(counts, n))
-    asked: dict[str, Any] = {"p0": float(p0), "q0": float(q0), "rho": float(rho), "beta": beta}
-    certificate = certify("coins", key.fingerprint, n=n, **asked, low=law.low, high=law.high)
+    targets: dict[str, Any] = {"p0": float(p0), "q0": float(q0), "rho": float(rho), "beta": beta}
+    certificate = certify("coins", key.fingerprint, n=n, **targets, low=law.low, high=law.high)
     means = 2.0 * counts / n - 1.0
     return CoinDecision(np.where(above, 1, -1), means, uniforms, law, certificate)
 

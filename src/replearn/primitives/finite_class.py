@@ -82,12 +82,12 @@ def learn_finite_class(
     >>> chosen.name, chosen.certificate.certified
     ('half', False)
     """
-    asked = requested(rho, alpha, beta)
+    targets = requested(rho, alpha, beta)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
     if amplify:
-        return _amplified(plain, names, X, y, key, asked, width)
+        return _amplified(plain, names, X, y, key, targets, width)
     wrong, n = error_counts(plain, X, y)
     if width is None:
         width = order_width(count, alpha, beta, n) or alpha / 2
@@ -97,7 +97,7 @@ def learn_finite_class(
     good = np.flatnonzero(errors <= errors.min() + margin)
     ranks = key.child("order").hashes(name_points(names, count).take(good))
     index = int(good[np.argmin(ranks)])
-    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "width": float(width), **asked}
+    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "width": float(width), **targets}
     certificate = certify(
         "finite class", key.fingerprint, **run, candidates=names_digest(names, count)
     )
@@ -111,17 +111,17 @@ def _amplified(
     X: Any,
     y: ArrayLike | None,
     key: SharedKey,
-    asked: dict[str, float],
+    targets: dict[str, float],
     width: float | None,
 ) -> OrderedChoice:
     """Choose with the planned numbers of blocks and strings, whatever the number of rows."""
     count = candidate_count(plain)
-    design = smallest_sample_amplified(*asked.values(), count)
+    design = smallest_sample_amplified(*targets.values(), count)
     points = name_points(names, count)
     errors, size, n = block_errors(plain, X, y, design.n_blocks, key=key, points=points)
     if width is None:
-        alpha = asked["alpha"]
-        beta = asked["beta"]
+        alpha = targets["alpha"]
+        beta = targets["beta"]
         width = order_width(count, alpha, beta / design.n_blocks, size) or alpha / 2
     shared: dict[str, Any] = {"width": float(width), "n_strings": design.n_strings}
     shared["kappa"] = design.kappa
@@ -134,7 +134,7 @@ def _amplified(
         n_blocks=design.n_blocks,
         block_size=size,
         **shared,
-        **asked,
+        **targets,
         candidates=names_digest(names, count),
     )
     item = chosen_item(plain, names, index)
@@ -189,7 +189,7 @@ def _rows_by_predictions(
 ) -> NDArray[np.uint32]:
     """Hash each row's predictions, candidates in the order of their names: two words each."""
     child = key.child("predictions")
-    # Not in the order of the list, which must not change the prediction either.
+    # Not in the order of the list, which must not change the choice either.
     by_name = np.argsort(child.hashes(points), kind="stable")
     step = max(1, _CELLS // len(matrix))
     hashes = [

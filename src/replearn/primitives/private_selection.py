@@ -1,4 +1,4 @@
-"""Private selection: an item that occurs often, released so that no single entry can be told.
+"""Private selection: an item that occurs often, released without revealing any single entry.
 
 A stable histogram: counts with noise, and a threshold below which nothing is said. The noise comes
 from OpenDP and the operating system; it is secret and fresh, and has nothing to do with the key
@@ -47,7 +47,7 @@ class PrivateSelection:
 def select_privately(items: Iterable[Hashable], epsilon: float, delta: float) -> PrivateSelection:
     """Return an item that occurs often, with (epsilon, delta)-differential privacy.
 
-    Two lists of the same length that differ in one item give any set of predictions with
+    Two lists of the same length that differ in one item give any set of results with
     probabilities p and q, ``p <= exp(epsilon) q + delta``. Needs the extra ``privacy`` (OpenDP).
 
     Parameters

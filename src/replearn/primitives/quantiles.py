@@ -45,7 +45,7 @@ class Cuts:
         return (self.levels[:-1] + self.levels[1:]) / 2.0
 
     def nearest(self, levels: ArrayLike) -> NDArray[np.intp]:
-        """Return for each level the place of the cut with the nearest level.
+        """Return for each level the index of the cut with the nearest level.
 
         Examples
         --------
@@ -139,7 +139,7 @@ def draw_level(
     level : float
         The drawn level.
     cut : int
-        Place of its cut.
+        Index of its cut.
     rule : int
         Which of the rules.
 

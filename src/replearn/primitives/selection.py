@@ -107,7 +107,7 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
 def choose_by_errors(
     errors: ArrayLike, names: Any, *, sharpness: float, key: SharedKey | str | bytes | int
 ) -> tuple[int, float]:
-    """Select the smallest ``sharpness * error - Gumbel``; return its place and its margin.
+    """Select the smallest ``sharpness * error - Gumbel``; return its index and its margin.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def select_hypothesis(
     >>> chosen.name, chosen.error, chosen.certificate.certified
     ('half', 0.0, False)
     """
-    asked = requested(rho, alpha, beta)
+    targets = requested(rho, alpha, beta)
     key = SharedKey(key)
     plain, names = named_candidates(candidates, names)
     count = candidate_count(plain)
@@ -211,7 +211,7 @@ def select_hypothesis(
     if sharpness is None:
         sharpness = choice_scale(count, n, rho, alpha, beta)
     index, margin = choose_by_errors(errors, names, sharpness=sharpness, key=key)
-    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "sharpness": float(sharpness), **asked}
+    run: dict[str, Any] = {"n": n, "n_hypotheses": count, "sharpness": float(sharpness), **targets}
     certificate = certify(
         "selection", key.fingerprint, **run, candidates=names_digest(names, count)
     )

@@ -72,7 +72,7 @@ def estimate_signs(
     rho : float, default=0.1
         Probability that the vectors of two runs differ anywhere.
     beta : float, default=None
-        Probability of any wrong sign that is asked for; None: only stated.
+        Requested probability of any wrong sign; None: only stated.
     method : {"auto", "thresholds", "joint"}, default="auto"
         One threshold per coin (n grows like d^2), or the vector drawn by correlated sampling (n
         grows like d for up to 20 coins; beyond, in groups of at most 20, and n grows like d^2/20),
@@ -91,7 +91,7 @@ def estimate_signs(
     """
     heads = heads_of(flips)
     n, n_coins = heads.shape
-    asked = {"alpha": check_fraction("alpha", alpha), "rho": check_fraction("rho", rho)}
+    targets = {"alpha": check_fraction("alpha", alpha), "rho": check_fraction("rho", rho)}
     if_given(check_fraction, "beta", beta)
     key = SharedKey(key)
     joint = _choose(method, n, n_coins)
@@ -106,7 +106,7 @@ def estimate_signs(
         # theorem: coins-at-once
         above = below_levels(uniforms, uniform_law(n, width).table[counts])
         signs = np.where(above, 1, -1)
-    run: dict[str, Any] = {"n": n, "n_coins": n_coins, **asked, "beta": beta}
+    run: dict[str, Any] = {"n": n, "n_coins": n_coins, **targets, "beta": beta}
     certificate = certify("signs", key.fingerprint, **run, width=width, joint=joint)
     return Signs(signs, means, width, "joint" if joint else "thresholds", certificate)
 
@@ -122,7 +122,7 @@ def _joint_signs(
     means: NDArray[np.float64], width: float, labels: list[Any], key: SharedKey
 ) -> NDArray[np.int64]:
     """Draw the vector from a product of coins, group by group."""
-    # Names decide which coins form a group and in which order: never the place in the list.
+    # Names decide which coins form a group and in which order: never the index in the list.
     order = np.argsort(key.child("order").hashes(labels), kind="stable")
     signs = np.empty(len(means), dtype=np.int64)
     start = 0

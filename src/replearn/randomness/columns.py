@@ -30,7 +30,7 @@ _ALL_WHOLE = float(1 << 52)
 
 @dataclass(frozen=True)
 class Nullable:
-    """Values of which some are missing; what stands in their place does not matter."""
+    """Values of which some are missing; what the array holds for them does not matter."""
 
     values: NDArray[Any]
     missing: NDArray[np.bool_]

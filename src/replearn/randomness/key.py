@@ -53,7 +53,7 @@ class SharedKey:
     A pickle of a key contains the key, readable by whoever has the file. For a secret key (from
     `generate` or from what `export` has written) pickling warns, since joblib, MLflow and
     others pickle whole models; `allow_pickle` says that this is wanted. Model files that
-    `replearn.save` writes contain no key unless asked to.
+    `replearn.save` writes contain no key unless ``include_key`` is set.
 
     Examples
     --------
@@ -222,7 +222,7 @@ class SharedKey:
         return result
 
     def order(self, X: Any, y: Any = None, *, decimals: int | None = None) -> NDArray[np.intp]:
-        """Return the rows in keyed order: by content, not by their place in the file.
+        """Return the rows in keyed order: by content, not by their index in the file.
 
         Rows are ordered by a keyed hash of (features, label, how many equal rows came before), so
         ``X[order], y[order]`` is the same however the file was shuffled, and marginally a

@@ -305,7 +305,7 @@ def points_of(value: Any, decimals: int | None, parameter: str) -> Points:
     except (TypeError, ValueError) as error:
         raise type(error)(f"{parameter}: {error}") from None
     if len(source) and not len(source.names):
-        raise ValueError(f"{parameter}: {len(source)} rows without columns cannot be told apart")
+        raise ValueError(f"{parameter}: {len(source)} rows without columns cannot be distinguished")
     return Points((_Part(source, None, decimals, parameter),))
 
 

@@ -2,7 +2,7 @@
 
 Nothing is converted as a whole: a source hands over the cells of a few thousand rows at a time.
 Frames of pandas, polars and pyarrow and sparse matrices are recognised by where their class comes
-from; this room imports none of these packages.
+from; this package imports none of them.
 """
 
 from __future__ import annotations

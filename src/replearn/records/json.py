@@ -290,13 +290,13 @@ def read_manifest(path: Path) -> dict[str, Any]:
     return read_object(path.read_text(encoding="utf-8"), f"{path}")
 
 
-def differences(known: Mapping[str, Any], asked: Mapping[str, Any]) -> list[str]:
+def differences(known: Mapping[str, Any], wanted: Mapping[str, Any]) -> list[str]:
     """Return the items in which two manifests are not the same.
 
     >>> differences({"data": 1, "key": 2}, {"data": 1, "key": 3, "estimator": 4})
     ['key', 'estimator']
     """
-    return [item for item in {**asked, **known} if known.get(item) != asked.get(item)]
+    return [item for item in {**wanted, **known} if known.get(item) != wanted.get(item)]
 
 
 def other_work(folder: Path | str, what: str, different: list[str]) -> str:

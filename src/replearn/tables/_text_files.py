@@ -143,7 +143,7 @@ def _decode(data: bytes, path: Path, encoding: str | None) -> str:
     except UnicodeError as error:
         index = getattr(error, "start", 0)
         raise TableFileError(
-            f"{path} is not {encoding.removesuffix('-sig')}: byte {data[index]:#04x} at place "
+            f"{path} is not {encoding.removesuffix('-sig')}: byte {data[index]:#04x} at position "
             f"{index}. Name its encoding, for example --encoding latin-1."
         ) from None
     text = text.removeprefix("\ufeff").lstrip("\r\n")

@@ -60,8 +60,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         become indicators. True: numbers stay as they are, missing ones NaN; categories become
         codes.
     most_levels : int, default=40
-        Categories of a column that are told apart, the most frequent ones (six times as many for
-        trees); all others are one.
+        Categories of a column with a code of their own, the most frequent ones (six times as many
+        for trees); all others share one code.
 
     Attributes
     ----------
@@ -238,7 +238,7 @@ def _codes(texts: list[str | None], levels: list[str]) -> NDArray[np.float64]:
 
 
 def _indices(texts: list[str | None], levels: list[str]) -> NDArray[np.intp]:
-    """Return the place of each text among the levels; behind the last if it is none of them."""
+    """Return the index of each text among the levels; their number if it is none of them."""
     index = {level: number for number, level in enumerate(levels)}
     other = len(levels)
     return np.fromiter(map(index.get, texts, repeat(other)), np.intp, len(texts))  # type: ignore[arg-type]

@@ -123,7 +123,7 @@ def table_of(frame: Any, columns: Mapping[str, str] | None, source: Path) -> Tab
     cells = {}
     for name, kind in kinds.items():
         cells[name], lost = _cells_of(frame[name], kind, source)
-        remarks += [f"column {name!r} {told}" for told in _how_read(frame[name], kind)]
+        remarks += [f"column {name!r} {remark}" for remark in _how_read(frame[name], kind)]
         if lost:
             remarks.append(f"column {name!r}: {lost}")
         if columns is None and looks_like_id(name, cells[name], kind):
@@ -241,12 +241,12 @@ def _how_read(column: Any, kind: str) -> list[str]:
     """Tell how texts were read as numbers, or why they were not."""
     if str(column.dtype) != "String":
         return []
-    told = how_written(column, kind)
-    if told is None and kind == TEXT:
+    remark = how_written(column, kind)
+    if remark is None and kind == TEXT:
         amount = looks_like_amounts(column)
         if amount is not None:
-            told = f"is read as text: its amounts are not written in one way (first: {amount!r})"
-    return [] if told is None else [told]
+            remark = f"is read as text: its amounts are not written in one way (first: {amount!r})"
+    return [] if remark is None else [remark]
 
 
 def _guess_kinds(frame: Any, path: Path) -> dict[str, str]:

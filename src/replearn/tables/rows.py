@@ -118,7 +118,7 @@ def is_nan(cell: Any) -> bool:
     """
     if type(cell) is str:  # most cells: spare them the slow questions
         return False
-    # pandas.NA predictions NA to every comparison, so it is known by its name.
+    # Every comparison with pandas.NA is NA, so it is recognised by its name.
     return type(cell).__name__ == "NAType" or (isinstance(cell, Real) and bool(cell != cell))
 
 

@@ -24,7 +24,7 @@ class _BlockLearner(ClassifierMixin, BaseEstimator):
     def fit(self, X: Any, y: Any) -> _BlockLearner:
         """Apply the rule to the block."""
         self.classes_ = np.array([0, 1])
-        self.answer_ = int(self._rule(np.asarray(X), np.asarray(y)))
+        self.label_ = int(self._rule(np.asarray(X), np.asarray(y)))
         return self
 
     def _rule(self, X: NDArray[Any], y: NDArray[np.intp]) -> int:
@@ -32,7 +32,7 @@ class _BlockLearner(ClassifierMixin, BaseEstimator):
 
     def predict(self, X: Any) -> NDArray[np.intp]:
         """Predict the block's label for every point."""
-        return np.full(len(X), self.answer_, dtype=np.intp)
+        return np.full(len(X), self.label_, dtype=np.intp)
 
     def __sklearn_tags__(self) -> Any:
         """Say that nothing good is to be expected: no warning is needed."""

@@ -1,7 +1,7 @@
 """An auditor of differential privacy: what many runs on two neighbouring samples reveal.
 
-It knows nothing about the mechanism. From the answers of one half of the runs it chooses the set
-of answers that tells the samples apart best, and from the other half it computes an exact lower
+It knows nothing about the mechanism. From the results of one half of the runs it chooses the set
+of results that distinguishes the samples best, and from the other half it computes an exact lower
 limit of the epsilon for which the claimed delta could be true. A limit above the claim refutes it;
 a limit below it proves nothing.
 """
@@ -29,7 +29,7 @@ class PrivacyAudit:
     delta : float
         The claimed delta.
     event : frozenset
-        The answers that tell the samples apart.
+        The results that distinguish the samples.
     runs : int
         Runs on each sample.
     alarm : float
@@ -61,7 +61,7 @@ def audit_privacy(
     Parameters
     ----------
     mechanism : callable
-        From a sample and a number of runs to one hashable answer for each run.
+        From a sample and a number of runs to one hashable result for each run.
     sample, neighbour : object
         Two samples that differ in one row.
     delta : float
@@ -94,7 +94,7 @@ def audit_privacy(
     found = PrivacyAudit(0.0, delta, frozenset(), runs, alarm)
     for first, second in ((one, two), (two, one)):
         event = _best_event(Counter(first[:half]), Counter(second[:half]), half, delta)
-        hits = [sum(prediction in event for prediction in part[half:]) for part in (first, second)]
+        hits = [sum(result in event for result in part[half:]) for part in (first, second)]
         limit = _limit(hits[0], hits[1], runs - half, delta, alarm / 2)
         if limit > found.epsilon:
             found = PrivacyAudit(limit, delta, event, runs, alarm)
@@ -102,17 +102,15 @@ def audit_privacy(
 
 
 def _best_event(one: Counter[Any], two: Counter[Any], runs: int, delta: float) -> frozenset[Any]:
-    """Return the set of answers with the largest limit among those with the largest ratios."""
-    ranked = sorted(
-        one, key=lambda prediction: (one[prediction] + 1) / (two[prediction] + 1), reverse=True
-    )
+    """Return the set of results with the largest limit among those with the largest ratios."""
+    ranked = sorted(one, key=lambda result: (one[result] + 1) / (two[result] + 1), reverse=True)
     best = -math.inf
     chosen = 0
     hits = 0
     others = 0
-    for count, prediction in enumerate(ranked, start=1):
-        hits = hits + one[prediction]
-        others = others + two[prediction]
+    for count, result in enumerate(ranked, start=1):
+        hits = hits + one[result]
+        others = others + two[result]
         limit = _limit(hits, others, runs, delta, 0.05)
         if limit > best:
             best = limit

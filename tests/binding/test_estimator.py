@@ -13,9 +13,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler, scale
 
 from replearn import PointwiseReplicableClassifier
-from replearn.binding import learner
+from replearn.binding import estimator as binding_estimator
 from replearn.binding.digests import bind
-from replearn.binding.learner import SWITCH, blocks_to_check, may_have_state
+from replearn.binding.estimator import SWITCH, blocks_to_check, may_have_state
 from replearn.binding.surroundings import files_read
 from replearn.execution.fitting import fit_one_block
 from replearn.randomness import SharedKey
@@ -120,10 +120,10 @@ def test_a_learner_without_state_is_sent_once(salted, monkeypatch):
     sent = []
 
     def here(base, block, probes):
-        sent.append(learner.predictions_of(fit_one_block(base, block), probes))
+        sent.append(binding_estimator.predictions_of(fit_one_block(base, block), probes))
         return sent[-1]
 
-    monkeypatch.setattr(learner, "predictions_elsewhere", here)
+    monkeypatch.setattr(binding_estimator, "predictions_elsewhere", here)
     assert fitted(salted).certificate_.certified
     assert fitted(salted).certificate_.certified
     assert len(sent) == 1
@@ -240,7 +240,7 @@ def test_files_that_are_read_leave_it_unknown(tmp_path):
     (tmp_path / "lookup.txt").write_text("0.5")
     one, two = (fitted(Reading(str(tmp_path / "lookup.txt"))).certificate_ for _ in range(2))
     assert one.certified
-    assert one.comparable(two).answer == "unknown"
+    assert one.comparable(two).comparable == "unknown"
     assert "the file 'lookup.txt', which the base estimator reads" in str(one.comparable(two))
 
 
@@ -267,12 +267,14 @@ class Hashing(ClassifierMixin, BaseEstimator):
 
 def test_hashes_of_texts_are_other_ones_in_the_fresh_process(monkeypatch):
     """One of two seeds has another sign of the hash, whatever this process has."""
-    block = learner.Block(np.ones((4, 1)), np.array([0, 1, 0, 1]), {}, "block 0")
+    block = binding_estimator.Block(np.ones((4, 1)), np.array([0, 1, 0, 1]), {}, "block 0")
     seeds = []
     for seed in ("0", "1"):
         monkeypatch.setenv("PYTHONHASHSEED", seed)
         monkeypatch.setattr(
-            learner.subprocess, "run", lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"])
+            binding_estimator.subprocess,
+            "run",
+            lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"]),
         )
-        learner.predictions_elsewhere(Hashing(), block, np.ones((4, 1)))
+        binding_estimator.predictions_elsewhere(Hashing(), block, np.ones((4, 1)))
     assert seeds == ["1", "2"]

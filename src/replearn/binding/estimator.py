@@ -28,7 +28,7 @@ from sklearn import config_context
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from replearn.binding.digests import Bound, bind
+from replearn.binding.digests import Fingerprint, bind
 from replearn.binding.surroundings import batch_condition, files_read, takes_functions
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
@@ -56,8 +56,8 @@ WITHOUT_STATE = frozenset({"numpy", "scipy", "scikit-learn", "python", "pandas",
 
 _CLOSE = 1e-6
 _LONGEST = 600.0
-_ASKED = ("predict", "decision_function", "predict_proba")
-_SCRIPT = "import sys; from replearn.binding.learner import main; main(sys.argv[1])"
+_METHODS = ("predict", "decision_function", "predict_proba")
+_SCRIPT = "import sys; from replearn.binding.estimator import main; main(sys.argv[1])"
 _KNOWN: set[str] = set()  # digests of estimators that came out alike in a fresh process
 # Objects without a repr of their own print an address, which differs between processes.
 _ADDRESS = re.compile(r" at 0x[0-9a-fA-F]+")
@@ -103,7 +103,7 @@ def prefitted(estimator: Any) -> TrustedEstimator:
     return TrustedEstimator(estimator)
 
 
-def bind_estimator(base: Any) -> Bound:
+def bind_estimator(base: Any) -> Fingerprint:
     """Bind a base estimator as its blocks will see it, and refuse fitted parts.
 
     >>> from sklearn.linear_model import LogisticRegression
@@ -113,15 +113,15 @@ def bind_estimator(base: Any) -> Bound:
     """
     model = clone(base)
     set_seeds(model, dict.fromkeys(random_state_names(model), 0))  # every block has its own
-    bound = bind(model)
-    if bound.fitted:
+    fingerprint = bind(model)
+    if fingerprint.fitted:
         raise ValueError(
-            f"the base estimator contains a fitted part: {', '.join(bound.fitted)}. Whatever was "
-            "fitted on the sample must be fitted inside each block: give it unfitted. If it was "
-            "fitted on data from outside the sample, the same in all labs, say so: "
+            f"the base estimator contains a fitted part: {', '.join(fingerprint.fitted)}. Whatever "
+            "was fitted on the sample must be fitted inside each block: give it unfitted. If it "
+            "was fitted on data from outside the sample, the same in all labs, say so: "
             "replearn.binding.prefitted(estimator)."
         )
-    return bound
+    return fingerprint
 
 
 def describe_estimator(estimator: Any) -> tuple[str, str]:
@@ -147,7 +147,7 @@ def block_condition(
     keys: Sequence[SharedKey],
     models: Sequence[Any],
     names: Sequence[str],
-    bound: Bound,
+    fingerprint: Fingerprint,
 ) -> tuple[str, ...]:
     """Fit a few blocks again, by a keyed choice, and say if other predictions come out.
 
@@ -158,21 +158,21 @@ def block_condition(
     def load(index: int) -> tuple[Any, NDArray[np.intp], SharedKey]:
         return take_rows(X, blocks[index]), codes[blocks[index]], keys[index]
 
-    indices = blocks_to_check(keys[0], len(blocks), bound)
+    indices = blocks_to_check(keys[0], len(blocks), fingerprint)
     probes = take_rows(X, np.concatenate(blocks[:2])[:PROBES])
-    if not indices or not (may_have_state(bound) or takes_functions(base)):
-        return refit_condition(base, indices, load, models, names, bound, probes)
+    if not indices or not (may_have_state(fingerprint) or takes_functions(base)):
+        return refit_condition(base, indices, load, models, names, fingerprint, probes)
     with files_read() as files:
-        failed = refit_condition(base, indices, load, models, names, bound, probes)
+        failed = refit_condition(base, indices, load, models, names, fingerprint, probes)
         trained = next((m for m in models if type(m) is type(base)), models[indices[0]])
         failed += batch_condition(trained, probes)  # a block of one class has a constant model
-    bound.unbound += tuple(
+    fingerprint.unbound += tuple(
         f"the file {os.path.basename(name)!r}, which the base estimator reads" for name in files
     )
     return failed
 
 
-def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[int]:
+def blocks_to_check(first_key: SharedKey, n_blocks: int, fingerprint: Fingerprint) -> list[int]:
     """Choose the blocks that are fitted again, by the key of the first block.
 
     An estimator with code of its own may count, or draw in some blocks only: several are fitted. Of
@@ -180,7 +180,7 @@ def blocks_to_check(first_key: SharedKey, n_blocks: int, bound: Bound) -> list[i
     """
     if os.environ.get(SWITCH, "").lower() == "off":
         return []
-    wanted = 1 + n_blocks // BLOCKS_PER_CHECK if may_have_state(bound) else 1
+    wanted = 1 + n_blocks // BLOCKS_PER_CHECK if may_have_state(fingerprint) else 1
     n_checked = min(MAX_CHECKED, wanted)
     start = first_key.seed_for("block that is fitted again")
     return sorted({(start + turn * (start | 1)) % n_blocks for turn in range(n_checked)})
@@ -192,7 +192,7 @@ def refit_condition(
     load: Callable[[int], tuple[Any, NDArray[np.intp], SharedKey]],
     models: Sequence[Any],
     names: Sequence[str],
-    bound: Bound,
+    fingerprint: Fingerprint,
     probes: Any,
 ) -> tuple[str, ...]:
     """Fit some blocks again and say if other predictions come out.
@@ -204,20 +204,20 @@ def refit_condition(
         if not _same_model(models[index], _fit_again(base, X, codes, key), probes):
             return (_sentence(names[index], "on the same rows"),)
     here = os.environ.get(SWITCH, "").lower() == "here"
-    if not indices or here or bound.digest in _KNOWN or not may_have_state(bound):
+    if not indices or here or fingerprint.digest in _KNOWN or not may_have_state(fingerprint):
         return ()
     index = indices[0]
     X, codes, key = load(index)
     job = Block(X, codes, keyed_seeds(random_state_names(base), key), names[index])
     if not _alike(predictions_of(models[index], probes), predictions_elsewhere(base, job, probes)):
         return (_sentence(names[index], "on the same rows in a fresh process"),)
-    _KNOWN.add(bound.digest)
+    _KNOWN.add(fingerprint.digest)
     return ()
 
 
-def may_have_state(bound: Bound) -> bool:
+def may_have_state(fingerprint: Fingerprint) -> bool:
     """Whether some code of an estimator comes from elsewhere than from packages without state."""
-    return bound.own or not WITHOUT_STATE.issuperset(bound.versions)
+    return fingerprint.own or not WITHOUT_STATE.issuperset(fingerprint.versions)
 
 
 def _sentence(name: str, where: str) -> str:
@@ -237,7 +237,7 @@ def _fit_again(base: Any, X: Any, codes: NDArray[np.intp], key: SharedKey) -> An
 
 
 def _same_model(one: Any, two: Any, probes: Any) -> bool:
-    """Whether two models have the same state, or predict alike where that cannot be told."""
+    """Whether two models have the same state, or predict alike where no state can be read."""
     mine = _state(one)
     yours = _state(two)
     if mine and mine == yours:
@@ -252,21 +252,21 @@ def _state(model: Any) -> bytes | str:
             warnings.simplefilter("ignore")  # a key inside it: these bytes do not leave memory
             return pickle.dumps(model)
     except Exception:  # a class inside a function, a lambda
-        bound = bind(model)
-        return "" if bound.unbound else bound.digest
+        fingerprint = bind(model)
+        return "" if fingerprint.unbound else fingerprint.digest
 
 
 def predictions_of(model: Any, probes: Any) -> Predictions:
-    """Return what a model predicts; nothing if it cannot, since nobody has asked it."""
+    """Return what a model predicts with each method; nothing if it fails."""
     try:
         with warnings.catch_warnings(), one_thread():
             warnings.simplefilter("ignore")  # whoever predicts hears them
-            return {n: _answer(model, n, probes) for n in _ASKED if hasattr(model, n)}
+            return {n: _predicted(model, n, probes) for n in _METHODS if hasattr(model, n)}
     except Exception:
         return {}
 
 
-def _answer(model: Any, method: str, probes: Any) -> NDArray[Any]:
+def _predicted(model: Any, method: str, probes: Any) -> NDArray[Any]:
     return np.asarray(getattr(model, method)(copy_rows(probes)))
 
 
