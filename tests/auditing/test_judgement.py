@@ -185,10 +185,85 @@ def test_the_first_screen_has_at_most_25_lines():
     result = measured(every, truth, cut_short=("4 of 20 pairs were run: the time budget ended",))
     lines = str(result).splitlines()
     assert len(lines) <= 25
+    rare = str(with_risks()).splitlines()
+    assert len(rare) <= 25
     table = next(line for line in lines if line.startswith("contender"))
     assert len(re.split(r"\s{2,}", table)) == 5
     assert "±" not in result.to_text(details=True)
     assert result.to_text(details=True).startswith(str(result))
+
+
+# -- a rare class ----------------------------------------------------------------------------------
+
+
+def with_risks(slope=2.0, threshold=0.5, n_test=900, **settings):
+    """A baseline and others whose probabilities rank rows of which 9 % are events."""
+    rng = np.random.default_rng(0)
+    truth = (rng.random(n_test) < 0.09).astype(int)
+    risk = 1 / (1 + np.exp(3.2 - slope * truth - rng.normal(size=n_test)))
+    contenders = {}
+    for index, name in enumerate(NAMES):
+        moved = np.clip(risk + rng.normal(0, 0.02 / (1 + index), (6, 2, n_test)), 0.001, 0.999)
+        contenders[name] = moved
+    result = measured({k: v >= threshold for k, v in contenders.items()}, truth, **settings)
+    both = {k: np.stack([1 - v, v], axis=-1) for k, v in contenders.items()}
+    found = [
+        dataclasses.replace(c, probabilities=both[c.name], decision_threshold=threshold)
+        for c in result.contenders
+    ]
+    return dataclasses.replace(result, contenders=tuple(found), threshold="prevalence")
+
+
+def test_risk_leads_where_a_class_is_rare():
+    result = with_risks(threshold=0.09)
+    risk = result.judgement.risk
+    first = result.contenders[0]
+    events = first.truth == 1
+    assert risk.event == "yes"
+    assert risk.test_events == events.sum()
+    assert risk.estimated == pytest.approx(first.probabilities[..., 1].mean())
+    gaps = np.abs(first.probabilities[:, 0, :, 1] - first.probabilities[:, 1, :, 1])
+    assert risk.change == pytest.approx(gaps.mean())
+    assert risk.recall.value == pytest.approx((first.predictions[..., events] == 1).mean())
+    for judged in result.judgement.contenders:
+        assert [score.name for score in judged.scores] == ["AUC", "balanced accuracy"]
+    for text in texts_of(result)[:4]:
+        assert "At threshold 0.09 (prevalence): recall" in text
+        assert "Retraining moves the estimated risk by" in text
+        assert f"Too few events to judge: {events.sum()} of 900 test rows" in text
+
+
+def test_common_classes_are_judged_by_accuracy():
+    result = measured(*two_worlds())
+    assert result.judgement.risk is None
+    assert result.judgement.baseline.scores[0].name == "accuracy"
+    without = with_risks()
+    plain = dataclasses.replace(without.contenders[1], probabilities=None)
+    contenders = (without.contenders[0], plain)
+    mixed = dataclasses.replace(without, contenders=contenders).judgement
+    assert [c.scores[0].name for c in mixed.contenders] == ["accuracy", "accuracy"]
+
+
+def test_no_model_at_all_is_said_only_if_ranking_is_no_better_than_chance():
+    ranks = with_risks(threshold=0.999)  # puts every row in one class, and ranks them well
+    assert ranks.judgement.baseline.outcome == "needs a threshold"
+    assert ranks.judgement.recommended is None
+    assert "choose a decision threshold first" in str(ranks)
+    assert "find a better model" not in str(ranks)
+    chance = with_risks(slope=0.0, threshold=0.999)
+    assert chance.judgement.baseline.outcome == "useless"
+    assert "find a better model first" in str(chance)
+    for result in (ranks, chance):
+        assert finding(result, "RPL011").status == "found"
+
+
+def test_enough_events_are_not_remarked_on():
+    many = with_risks(threshold=0.09, n_test=4000)
+    assert not many.judgement.risk.too_few_events
+    assert "Too few events" not in str(many)
+    wide = dataclasses.replace(many, columns=tuple(map(str, range(400))))
+    assert wide.judgement.risk.too_few_events
+    assert "per column (10)" in " ".join(str(wide).split())
 
 
 def test_limits_are_a_range():

@@ -88,7 +88,7 @@ def test_markdown_is_escaped_and_complete(result):
 
 
 def test_words_for_terminal_and_notebook(result):
-    assert "4 pairs of disjoint samples" in str(result)
+    assert "4 pairs of samples of" in str(result)
     assert "<script" not in result._repr_html_()
     assert result.frame()["contender"].tolist() == [EVIL, "replicable"]
     assert repr(result).startswith("AuditResult(")

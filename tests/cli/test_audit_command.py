@@ -116,6 +116,20 @@ def _requested(*_, n_pairs, max_rows, contenders, **__):
     raise ValueError(f"{n_pairs} pairs, {max_rows} rows, {contenders}")
 
 
+def test_a_decision_threshold(call, shop):
+    options = (*QUICK, "--contenders", "baseline", "--quiet", "--json")
+    shares = []
+    for more in ((), ("--threshold", "0.9"), ("--threshold", "1:50")):
+        code, out, _ = call("audit", shop / "a.csv", *options, *more)
+        assert code == 0
+        useful = json.loads(out)["judgement"]["contenders"][0]["usefulness"]
+        shares.append(useful["classes"][1]["predicted_share"])
+    assert shares[1] < shares[0] < shares[2]
+    code, _, err = call("audit", shop / "a.csv", *options, "--threshold", "often")
+    assert code == 2
+    assert "--threshold often: must be a number" in err
+
+
 def test_ctrl_c_leaves_a_report(call, shop, monkeypatch, tmp_path):
     from replearn.auditing import _runs
 

@@ -13,6 +13,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import is_regressor
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.parallel import Parallel, delayed
 
 from replearn.auditing import _runs
@@ -31,6 +32,7 @@ from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
 from replearn.execution import DeadlinePassed, Progress, context, in_workers
 from replearn.learners import PointwiseReplicableRegressor
+from replearn.learners.decision_threshold import DecisionThresholdClassifier, split_threshold
 from replearn.learners.inputs import check_groups, check_labels
 from replearn.learners.regressor import check_numbers
 from replearn.randomness import SharedKey
@@ -60,6 +62,7 @@ def audit(  # noqa: PLR0913
     *,
     contenders: Sequence[str] | None = None,
     n_pairs: int = 20,
+    threshold: Any = None,
     tolerance: float | None = None,
     y_range: tuple[float, float] | None = None,
     groups: ArrayLike | None = None,
@@ -108,6 +111,12 @@ def audit(  # noqa: PLR0913
         (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.
+    threshold : float, str or pair of float, default=None
+        Decision threshold of every contender on the probability of the second of two classes, as
+        in `DecisionThresholdClassifier`: a number, the costs ``(1, 10)`` of a false positive and of
+        a false negative, "prevalence", "recall=0.8" or "rate=0.3". None: that of the estimator (a
+        ``FixedThresholdClassifier``, ``TunedThresholdClassifierCV`` or
+        `DecisionThresholdClassifier`), or its most probable class.
     tolerance : float, default=None
         For regressors: two predictions that differ by at least so much, in units of y, have
         changed. None: y holds labels, unless a `PointwiseReplicableRegressor` is audited, whose
@@ -173,7 +182,11 @@ def audit(  # noqa: PLR0913
     if_given(check_count, "max_rows", max_rows, least=3 * MIN_SAMPLE)
     check_choice("on_interrupt", on_interrupt, ("raise", "return"))
     tolerance = _tolerance(estimator, tolerance)
+    if threshold is not None and tolerance is not None:
+        raise ValueError(f"threshold={threshold!r} is not supported with regressors.")
     target = _Target.of_labels(X, y) if tolerance is None else _Target.of_numbers(X, y, tolerance)
+    if threshold is not None:
+        split_threshold(estimator, threshold, np.asarray(target.names))  # raises if it cannot be
     group_of_row = check_groups(groups, n_rows(X))
     key = SharedKey(shared_key).child("audit")
     rows = draw_rows(n_rows(X), test_size, group_of_row, key, max_rows=max_rows)
@@ -188,6 +201,7 @@ def audit(  # noqa: PLR0913
         block_estimator,
         tolerance=tolerance,
         y_range=y_range,
+        threshold=threshold,
     )
     requested = make_contenders(estimator, setting, contenders)
     levels = make_subgroups(X, subgroups, rows.test)
@@ -220,6 +234,7 @@ def audit(  # noqa: PLR0913
         contenders=results,
         classes=target.names,
         tolerance=tolerance,
+        threshold=threshold_name(estimator, threshold),
         test=rows.test,
         clusters=None if rows.unit_of_row is None else rows.unit_of_row[rows.test],
         subgroups=levels,
@@ -265,6 +280,21 @@ class _Target:
     def bits(self) -> NDArray[np.intp]:
         """What a digest of the data reads."""
         return self.codes if self.classes is not None else self.codes.view(np.int64)
+
+
+def threshold_name(estimator: Any, threshold: Any) -> str:
+    """Name the rule by which the baseline decides; empty: the most probable class.
+
+    >>> threshold_name(None, (1, 10)), threshold_name(None, "recall=0.8"), threshold_name(None, 0.2)
+    ('costs 1:10', 'recall=0.8', '0.2')
+    """
+    if isinstance(threshold, tuple):
+        return f"costs {threshold[0]:g}:{threshold[1]:g}"
+    if threshold is not None:
+        return f"{threshold}"
+    first = next(iter(estimator.values())) if isinstance(estimator, Mapping) else estimator
+    kinds = FixedThresholdClassifier | TunedThresholdClassifierCV | DecisionThresholdClassifier
+    return f"that of {type(first).__name__}" if isinstance(first, kinds) else ""
 
 
 def _tolerance(estimator: Any, tolerance: float | None) -> float | None:

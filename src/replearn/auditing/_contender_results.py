@@ -69,6 +69,8 @@ class ContenderResult:
         What a reader of the report should know.
     measured_as : str
         Where the audited estimator is not the one that ``fit`` would train: what it is.
+    decision_threshold : float or None
+        Mean decision threshold of the runs, if they have one.
     notes : tuple of (str, int)
         Warnings, and in how many pairs they were raised.
     """
@@ -88,6 +90,7 @@ class ContenderResult:
     default_key: bool = False
     remark: str = ""
     measured_as: str = ""
+    decision_threshold: float | None = None
     notes: tuple[tuple[str, int], ...] = ()
 
     @classmethod
@@ -119,6 +122,7 @@ class ContenderResult:
             default_key=contender.has_default_key,
             remark=contender.remark,
             measured_as=contender.measured_as,
+            decision_threshold=_mean_threshold(outcomes),
             notes=_counted([outcome.notes for outcome in outcomes]),
         )
 
@@ -141,7 +145,12 @@ class ContenderResult:
         """Measure how useful the predictions are, with limits by ``mean``."""
         raise NotImplementedError
 
-    def score_tables(self, n_classes: int) -> Mapping[str, ScoreTable]:
+    @property
+    def has_ranking(self) -> bool:
+        """Whether one of two classes is rare, and probabilities rank the rows."""
+        return False
+
+    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
         """Return the scores that it is judged by; the first one leads the report."""
         raise NotImplementedError
 
@@ -163,6 +172,9 @@ class ContenderResult:
             return None  # halves of one file: no limit is known
         return max(certificate.rho or 0.0, halves_supremum(vote.law, vote.vote))
 
+
+RARE = 0.2
+"""With a smaller share of the rows, a class is rare: accuracy says little."""
 
 CLASSIFIER_ARRAYS = (
     *("predictions", "law", "votes", "probabilities", "thresholds", "predicted_flips"),
@@ -235,13 +247,26 @@ class ClassifierResult(ContenderResult):
         """Measure accuracy, recall, AUC and others."""
         return usefulness(self.as_predictions(len(classes)), classes, mean)
 
-    def score_tables(self, n_classes: int) -> Mapping[str, ScoreTable]:
-        """Accuracy and balanced accuracy."""
+    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
+        """Accuracy (with ``ranking``, AUC) and balanced accuracy."""
         predictions = self.as_predictions(n_classes)
-        return {
-            "accuracy": (predictions.right.mean(axis=1), None),
-            "balanced accuracy": (predictions.balanced(), SHARES),
-        }
+        areas = predictions.aucs() if ranking else None
+        first: dict[str, ScoreTable] = {"accuracy": (predictions.right.mean(axis=1), None)}
+        if areas is not None:
+            first = {"AUC": (areas, SHARES)}
+        return {**first, "balanced accuracy": (predictions.balanced(), SHARES)}
+
+    @property
+    def has_ranking(self) -> bool:
+        """Whether one of two classes is rare, and probabilities rank the rows."""
+        return self.probabilities is not None and self.has_rare_class
+
+    @property
+    def has_rare_class(self) -> bool:
+        """Whether one of two classes has few of the test rows."""
+        counts = np.bincount(self.truth)
+        present = counts[counts > 0]
+        return len(present) == 2 and bool(present.min() < RARE * len(self.truth))
 
 
 REGRESSOR_ARRAYS = ("values", "reported", "predicted_flips")
@@ -300,11 +325,16 @@ class RegressorResult(ContenderResult):
             spread=mean(self.apart, within=ANY),
         )
 
-    def score_tables(self, n_classes: int) -> Mapping[str, ScoreTable]:
+    def score_tables(self, n_classes: int, *, ranking: bool = False) -> Mapping[str, ScoreTable]:
         """Share of the variance of the test rows that predictions explain."""
         errors = ((self.reported - self.truth) ** 2).mean(axis=1)
         variance = float(np.var(self.truth)) or 1.0
         return {"R²": (1.0 - errors / variance, (-np.inf, 1.0))}
+
+
+def _mean_threshold(outcomes: list[PairOutcome]) -> float | None:
+    thresholds = [threshold for outcome in outcomes for threshold in outcome.decision_thresholds]
+    return float(np.mean(thresholds)) if thresholds else None
 
 
 def _counted(notes: list[tuple[str, ...]]) -> tuple[tuple[str, int], ...]:

@@ -26,6 +26,11 @@ from replearn.learners import (
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
 )
+from replearn.learners.decision_threshold import (
+    DecisionThresholdClassifier,
+    fitted_threshold,
+    with_threshold,
+)
 from replearn.learners.planning import usual_plan, wants_heavy_stage
 from replearn.randomness import SharedKey, key_or_default
 from replearn.tables import copy_rows, n_rows, take_rows
@@ -114,6 +119,8 @@ def is_replicable(estimator: Any) -> bool:
 
 def kind_of(estimator: Any) -> str:
     """Name the class of an estimator, of a pipeline those of its steps."""
+    if isinstance(estimator, DecisionThresholdClassifier):
+        return kind_of(estimator.estimator)
     steps = getattr(estimator, "steps", None) or [("", estimator)]
     return ", ".join(type(step).__name__ for _, step in steps)
 
@@ -133,6 +140,7 @@ class Setting:
     block_estimator: Callable[[int], Any] | None = None  # from the rows of a block
     tolerance: float | None = None  # of a quantity
     y_range: tuple[float, float] | None = None
+    threshold: Any = None  # decision threshold on the probability of the second class
 
 
 def make_contenders(
@@ -152,6 +160,11 @@ def make_contenders(
     ['baseline', 'replicable']
     """
     if isinstance(estimators, Mapping):
+        if setting.threshold is not None:
+            raise ValueError(
+                f"threshold={setting.threshold!r} is not supported with a dict of contenders: wrap "
+                "each of them in DecisionThresholdClassifier."
+            )
         contenders = _of_dict(estimators, names)
     else:
         contenders = _of_kinds(estimators, setting, names)
@@ -180,8 +193,16 @@ def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> 
     usual = DEFAULT_KINDS if setting.tolerance is None else tuple(REGRESSOR_KINDS)
     chosen = _checked_names(usual if names is None else names, list(kinds))
     if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
-        return [kinds[name](estimator, setting) for name in chosen]
-    base = getattr(estimator, "estimator", None)
+        base = with_threshold(estimator, setting.threshold)
+        return [kinds[name](base, setting) for name in chosen]
+    if setting.threshold is not None:
+        raise ValueError(
+            f"threshold={setting.threshold!r} is not supported with "
+            f"{type(estimator).__name__}, which has a threshold of its own: set that."
+        )
+    base = with_threshold(
+        getattr(estimator, "estimator", None), getattr(estimator, "threshold", None)
+    )
     kinds = {**kinds, "replicable": lambda *_: Contender(REPLICABLE, estimator)}
     chosen = chosen if base is not None else ["replicable"]
     return [kinds[name](base, setting) for name in chosen]
@@ -218,7 +239,7 @@ def _full(base: Any, setting: Setting) -> Contender:
     if setting.block_estimator is not None:
         n_classes = max(2, setting.n_classes)
         made = make_plan(n=setting.n, n_classes=n_classes, rho=setting.rho)
-        base = setting.block_estimator(made.block_size)
+        base = with_threshold(setting.block_estimator(made.block_size), setting.threshold)
     ours = PointwiseReplicableClassifier(
         base, rho=setting.rho, shared_key=setting.shared_key, verbose=-1
     )
@@ -355,8 +376,13 @@ class SmallBagging(MetaEstimatorMixin, ClassifierMixin, BaseEstimator):
         return total / len(self.estimators_)
 
     def predict(self, X: Any) -> NDArray[Any]:
-        """Predict the most probable class."""
-        return self.classes_[np.argmax(self.predict_proba(X), axis=1)]
+        """Predict the most probable class, or from the mean of the models' decision thresholds."""
+        chances = self.predict_proba(X)
+        thresholds = [fitted_threshold(model) for model in self.estimators_]
+        known = [threshold for threshold in thresholds if threshold is not None]
+        if len(known) < len(thresholds):
+            return self.classes_[np.argmax(chances, axis=1)]
+        return self.classes_[(chances[:, 1] >= np.mean(known)).astype(np.intp)]
 
 
 class SmallBaggingRegressor(MetaEstimatorMixin, RegressorMixin, BaseEstimator):

@@ -7,8 +7,10 @@ RPL011 to RPL014, tables, JSON) is drawn from it, so that no two texts disagree.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from replearn.auditing._contender_results import ClassifierResult, ContenderResult
 from replearn.auditing._contenders import NEEDS, NOTHING
@@ -38,8 +40,17 @@ COSTLY = "costs accuracy"
 UNCLEAR = "no difference shown"
 NOT_NEEDED = "not needed"
 NOT_WORTH_IT = "not worth it"
+NOT_COMPARED = "not compared"
+NEEDS_THRESHOLD = "needs a threshold"
 USELESS = "useless"
-OUTCOMES = (BASELINE, WORTH_IT, COSTLY, UNCLEAR, NOT_NEEDED, NOT_WORTH_IT, USELESS)
+OUTCOMES = (
+    *(BASELINE, WORTH_IT, COSTLY, UNCLEAR, NOT_NEEDED, NOT_WORTH_IT),
+    *(NOT_COMPARED, NEEDS_THRESHOLD, USELESS),
+)
+
+MIN_TEST_EVENTS = 100
+MIN_EVENTS_PER_COLUMN = 10
+"""With fewer events, the usual recommendations for clinical prediction models are not met."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +83,63 @@ class LostRecall:
     baseline: float
     recall: float
     rows: int
+
+
+@dataclass(frozen=True)
+class Risk:
+    """What matters of the baseline where one of two classes is rare.
+
+    Parameters
+    ----------
+    event : str
+        The rare class.
+    test_rows, test_events : int
+        Test rows, and those of the rare class.
+    training_events : int
+        Expected number of rows of the rare class in each training sample.
+    n_columns : int
+        Columns of the table; 0 if unknown.
+    auc : Estimate
+        Of the probabilities.
+    observed, estimated : float
+        Share of the test rows that are of the rare class, and their mean estimated probability.
+    threshold : float
+        Decision threshold in force, on the probability of the rare class.
+    rule : str
+        How it was chosen, in words; empty: the more probable class.
+    recall, precision : Estimate or None
+        Of the rare class, at that threshold.
+    change, change_p99 : float
+        How far retraining moves the estimated probability of a row: on average, and for one row in
+        a hundred.
+    """
+
+    event: str
+    test_rows: int
+    test_events: int
+    training_events: int
+    n_columns: int
+    auc: Estimate
+    observed: float
+    estimated: float
+    threshold: float
+    rule: str
+    recall: Estimate
+    precision: Estimate | None
+    change: float
+    change_p99: float
+
+    @property
+    def events_per_column(self) -> float | None:
+        """Events that a training sample has for each column."""
+        return self.training_events / self.n_columns if self.n_columns else None
+
+    @property
+    def too_few_events(self) -> bool:
+        """Whether test rows or training samples have fewer events than is recommended."""
+        each = self.events_per_column
+        few = each is not None and each < MIN_EVENTS_PER_COLUMN
+        return few or self.test_events < MIN_TEST_EVENTS
 
 
 @dataclass(frozen=True)
@@ -116,6 +184,11 @@ class ContenderJudgement:
     price: float
     outcome: str
 
+    @property
+    def usable(self) -> bool:
+        """Whether its predictions depend on the row."""
+        return self.outcome not in (USELESS, NEEDS_THRESHOLD)
+
 
 @dataclass(frozen=True)
 class Recommendation:
@@ -134,13 +207,15 @@ class Judgement:
     contenders : tuple of ContenderJudgement
         In order; the first is the baseline.
     recommended : str or None
-        The contender to use; None if the baseline itself is useless.
+        The contender to use; None if the predictions of the baseline hardly depend on the row.
     recommendations : tuple of Recommendation
         The contender to use for each need that some contender serves at a fair price.
     max_price : float
         The largest price that is called worth it, as a share.
     no_model : NoModel or None
         What always predicting the most frequent class scores; None if the target is a quantity.
+    risk : Risk or None
+        What matters where one of two classes is rare.
     tolerance : float or None
         Of a quantity: predictions that differ by at least so much have changed.
     n_pairs : int
@@ -154,6 +229,7 @@ class Judgement:
     recommendations: tuple[Recommendation, ...]
     max_price: float
     no_model: NoModel | None
+    risk: Risk | None
     tolerance: float | None
     n_pairs: int
     not_measured: tuple[str, ...]
@@ -174,7 +250,7 @@ class Judgement:
 
 def judge(result: Measurement) -> Judgement:
     """Judge every contender of a measurement."""
-    contenders = tuple(_judge(result, contender) for contender in result.contenders)
+    contenders = _compared([_judge(result, contender) for contender in result.contenders])
     recommendations = tuple(_recommendations(contenders))
     first = result.contenders[0]
     is_quantity = result.tolerance is not None
@@ -184,10 +260,19 @@ def judge(result: Measurement) -> Judgement:
         recommendations=recommendations,
         max_price=result.max_price,
         no_model=None if is_quantity else no_model(first.truth, result.classes),
+        risk=_risk(result),
         tolerance=result.tolerance,
         n_pairs=result.design.n_pairs,
         not_measured=result.not_measured,
     )
+
+
+def _compared(contenders: list[ContenderJudgement]) -> tuple[ContenderJudgement, ...]:
+    """Compare nothing with a baseline whose predictions hardly depend on the row."""
+    first, *others = contenders
+    if not first.usable:
+        others = [replace(c, outcome=NOT_COMPARED) if c.usable else c for c in others]
+    return first, *others
 
 
 def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgement:
@@ -213,14 +298,59 @@ def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgemen
         usefulness=useful,
         lost=lost,
         price=price,
-        outcome=USELESS if useful.useless else outcome,
+        outcome=_usable_outcome(useful, outcome),
+    )
+
+
+def _usable_outcome(useful: Usefulness | RegressionUsefulness, outcome: str) -> str:
+    """Replace the outcome where predictions hardly depend on the row."""
+    if useful.useless:
+        return USELESS
+    return NEEDS_THRESHOLD if useful.undecided else outcome
+
+
+def _risk(result: Measurement) -> Risk | None:
+    """Describe the baseline's estimated risks, where a class is rare."""
+    first = result.contenders[0]
+    if not isinstance(first, ClassifierResult) or first.probabilities is None:
+        return None
+    useful = first.usefulness(result.classes, result.mean)
+    if not first.has_rare_class or useful.auc is None:
+        return None
+    rare = useful.rarest
+    index = result.classes.index(rare.label)
+    risks = first.probabilities[..., index]
+    gaps = np.abs(risks[:, 0] - risks[:, 1]).mean(axis=0)
+    threshold = first.decision_threshold
+    if threshold is not None and index == 0:
+        threshold = 1.0 - threshold
+    observed = rare.rows / len(first.truth)
+    return Risk(
+        event=str(rare.label),
+        test_rows=len(first.truth),
+        test_events=rare.rows,
+        training_events=round(observed * result.design.train_size),
+        n_columns=len(result.columns),
+        auc=useful.auc,
+        observed=observed,
+        estimated=float(risks.mean()),
+        threshold=0.5 if threshold is None else threshold,
+        rule=result.threshold,
+        recall=rare.recall,
+        precision=rare.precision,
+        change=float(gaps.mean()),
+        change_p99=float(np.quantile(gaps, 0.99)),
     )
 
 
 def _scores(result: Measurement, contender: ContenderResult) -> Iterator[Score]:
-    """Yield what a contender is judged by, beside the baseline's."""
-    baseline = result.contenders[0].score_tables(len(result.classes))
-    for name, (table, limits) in contender.score_tables(len(result.classes)).items():
+    """Yield what a contender is judged by, next to the baseline's."""
+    n_classes = len(result.classes)
+    # Without probabilities there is no AUC: then accuracy is what all contenders have.
+    ranking = all(c.has_ranking for c in result.contenders)
+    baseline = result.contenders[0].score_tables(n_classes, ranking=ranking)
+    tables = contender.score_tables(n_classes, ranking=ranking)
+    for name, (table, limits) in tables.items():
         first, _ = baseline[name]
         yield Score(
             name,
@@ -269,7 +399,7 @@ def _recommendations(contenders: tuple[ContenderJudgement, ...]) -> Iterator[Rec
     Who has nothing but the data, and finds nothing that is worth it, keeps the baseline.
     """
     baseline = contenders[0]
-    if baseline.outcome == USELESS:
+    if not baseline.usable:
         return
     for need in NEEDS:
         worth = [c for c in contenders if c.needs == need and c.outcome == WORTH_IT]

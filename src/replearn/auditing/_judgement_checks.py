@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from replearn.auditing import _words
 from replearn.auditing._checks import Check, NotApplicable, check
-from replearn.auditing._judgement import STABLE_ENOUGH, USELESS, ContenderJudgement
+from replearn.auditing._judgement import STABLE_ENOUGH, ContenderJudgement
 from replearn.auditing._measurement import Measurement
 from replearn.auditing._statistics import percent
 
@@ -18,22 +18,22 @@ def _compared(result: Measurement) -> list[ContenderJudgement]:
     """Return the contenders that are not useless, without the baseline."""
     if len(result.contenders) < 2:
         raise NotApplicable("There is one contender only: nothing to compare it with.")
-    return [judged for judged in result.judgement.others if judged.outcome != USELESS]
+    return [judged for judged in result.judgement.others if judged.usable]
 
 
 @check(
     "RPL011",
     "predicts a single class",
     "issue",
-    remedy="Do not use it. Fewer, larger blocks (rho=, max_fits=), class weights in the base "
-    "estimator, or more rows of the rarer class may help; otherwise stay with the baseline.",
-    command="Do not use it. A larger --rho (fewer, larger blocks), a --model with class weights, "
-    "or more rows of the rarer class may help; otherwise stay with the baseline.",
+    remedy="Do not use it as it is. A decision threshold (threshold=), fewer and larger blocks "
+    "(rho=, max_fits=), or more rows of the rarer class may help; otherwise keep the baseline.",
+    command="Do not use it as it is. A decision threshold (--threshold), fewer and larger blocks "
+    "(--rho), or more rows of the rarer class may help; otherwise stay with the baseline.",
     not_proved="A model that predicts more than one class may still be useless: look at recall.",
 )
 def _single_class(result: Measurement) -> Iterable[str]:
     for judged in result.judgement.contenders:
-        if judged.outcome == USELESS:
+        if not judged.usable:
             yield f"{judged.name} {_words.useless_reason(judged)}."
 
 

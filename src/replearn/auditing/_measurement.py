@@ -55,6 +55,8 @@ class Measurement:
         Each pair of confidence limits fails with probability at most delta.
     tolerance : float, default=None
         Of a quantity: predictions that differ by at least so much have changed.
+    threshold : str, default=""
+        The rule by which the baseline decides, in words; empty: the most probable class.
     max_price : float, default=0.01
         The largest loss of accuracy, as a share, at which a contender is recommended.
     ignore : tuple of str, default=()
@@ -88,6 +90,7 @@ class Measurement:
     wall_seconds: float
     delta: float = 0.05
     tolerance: float | None = None
+    threshold: str = ""
     max_price: float = MAX_PRICE
     ignore: tuple[str, ...] = ()
     not_measured: tuple[str, ...] = ()

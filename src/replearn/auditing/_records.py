@@ -372,9 +372,7 @@ def _contender(result: Measurement, c: ContenderResult) -> ContenderRecord:
             for group in _by(result, c.flips, name, levels)
         ),
         accuracy=None if classifier is None else _accuracy(classifier, judged),
-        accuracy_difference=None
-        if classifier is None or c is first
-        else judged.scores[0].difference,
+        accuracy_difference=_accuracy_difference(result, c),
         usefulness=judged.usefulness,
         flips_against_truth=None if classifier is None else _against_truth(classifier),
         instability_index=float(c.key_flips.mean()),
@@ -418,12 +416,21 @@ def _by(result: Measurement, flips: Floats, name: str, levels: Levels) -> Iterab
 
 def _accuracy(c: ClassifierResult, judged: ContenderJudgement) -> Accuracy:
     by_run = c.right.mean(axis=2)
+    useful = judged.usefulness
+    assert isinstance(useful, Usefulness), "of a classifier"
     return Accuracy(
-        **vars(judged.scores[0].value),
+        **vars(useful.accuracy),
         sd=float(by_run.std(ddof=1)),
         lowest=float(by_run.min()),
         highest=float(by_run.max()),
     )
+
+
+def _accuracy_difference(result: Measurement, c: ContenderResult) -> Estimate | None:
+    first = result.contenders[0]
+    if c is first or not (isinstance(c, ClassifierResult) and isinstance(first, ClassifierResult)):
+        return None
+    return result.mean((c.right - first.right).mean(axis=1), within=(-1.0, 1.0))
 
 
 def _against_truth(c: ClassifierResult) -> FlipsAgainstTruth:

@@ -41,10 +41,10 @@ def to_text(report: Report, *, details: bool = False) -> str:
     """Write the audit for a terminal: the first screen, and on request everything else."""
     parts = _first_screen(report)
     if details:
+        judgement = report.judgement
         parts += [
-            "\n".join(
-                [*_words.by_need(report.judgement), *_words.verdict_sentences(report.judgement)]
-            ),
+            _paragraph(*_words.by_need(judgement), *_words.verdict_sentences(judgement)),
+            _tables.design_sentence(report),
             aligned(_tables.stability(report)),
             _tables.guarantee_note(report),
             aligned(_tables.usefulness(report)),
@@ -61,20 +61,21 @@ def _first_screen(report: Report) -> list[str]:
     """What a reader sees first: one number, one table, one recommendation."""
     judgement = report.judgement
     return [
-        f"{_tables.title(report)}\n{_words.headline(judgement)}",
+        _paragraph(_tables.title(report), _words.headline(judgement), _words.risk(judgement)),
         aligned(_tables.overview(judgement)),
-        "\n".join(filter(None, [_words.recommendation(judgement), _words.caution(judgement)])),
-        "\n".join(
-            filter(
-                None,
-                [
-                    _tables.shortage(report),
-                    _tables.design_sentence(report),
-                    _tables.findings_sentence(report),
-                ],
-            )
+        _paragraph(
+            _words.recommendation(judgement), _words.caution(judgement), _words.events(judgement)
+        ),
+        _paragraph(
+            _tables.shortage(report),
+            _tables.short_design(report),
+            _tables.findings_sentence(report),
         ),
     ]
+
+
+def _paragraph(*sentences: str) -> str:
+    return "\n".join(filter(None, sentences))
 
 
 def _wrapped(part: str) -> str:
@@ -99,7 +100,13 @@ def to_notebook(report: Report) -> str:
     """Write the audit for a notebook cell; every text is escaped."""
     judgement = report.judgement
     lines = [(f.code, f.title, " ".join(f.explanations)) for f in report.found]
-    texts = [_words.recommendation(judgement), _words.caution(judgement), _tables.shortage(report)]
+    texts = [
+        _words.risk(judgement),
+        _words.recommendation(judgement),
+        _words.caution(judgement),
+        _words.events(judgement),
+        _tables.shortage(report),
+    ]
     return "".join(
         [
             f"<p><strong>{html_text(_words.headline(judgement))}</strong></p>",
@@ -118,9 +125,11 @@ def to_markdown(report: Report) -> str:
     parts = [
         f"# {markdown_text(_tables.title(report))}",
         f"**{markdown_text(_words.headline(judgement))}**",
+        markdown_text(_words.risk(judgement)),
         _right_aligned(_tables.overview(judgement)),
         markdown_text(_words.recommendation(judgement)),
         markdown_text(_words.caution(judgement)),
+        markdown_text(_words.events(judgement)),
         markdown_text(_tables.shortage(report)),
         markdown_text(_tables.design_sentence(report)),
         "## Details",
@@ -229,7 +238,9 @@ def to_html(report: Report, *, values: bool = True) -> str:
         fitting=columns_that_fit(report) if values else 0,
         headline=_words.headline(report.judgement),
         recommendation=_words.recommendation(report.judgement),
+        risk=_words.risk(report.judgement),
         caution=_words.caution(report.judgement),
+        events=_words.events(report.judgement),
         by_need=_words.by_need(report.judgement),
         sentences=_words.verdict_sentences(report.judgement),
         overview=_tables.overview(report.judgement),
@@ -243,6 +254,7 @@ def to_html(report: Report, *, values: bool = True) -> str:
         remarks=_tables.remarks(report),
         shortage=_tables.shortage(report),
         sentence=_tables.design_sentence(report),
+        short_design=_tables.short_design(report),
         found_sentence=_tables.findings_sentence(report),
         style=markupsafe.Markup(_asset("report.css")),
         script=markupsafe.Markup(_asset("report.js")),
@@ -328,7 +340,8 @@ WORDS = {
         "keys and samples. It is no limit for the single worst row of a measurement.",
     ),
     "seconds": ("Seconds", "Processor seconds of one training with its predictions."),
-    "score": ("Accuracy", "Share of right predictions among the test rows."),
+    "score": ("{score}", "{meaning}"),
+    "accuracy": ("Accuracy", "Share of right predictions among the test rows."),
     "balanced": (
         "Balanced accuracy",
         "For each class the share of its rows that is found, averaged over classes. Always "
@@ -358,7 +371,12 @@ WORDS = {
 }
 """Word and hint by key; in braces what belongs to one audit."""
 
-OF_CLASSES = ("balanced", "auc", "recall", "precision", "brier", "log_loss")
+SCORES = {
+    "accuracy": "Share of right predictions among the test rows.",
+    "AUC": "Chance that a row of the rarer class gets a higher risk than another: 0.5 is a coin "
+    "toss, 1 is perfect. Where a class is rare, accuracy says little.",
+}
+OF_CLASSES = ("accuracy", "balanced", "auc", "recall", "precision", "brier", "log_loss")
 OF_NUMBERS = {
     "changed": (
         "Predictions that change",
@@ -390,6 +408,8 @@ def glossary(report: Report) -> dict[str, tuple[str, str]]:
         words = WORDS
         rare = str(useful.shown.label)
         names |= {"found": f"Recall (class {rare})", "which": f"the rarer class, {rare!r}"}
+        score = report.judgement.baseline.scores[0].name
+        names |= {"score": score[0].upper() + score[1:], "meaning": SCORES[score]}
         if len(useful.classes) > 2:
             names |= {"found": "Lowest recall", "which": "the class that is found least often"}
     return {

@@ -28,6 +28,7 @@ from replearn.execution import RunContext, fit_in_context, one_thread
 from replearn.execution.plugins import predict_labels, predict_probabilities
 from replearn.guarantees import Certificate
 from replearn.learners import PointwiseReplicableRegressor
+from replearn.learners.decision_threshold import fitted_threshold
 from replearn.randomness import SharedKey
 from replearn.records.json import (
     claim_folder,
@@ -129,11 +130,12 @@ class PairOutcome:
     promises: tuple[str, ...] = ()  # sentences of a certificate of another task
     verdict: tuple[str, ...] = ()  # of a certificate of another task: certified, estimated, ...
     notes: tuple[str, ...] = ()  # warnings, each once
+    decision_thresholds: tuple[float, ...] = ()  # of the runs that have one
 
     def to_bytes(self) -> bytes:
         """Return the bytes of an npz file."""
         present = {name: getattr(self, name) for name in ARRAYS if getattr(self, name) is not None}
-        texts = ("seconds", "certificates", "promises", "verdict", "notes")
+        texts = ("seconds", "certificates", "promises", "verdict", "notes", "decision_thresholds")
         words = json.dumps({name: getattr(self, name) for name in texts})
         buffer = io.BytesIO()
         np.savez_compressed(buffer, words=np.array(words), **present)
@@ -214,6 +216,7 @@ def run_pair(job: Job) -> PairOutcome:
         promises=runs[0]["promises"],
         verdict=runs[0].get("verdict", ()),
         notes=tuple(sorted(notes)),
+        decision_thresholds=tuple(run["threshold"] for run in runs if run.get("threshold")),
     )
 
 
@@ -261,7 +264,9 @@ def _run(job: Job, sample: Sample, in_use: Any) -> tuple[dict[str, Any], Any]:
         predict = _predict_replicable if job.contender.is_replicable else _predict
         outcome = predict(model, classes, job.points)
     seconds = time.process_time() - start
-    return {**outcome, "seconds": seconds, **_certificate_of(model)}, model
+    threshold = fitted_threshold(model) or getattr(model, "threshold_", None)
+    found = {**outcome, "seconds": seconds, "threshold": threshold, **_certificate_of(model)}
+    return found, model
 
 
 def _last_step(model: Any) -> Any:

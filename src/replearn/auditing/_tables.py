@@ -9,6 +9,8 @@ from replearn.auditing._statistics import Estimate, percent
 from replearn.auditing._usefulness import NoModel, RegressionUsefulness
 
 Lines = list[tuple[str, ...]]
+SHOWN_FINDINGS = 2
+"""Findings that the first screen names; the others are counted."""
 
 
 def overview(judgement: Judgement) -> Lines:
@@ -115,7 +117,7 @@ def guarantee(contender: ContenderRecord) -> str:
         return f"{kind}, see its promise" if contender.other_promises else "none"
     if certificate.void_because:
         return "void"
-    if contender.usefulness.useless:
+    if contender.usefulness.undecided:
         constant = getattr(contender.usefulness, "constant", None)
         return "empty: predicts " + ("as by chance" if constant is None else "a single class")
     return _limit(certificate)
@@ -175,10 +177,23 @@ def design_sentence(report: Report) -> str:
     )
 
 
+def short_design(report: Report) -> str:
+    """Describe the design in one line."""
+    d = report.design
+    source = "fresh samples" if d.independent_pairs else "random splits of this file"
+    return (
+        f"{d.n_pairs} pairs of samples of {d.train_size:,} {d.unit}, {d.n_test:,} test rows; in "
+        f"brackets {percent(1 - d.delta, 0)} limits for {source}."
+    )
+
+
 def findings_sentence(report: Report) -> str:
     """Name what the checks found in one line."""
     names = [f"{finding.code} {finding.title}" for finding in report.found]
-    return f"Findings: {'; '.join(names)}." if names else "No findings."
+    if not names:
+        return "No findings."
+    more = [f"{len(names) - SHOWN_FINDINGS} more"] if len(names) > SHOWN_FINDINGS else []
+    return f"Findings: {'; '.join(names[:SHOWN_FINDINGS] + more)}."
 
 
 def remarks(report: Report) -> list[str]:

@@ -156,9 +156,19 @@ class Usefulness:
         return self.balanced_accuracy.value <= 1.0 / len(self.classes) + CHANCE
 
     @property
-    def useless(self) -> bool:
-        """Whether it predicts a single class, or by chance."""
+    def undecided(self) -> bool:
+        """Whether predictions hardly depend on the row: a single class, or as by chance."""
         return self.constant is not None or self.uninformed
+
+    @property
+    def ranks(self) -> bool:
+        """Whether probabilities are shown to rank rows better than chance."""
+        return self.auc is not None and self.auc.lower > 0.5
+
+    @property
+    def useless(self) -> bool:
+        """Whether neither predictions nor probabilities are shown to depend on the row."""
+        return self.undecided and not self.ranks
 
     @property
     def rarest(self) -> ClassRecall:
@@ -195,9 +205,14 @@ class RegressionUsefulness:
     spread: Estimate
 
     @property
-    def useless(self) -> bool:
+    def undecided(self) -> bool:
         """Whether predicting the mean is about as good."""
         return self.r2.value <= CHANCE
+
+    @property
+    def useless(self) -> bool:
+        """Whether predicting the mean is about as good."""
+        return self.undecided
 
 
 CONSTANT_SHARE = 0.02

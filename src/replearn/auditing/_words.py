@@ -7,6 +7,10 @@ from replearn.auditing._contenders import NOTHING, OLD_MODEL, SHARED_KEY
 from replearn.auditing._judgement import (
     BASELINE,
     COSTLY,
+    MIN_EVENTS_PER_COLUMN,
+    MIN_TEST_EVENTS,
+    NEEDS_THRESHOLD,
+    NOT_COMPARED,
     NOT_NEEDED,
     NOT_WORTH_IT,
     STABLE_ENOUGH,
@@ -25,6 +29,7 @@ NEARLY_COIN_TOSS = 0.4
 COIN_TOSS = 0.5
 """Two tosses of a coin differ so often."""
 
+CLEARLY_BETTER = 0.01
 PLAIN_NUMBERS = ("AUC", "R²")
 SMALLEST_LOSS = 0.0005
 """Smaller losses of a score, as shares, round to zero points."""
@@ -40,7 +45,9 @@ VERDICTS = {
     COSTLY: "Stability costs accuracy here",
     UNCLEAR: "No difference shown",
     NOT_NEEDED: "Not needed",
+    NOT_COMPARED: "Not compared",
     NOT_WORTH_IT: "Not worth it",
+    NEEDS_THRESHOLD: "Needs a threshold",
     USELESS: "Useless",
 }
 
@@ -58,7 +65,7 @@ def headline(judgement: Judgement) -> str:
         f"{first.changed.percent()} of predictions change{_by_how_much(judgement)} when "
         f"{model_name(judgement)} is retrained; {_tail(first)}."
     )
-    if first.outcome == USELESS:
+    if not first.usable:
         sentence = f"{sentence} But {first.name} {useless_reason(first)}."
     if judgement.not_measured:
         names = ", ".join(judgement.not_measured)
@@ -83,10 +90,13 @@ def _tail(judged: ContenderJudgement) -> str:
 
 def recommendation(judgement: Judgement) -> str:
     """Say which contender to use, and its price."""
-    if judgement.recommended is None:
+    if judgement.baseline.outcome == NEEDS_THRESHOLD:
         return (
-            "Recommendation: find a better model first. Stability is no merit of a useless model."
+            "Recommendation: choose a decision threshold first (a number, costs, prevalence, a "
+            "recall or a rate)."
         )
+    if judgement.recommended is None:
+        return "Recommendation: find a better model first."
     chosen = judgement[judgement.recommended]
     if chosen.outcome != BASELINE:
         condition = CONDITIONS[chosen.needs]
@@ -103,18 +113,54 @@ def recommendation(judgement: Judgement) -> str:
     )
 
 
+def risk(judgement: Judgement) -> str:
+    """Say what matters of estimated risks, where a class is rare; empty otherwise."""
+    found = judgement.risk
+    if found is None:
+        return ""
+    rule = f" ({found.rule})" if found.rule else ""
+    precision = "never predicted" if found.precision is None else found.precision.percent(0)
+    return (
+        f"{percent(found.observed, 1)} of the test rows are {found.event!r}, the estimated risk is "
+        f"{percent(found.estimated, 1)} on average. AUC {found.auc.number()}. At threshold "
+        f"{found.threshold:.3g}{rule}: recall {found.recall.percent(0)}, precision {precision}. "
+        f"Retraining moves the estimated risk by {100 * found.change:.1f} points on average, by "
+        f"{100 * found.change_p99:.1f} for 1 row in 100."
+    )
+
+
+def events(judgement: Judgement) -> str:
+    """Warn of too few events to judge, with numbers; empty if there are enough."""
+    found = judgement.risk
+    if found is None or not found.too_few_events:
+        return ""
+    counts = (
+        f"{found.test_events:,} of {found.test_rows:,} test rows (recommended: {MIN_TEST_EVENTS}), "
+        f"{found.training_events:,} in each training"
+    )
+    each = found.events_per_column
+    if each is not None:
+        counts += f", {each:.1f} per column ({MIN_EVENTS_PER_COLUMN})"
+    return f"Too few events to judge: {counts}."
+
+
 def caution(judgement: Judgement) -> str:
     """Warn where the baseline itself is not shown to be better than no model; empty otherwise."""
     first = judgement.baseline
     none = judgement.no_model
     useful = first.usefulness
-    if none is None or isinstance(useful, RegressionUsefulness):
+    if none is None or isinstance(useful, RegressionUsefulness) or not first.usable:
         return ""
-    shown = (
-        useful.accuracy.lower > none.accuracy
-        or useful.balanced_accuracy.lower > none.balanced_accuracy + 0.01
-    )
-    if shown or first.outcome == USELESS:
+    if useful.ranks:
+        return ""
+    if judgement.risk is not None:
+        return (
+            f"Caution: {first.name} is not shown to rank rows better than chance: AUC "
+            f"{judgement.risk.auc.number()}."
+        )
+    if useful.accuracy.lower > none.accuracy:
+        return ""
+    if useful.balanced_accuracy.lower > none.balanced_accuracy + CLEARLY_BETTER:
         return ""
     return (
         f"Caution: {first.name} itself is hardly better than always predicting {none.label!r}: "
@@ -143,7 +189,7 @@ def verdict_sentences(judgement: Judgement) -> list[str]:
 
 def reason(judged: ContenderJudgement, judgement: Judgement) -> str:
     """Say what a contender gains and costs, in numbers."""
-    if judged.outcome == USELESS:
+    if not judged.usable:
         return f"{judged.name} {useless_reason(judged)}."
     sentences = [_changes(judged, judgement)]
     if judged.outcome == UNCLEAR:
@@ -202,21 +248,25 @@ def score_text(score: Score) -> str:
 
 
 def useless_reason(judged: ContenderJudgement) -> str:
-    """Say why predictions are useless: they are constant, or do not depend on the row."""
+    """Say why predictions cannot be used: they are constant, or do not depend on the row."""
     useful = judged.usefulness
     changed = percent(judged.changed.value, 1)
     meaning = f"so its change rate ({changed}) means nothing"
     if isinstance(useful, RegressionUsefulness):
         return f"predicts no better than the mean (R² {useful.r2.value:.3f}), {meaning}"
+    ranking = ""
+    if useful.ranks and useful.auc is not None:
+        ranking = f". Its probabilities do rank rows (AUC {useful.auc.value:.3f}): it needs another"
+        ranking += " decision threshold"
     if useful.constant is None:
         return (
             f"predicts no better than chance (balanced accuracy "
             f"{percent(useful.balanced_accuracy.value, 1)}, accuracy "
-            f"{percent(useful.accuracy.value, 1)}), {meaning}"
+            f"{percent(useful.accuracy.value, 1)}), {meaning}{ranking}"
         )
     missed = [c for c in useful.classes if c.label != useful.constant]
     found = ", ".join(f"{percent(c.recall.value, 0)} of {str(c.label)!r}" for c in missed[:3])
     return (
         f"puts nearly every row in class {str(useful.constant)!r} and finds {found} (accuracy "
-        f"{percent(useful.accuracy.value, 1)}), {meaning}"
+        f"{percent(useful.accuracy.value, 1)}), {meaning}{ranking}"
     )

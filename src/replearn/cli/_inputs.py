@@ -306,6 +306,31 @@ def read_key(path: str | None) -> SharedKey | None:
     return SharedKey(text)
 
 
+def add_threshold(parser: argparse.ArgumentParser) -> None:
+    """Add the option of a decision threshold."""
+    parser.add_argument(
+        "--threshold",
+        metavar="T",
+        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
+        "rate=0.3, or costs of a false positive and a false negative, 1:5",
+    )
+
+
+def read_threshold(text: str | None) -> Any:
+    """Return the decision threshold of the option."""
+    from replearn.learners.decision_threshold import parse_threshold
+
+    if text is None:
+        return None
+    try:
+        return parse_threshold(text)
+    except ValueError as error:
+        raise ValueError(
+            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
+            "or the costs of a false positive and a false negative such as 1:5."
+        ) from error
+
+
 def base_model(
     name: str, columns: Mapping[str, str], rows_per_block: int | None = None, known: Named = NAMED
 ) -> Any:

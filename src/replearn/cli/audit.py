@@ -24,9 +24,11 @@ from replearn.cli._inputs import (
     Named,
     Sample,
     add_sample_arguments,
+    add_threshold,
     base_model,
     read_key,
     read_sample,
+    read_threshold,
 )
 from replearn.randomness import SharedKey
 from replearn.records.checks import check_fraction, check_positive, if_given
@@ -70,6 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's options."""
     add_sample_arguments(parser)
     _add_numbers(parser)
+    add_threshold(parser)
     names = ", ".join(CONTENDERS)
     add_options(parser, "NAMES", contenders=f"with commas, among {names} (default: first five)")
     parser.add_argument(
@@ -182,6 +185,7 @@ def _audit(
         sample.y,
         contenders=None if args.contenders is None else args.contenders.split(","),
         n_pairs=args.pairs,
+        threshold=read_threshold(args.threshold),
         tolerance=args.tolerance,
         y_range=None if args.y_range is None else tuple(args.y_range),
         train_size=train_size,
@@ -281,7 +285,7 @@ def _gates(result: Any, judged: str, args: argparse.Namespace) -> list[dict[str,
     found = flip_gates(result.flip_rate(judged), **limits)
     gates = [{"model": judged, **gate.to_dict()} for gate in found]
     # A model that always predicts the same never flips: such a gate does not pass.
-    useless = result.judgement[judged].outcome == "useless"
+    useless = not result.judgement[judged].usable
     return [{**g, "useless": useless, "passed": g["passed"] and not useless} for g in gates]
 
 

@@ -10,9 +10,11 @@ from typing import Any
 from replearn.cli import DONE, add_options, put, put_json, say
 from replearn.cli._inputs import (
     add_sample_arguments,
+    add_threshold,
     base_model,
     read_key,
     read_sample,
+    read_threshold,
     takes_columns_itself,
 )
 from replearn.cli._predictions import add_trust, load_model
@@ -50,12 +52,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="certified",
         help="many small blocks with a certificate (default), or few large ones with an estimate",
     )
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
-        "rate=0.3, or costs of a false positive and a false negative, 1:5",
-    )
+    add_threshold(parser)
     _add_indices(parser)
     add_options(
         parser,
@@ -159,7 +156,7 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
-    threshold = _threshold(args.threshold)
+    threshold = read_threshold(args.threshold)
     if _by_scores(args, shared):
         if shared is not None:
             return ScoreReplicableClassifier.from_plan(shared, base, threshold=threshold)
@@ -177,20 +174,6 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
 def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
     """Tell whether thresholds are in standard errors: by the option, or by the plan."""
     return args.learner == "score" or (shared is not None and shared.task == "score")
-
-
-def _threshold(text: str | None) -> Any:
-    from replearn.learners.decision_threshold import parse_threshold
-
-    if text is None:
-        return None
-    try:
-        return parse_threshold(text)
-    except ValueError as error:
-        raise ValueError(
-            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
-            "or the costs of a false positive and a false negative such as 1:5."
-        ) from error
 
 
 def _read_plan(args: argparse.Namespace) -> Plan | None:
