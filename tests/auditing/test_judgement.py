@@ -94,7 +94,7 @@ def texts_of(result):
 
 
 RECOMMENDS = {
-    None: r"Recommendation: (.+?), (?:with nothing|if you|if all)|Recommendation: keep (the model)",
+    None: r"Recommendation: (.+?)(?: \(\1\))?, (?:with nothing|if you|if all)|Recommendation: keep (the model)",
     NOTHING: r"With nothing but the data: (.+?)\.",
     OLD_MODEL: r"If you still have the old model: (.+?)\.",
     SHARED_KEY: r"If all runs share a key: (.+?)\.",

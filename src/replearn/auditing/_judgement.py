@@ -150,6 +150,8 @@ class ContenderJudgement:
     ----------
     name : str
         How the report calls it.
+    kind : str
+        The class of its estimator.
     needs : str
         What it requires besides the data: nothing, the old model, or a shared key.
     measured_as : str
@@ -173,6 +175,7 @@ class ContenderJudgement:
     """
 
     name: str
+    kind: str
     needs: str
     measured_as: str
     changed: Estimate
@@ -289,6 +292,7 @@ def _judge(result: Measurement, contender: ContenderResult) -> ContenderJudgemen
         outcome = _outcome(difference, price_is_fair, price <= result.max_price, unstable)
     return ContenderJudgement(
         name=contender.name,
+        kind=contender.kind,
         needs=contender.needs,
         measured_as=contender.measured_as,
         changed=result.flip_rate(contender.name),

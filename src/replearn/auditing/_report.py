@@ -312,7 +312,7 @@ WORDS = {
         "Worth it: fewer predictions change, beyond chance, at a price of at most {price}.",
     ),
     "changed": (
-        "Changed predictions",
+        "Predictions that change",
         "Share of test rows whose prediction differs between two trainings on different rows "
         "of the same data: the average over {pairs} pairs of trainings and {rows} test rows.",
     ),

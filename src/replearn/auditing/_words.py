@@ -99,8 +99,9 @@ def recommendation(judgement: Judgement) -> str:
         return "Recommendation: find a better model first."
     chosen = judgement[judgement.recommended]
     if chosen.outcome != BASELINE:
-        condition = CONDITIONS[chosen.needs]
-        return f"Recommendation: {chosen.name}, {condition}. {reason(chosen, judgement)}"
+        kind = "" if chosen.needs == NOTHING else f" ({chosen.kind})"
+        condition = f"{kind}, {CONDITIONS[chosen.needs]}"
+        return f"Recommendation: {chosen.name}{condition}. {reason(chosen, judgement)}"
     keep = f"Recommendation: keep {model_name(judgement)} as it is."
     if not judgement.others:
         return ""
