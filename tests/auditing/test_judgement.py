@@ -93,8 +93,9 @@ def texts_of(result):
     return [" ".join(text.split()) for text in unescaped]
 
 
+CHOSEN = r"Recommendation: (.+?)(?: \(\1\))?, (?:with nothing|if you|if all)"
 RECOMMENDS = {
-    None: r"Recommendation: (.+?)(?: \(\1\))?, (?:with nothing|if you|if all)|Recommendation: keep (the model)",
+    None: rf"{CHOSEN}|Recommendation: keep (the model)",
     NOTHING: r"With nothing but the data: (.+?)\.",
     OLD_MODEL: r"If you still have the old model: (.+?)\.",
     SHARED_KEY: r"If all runs share a key: (.+?)\.",
