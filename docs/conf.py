@@ -89,6 +89,7 @@ ROOMS = {
 autosummary_generate = [f"api/{room}.rst" for room in ROOMS]
 
 MORE_THEORY = {
+    "DecisionThresholdClassifier": ("decision-threshold",),
     "IncumbentClassifier": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
     "ApproximatelyReplicableClassifier": ("approximate-direct", "approximate-markov"),
