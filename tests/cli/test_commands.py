@@ -527,3 +527,19 @@ def test_a_decision_threshold_of_certified_votes(call, shop, tmp_path, threshold
 def test_a_quiet_fit_prints_nothing(call, shop, tmp_path):
     code, out, err = call(*score_arguments(shop, tmp_path, "--max-fits", 18, "--rho", 0.2))
     assert (code, out, err) == (0, "", "")
+
+
+def test_votes_of_two_labs(call, shop, tmp_path):
+    key = ("--key-file", shop / "key.txt", "--quiet")
+    for lab in "ab":
+        out = ("--out", tmp_path / f"{lab}.json")
+        assert call("votes", shop / f"{lab}.replearn", shop / "new.csv", *out, *key)[0] == 0
+    models = (shop / "a.replearn", shop / "b.replearn")
+    votes = (tmp_path / "a.json", tmp_path / "b.json")
+    code, out, _ = call("certify", *models, "--votes", *votes)
+    assert code == 0
+    assert "votes on 60 rows show no difference" in out
+    code, out, _ = call("certify", *models, "--votes", *votes[::-1])
+    assert code == 1
+    assert "belong to another certificate" in out
+    assert call("certify", *models, "--votes", votes[0])[0] == 2

@@ -34,6 +34,7 @@ from replearn.bounds.selection import (
     selection_scale,
     smallest_sample_selection,
 )
+from replearn.bounds.sign_test import sign_test
 from replearn.bounds.signs import joint_sign_flip_bound
 from replearn.bounds.thresholds import smallest_sample_threshold, threshold_scale
 from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
@@ -71,6 +72,7 @@ __all__ = [
     "selection_agreement",
     "selection_flip_bound_sampled",
     "selection_scale",
+    "sign_test",
     "smallest_blocks",
     "smallest_sample_membership",
     "smallest_sample_selection",
