@@ -175,6 +175,11 @@ _ENTRIES = (
         "thm:countable-tail-bound",
     ),
     Theorem(
+        "approximate-jensen",
+        "Two models differ on more than gamma with probability at most the infimum over a of "
+        "sup_p E(|G(B1) - G(B2)| - a)+ / (gamma - a), B1 and B2 independent binomial counts.",
+    ),
+    Theorem(
         "approximate-direct",
         "The disagreeing mass of two models exceeds R + t with probability at most "
         "exp(-t^2 / (T g^2 + q/2)).",
