@@ -3,6 +3,7 @@
 from tools.mutation_base import ENUMERATED, FITTED, SEPARATE, SURPLUS, TWINS, Mutation
 from tools.mutation_base import mutation as _m
 from tools.mutation_edits import body, change, condition
+from tools.mutation_list_audit import AUDIT
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
 from tools.mutation_list_incumbent import INCUMBENT
@@ -298,11 +299,13 @@ RULES = [
 ]
 
 MUTATIONS: list[Mutation] = [
+    *DECISIONS,
     *KEYS,
     *RULES,
     *BOUNDS,
     *PRIVACY,
     *CERTIFICATES,
     *BINDING,
+    *AUDIT,
     *INCUMBENT,
 ]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from replearn.cli import add_options
+from replearn.cli._inputs import read_threshold
 from replearn.cli._predictions import load_model
 
 OPTIONS = ("memory", "band", "max_changes", "max_negative_flips", "keep_rate")
@@ -84,21 +85,6 @@ def with_incumbent(args: argparse.Namespace, estimator: Any, incumbent: Any) -> 
         options["threshold"] = read_threshold(args.threshold)
     given = {name: value for name, value in options.items() if value is not None}
     return IncumbentClassifier(estimator, incumbent, **given)
-
-
-def read_threshold(text: str | None) -> Any:
-    """Read the option ``--threshold``."""
-    from replearn.learners.decision_threshold import parse_threshold
-
-    if text is None:
-        return None
-    try:
-        return parse_threshold(text)
-    except ValueError as error:
-        raise ValueError(
-            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
-            "or the costs of a false positive and a false negative such as 1:5."
-        ) from error
 
 
 def history_table(history: Sequence[dict[str, Any]]) -> str:

@@ -13,14 +13,15 @@ from replearn.cli._incumbent import (
     check_plain_options,
     history_table,
     read_incumbent,
-    read_threshold,
     with_incumbent,
 )
 from replearn.cli._inputs import (
     add_sample_arguments,
+    add_threshold,
     base_model,
     read_key,
     read_sample,
+    read_threshold,
     takes_columns_itself,
 )
 from replearn.cli._predictions import add_trust
@@ -61,12 +62,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="many small blocks with a certificate (default), few large ones with an estimate, or "
         "plain: one fit without key and certificate, to be the incumbent of the next one",
     )
-    parser.add_argument(
-        "--threshold",
-        metavar="T",
-        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
-        "rate=0.3, or costs of a false positive and a false negative, 1:5",
-    )
+    add_threshold(parser)
     _add_indices(parser)
     add_options(parser, float, rho="without a plan: flip probability (default: 0.1)")
     add_incumbent_options(parser)
