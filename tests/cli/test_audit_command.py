@@ -77,9 +77,9 @@ def test_the_gate_does_not_pass_a_constant(call, shop):
 def test_groups_and_reports_without_values(call, shop, audited, tmp_path):
     arguments = ("audit", shop / "a.csv", *QUICK, "--resume", audited[0], "--quiet")
     report = ("--out", tmp_path / "r.md", "--hide-values")
-    assert call(*arguments, "--subgroup", "town", *report)[0] == 0
+    assert call(*arguments, "--subgroups", "town", *report)[0] == 0
     assert (tmp_path / "r.md").read_text()
-    code, _, err = call(*arguments, "--subgroup", "colour")
+    code, _, err = call(*arguments, "--subgroups", "colour")
     assert code == 2
     assert "no columns ['colour']" in err
 

@@ -26,7 +26,7 @@ from replearn.auditing._contender_results import (
     ContenderResult,
     RegressorResult,
 )
-from replearn.auditing._contenders import Contender, Setting, make_contenders
+from replearn.auditing._contenders import Contender, Setting, make_contenders, missing_kinds
 from replearn.auditing._design import MIN_SAMPLE, draw_rows, make_design
 from replearn.auditing._result import AuditResult
 from replearn.auditing._runs import Job, PairOutcome, Store, Task
@@ -245,7 +245,15 @@ def audit(  # noqa: PLR0913
         rho=rho,
         pairs_wanted=n_pairs,
         not_measured=_not_measured(finished, task, wanted),
-        cut_short=tuple(_cut_short(finished, task, wanted)),
+        cut_short=tuple(
+            filter(
+                None,
+                [
+                    *_cut_short(finished, task, wanted),
+                    missing_kinds(estimator, contenders, setting),
+                ],
+            )
+        ),
         interrupted=finished.stopped == INTERRUPTED,
         wall_seconds=context.now() - start,
         finished=time.strftime("%Y-%m-%d %H:%M"),

@@ -190,7 +190,7 @@ def _of_dict(estimators: Mapping[Any, Any], names: Sequence[str] | None) -> list
 
 def _of_kinds(estimator: Any, setting: Setting, names: Sequence[str] | None) -> list[Contender]:
     kinds = KINDS if setting.tolerance is None else REGRESSOR_KINDS
-    usual = DEFAULT_KINDS if setting.tolerance is None else tuple(REGRESSOR_KINDS)
+    usual = default_kinds(estimator) if setting.tolerance is None else tuple(REGRESSOR_KINDS)
     chosen = _checked_names(usual if names is None else names, list(kinds))
     if not (is_replicable(estimator) or isinstance(estimator, PointwiseReplicableRegressor)):
         base = with_threshold(estimator, setting.threshold)
@@ -304,6 +304,37 @@ REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
 """All contenders that can be made from one regressor."""
 
 DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
+REQUIRED_METHODS = {
+    "score": ("predict_proba",),
+    "incumbent": ("predict_proba", "decision_function"),
+}
+"""One of these methods of the base estimator is required."""
+
+
+def default_kinds(estimator: Any) -> tuple[str, ...]:
+    """Return the default contenders that can be made from a classifier.
+
+    >>> from sklearn.svm import LinearSVC
+    >>> default_kinds(LinearSVC())
+    ('baseline', 'bagging', 'incumbent', 'replicable')
+    """
+    base = getattr(estimator, "estimator", None) if is_replicable(estimator) else estimator
+    return tuple(
+        kind
+        for kind in DEFAULT_KINDS
+        if base is None or any(hasattr(base, name) for name in REQUIRED_METHODS.get(kind, ("fit",)))
+    )
+
+
+def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting) -> str:
+    """Say which default contenders cannot be made from a classifier; empty if all can."""
+    if names is not None or isinstance(estimator, Mapping) or setting.tolerance is not None:
+        return ""
+    missing = [kind for kind in DEFAULT_KINDS if kind not in default_kinds(estimator)]
+    if not missing:
+        return ""
+    required = sorted({name for kind in missing for name in REQUIRED_METHODS[kind]})
+    return f"no contender {', '.join(missing)}: requires {' or '.join(required)}"
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
