@@ -41,6 +41,7 @@ PARAMS: dict[str, dict[str, Any]] = {
         "n_candidates": 3,
     },
     "IncumbentClassifier": {"estimator": GaussianNB()},
+    "IncumbentRegressor": {},
     "PointwiseReplicableClassifier": {
         "estimator": GaussianNB(),
         "n_blocks": 6,

@@ -6,6 +6,7 @@ from tools.mutation_edits import body, change, condition
 from tools.mutation_list_audit import AUDIT
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
+from tools.mutation_list_incumbent import INCUMBENT
 
 # -- decision thresholds ---------------------------------------------------------------------------
 THRESHOLDS = "tests/learners/test_decision_threshold.py"
@@ -254,9 +255,9 @@ RULES = [
     ),
     _m(
         "band of the incumbent halved",
-        "replearn.learners.IncumbentClassifier.explain",
+        "replearn.learners.incumbent_rule.keep",
         change("E > 2.0 * B", "E > B"),
-        "tests/learners/test_incumbent.py::test_the_old_answer_stays_within_the_band",
+        "tests/learners/test_incumbent.py::test_the_old_prediction_stays_within_the_band",
     ),
     _m(
         "predictions beyond the range count",
@@ -305,5 +306,6 @@ MUTATIONS: list[Mutation] = [
     *PRIVACY,
     *CERTIFICATES,
     *BINDING,
+    *INCUMBENT,
     *AUDIT,
 ]

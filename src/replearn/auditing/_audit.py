@@ -107,7 +107,8 @@ def audit(  # noqa: PLR0913
         - "replicable-full": the same with all partitions, as ``fit`` trains it;
         - "score-loose": as "score", at twice rho.
 
-        None: the first five. For one regressor, among "baseline", "bagging" and "replicable"
+        None: the first five. For one regressor, among "baseline", "bagging", "incumbent"
+        (`IncumbentRegressor` with ``tolerance`` as its band) and "replicable"
         (`PointwiseReplicableRegressor` with ``tolerance`` as its resolution).
     n_pairs : int, default=20
         Pairs of runs; twenty resolve the flip frequency of a row to 5 %.

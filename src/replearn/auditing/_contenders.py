@@ -22,6 +22,7 @@ from replearn.execution import RunContext, keyed_seeds, random_state_names, set_
 from replearn.guarantees import plan as make_plan
 from replearn.learners import (
     IncumbentClassifier,
+    IncumbentRegressor,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
     ScoreReplicableClassifier,
@@ -67,7 +68,7 @@ class Contender:
     @property
     def succeeds(self) -> bool:
         """Whether the second run of a pair takes the first one's model as its incumbent."""
-        return isinstance(self.estimator, IncumbentClassifier)
+        return isinstance(self.estimator, IncumbentClassifier | IncumbentRegressor)
 
     @property
     def needs(self) -> str:
@@ -94,7 +95,7 @@ class Contender:
         """The replicable estimator itself, also at the end of a pipeline; None if there is none."""
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
-        return last if hasattr(last, "shared_key") else None
+        return last if _shares_key(last) else None
 
     @property
     def learned_in_front(self) -> tuple[str, ...]:
@@ -114,7 +115,13 @@ class Contender:
 
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
-    return hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
+    return _shares_key(estimator) and hasattr(estimator, "explain")
+
+
+def _shares_key(estimator: Any) -> bool:
+    """Tell whether the predictions of an estimator depend on a key of its own."""
+    keeps_old = isinstance(estimator, IncumbentClassifier | IncumbentRegressor)
+    return hasattr(estimator, "shared_key") and not keeps_old
 
 
 def kind_of(estimator: Any) -> str:
@@ -266,8 +273,19 @@ def _incumbent(base: Any, _: Setting) -> Contender:
     """The model in use is kept where the new one is not sure."""
     ours = IncumbentClassifier(base)
     remark = (
-        "Its second training keeps the predictions of the first where the new model is not sure. "
-        "Wrong predictions are kept as well."
+        "Its second training keeps the predictions of the first where the mean of the old and the "
+        f"new probability is within {ours.band:g} of the decision threshold. Wrong predictions are "
+        "kept as well."
+    )
+    return Contender(INCUMBENT, ours, remark)
+
+
+def _incumbent_regressor(base: Any, setting: Setting) -> Contender:
+    """The value in use is kept where the new one is closer than the tolerance."""
+    ours = IncumbentRegressor(base, band=setting.tolerance)
+    remark = (
+        "Its second training keeps the prediction of the first where the running mean of both is "
+        f"within {setting.tolerance:g} of it."
     )
     return Contender(INCUMBENT, ours, remark)
 
@@ -299,6 +317,7 @@ KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
 REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
     "baseline": lambda base, _: Contender(BASELINE, base),
     "bagging": lambda base, _: Contender(BAGGING, SmallBaggingRegressor(base)),
+    "incumbent": _incumbent_regressor,
     "replicable": _regressor,
 }
 """All contenders that can be made from one regressor."""

@@ -2,6 +2,7 @@ from .approximate import ApproximatelyReplicableClassifier
 from .decision_threshold import DecisionThresholdClassifier
 from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
+from .incumbent_regressor import IncumbentRegressor
 from .pointwise import PointwiseReplicableClassifier
 from .realizable import RealizableReplicableClassifier
 from .regressor import PointwiseReplicableRegressor
@@ -18,6 +19,7 @@ __all__ = [
     "DecisionThresholdClassifier",
     "FiniteRandomnessClassifier",
     "IncumbentClassifier",
+    "IncumbentRegressor",
     "PointwiseReplicableClassifier",
     "PointwiseReplicableRegressor",
     "RealizableReplicableClassifier",

@@ -8,6 +8,7 @@ from typing import Any
 
 from replearn import learners
 from replearn.learners.fitted_state import FittedState
+from replearn.learners.incumbent_chain import Chain, Retraining
 from replearn.learners.usefulness import Usefulness
 from replearn.persistence._container import ModelFileError
 from replearn.persistence._parts import as_document, check_savable, read_document
@@ -25,7 +26,9 @@ _KEY = "shared_key"
 _MARK = "__replearn__"
 """Key of the dictionaries that stand for values of this library."""
 
-_RECORDS: dict[Any, Any] = {"Selection": Selection, "Usefulness": Usefulness}
+_RECORDS: dict[Any, Any] = {
+    kind.__name__: kind for kind in (Chain, Retraining, Selection, Usefulness)
+}
 """Dataclasses that are written field by field."""
 
 
