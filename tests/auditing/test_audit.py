@@ -70,10 +70,8 @@ def test_one_estimator_gives_the_contenders_that_users_choose_between(data):
 
 def test_default_contenders_fit_the_methods_of_the_classifier(data):
     found = audit(LinearSVC(), *data, **SMALL)
-    assert "score thresholds" not in [c.name for c in found.contenders]
-    assert found.cut_short == ("no contender score: requires predict_proba",)
-    plain = audit(FirstRowLearner(), *data, **SMALL)
-    assert [c.needs for c in plain.contenders] == ["nothing", "nothing", "a shared key"]
+    assert [c.needs for c in found.contenders] == ["nothing", "nothing", "a shared key"]
+    assert found.cut_short == ("no contender score and incumbent: predict_proba is required",)
     rare = np.zeros(len(data[1]), dtype=int)
     rare[:3] = 1  # some samples have one class only
     assert len(audit(GaussianNB(), data[0], rare, **SMALL).contenders) == 5

@@ -323,11 +323,8 @@ REGRESSOR_KINDS: dict[str, Callable[[Any, Setting], Contender]] = {
 """All contenders that can be made from one regressor."""
 
 DEFAULT_KINDS = ("baseline", "bagging", "score", "incumbent", "replicable")
-REQUIRED_METHODS = {
-    "score": ("predict_proba",),
-    "incumbent": ("predict_proba", "decision_function"),
-}
-"""One of these methods of the base estimator is required."""
+NEED_PROBABILITIES = ("score", "incumbent")
+"""Contenders that require predict_proba of the base estimator."""
 
 
 def default_kinds(estimator: Any) -> tuple[str, ...]:
@@ -335,14 +332,12 @@ def default_kinds(estimator: Any) -> tuple[str, ...]:
 
     >>> from sklearn.svm import LinearSVC
     >>> default_kinds(LinearSVC())
-    ('baseline', 'bagging', 'incumbent', 'replicable')
+    ('baseline', 'bagging', 'replicable')
     """
     base = getattr(estimator, "estimator", None) if is_replicable(estimator) else estimator
-    return tuple(
-        kind
-        for kind in DEFAULT_KINDS
-        if base is None or any(hasattr(base, name) for name in REQUIRED_METHODS.get(kind, ("fit",)))
-    )
+    if base is None or hasattr(base, "predict_proba"):
+        return DEFAULT_KINDS
+    return tuple(kind for kind in DEFAULT_KINDS if kind not in NEED_PROBABILITIES)
 
 
 def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting) -> str:
@@ -352,8 +347,7 @@ def missing_kinds(estimator: Any, names: Sequence[str] | None, setting: Setting)
     missing = [kind for kind in DEFAULT_KINDS if kind not in default_kinds(estimator)]
     if not missing:
         return ""
-    required = sorted({name for kind in missing for name in REQUIRED_METHODS[kind]})
-    return f"no contender {', '.join(missing)}: requires {' or '.join(required)}"
+    return f"no contender {' and '.join(missing)}: predict_proba is required"
 
 
 def prepare(contender: Contender, key: SharedKey, pair: int) -> Any:
