@@ -306,6 +306,6 @@ MUTATIONS: list[Mutation] = [
     *PRIVACY,
     *CERTIFICATES,
     *BINDING,
-    *AUDIT,
     *INCUMBENT,
+    *AUDIT,
 ]
