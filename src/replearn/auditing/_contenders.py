@@ -45,6 +45,7 @@ REPLICABLE_FULL = "replicable (all partitions)"
 NOTHING = "nothing"
 OLD_MODEL = "the old model"
 SHARED_KEY = "a shared key"
+INCUMBENTS = (IncumbentClassifier, IncumbentRegressor)
 NEEDS = (NOTHING, OLD_MODEL, SHARED_KEY)
 """What a contender requires besides the data, from the least to the most."""
 
@@ -68,7 +69,7 @@ class Contender:
     @property
     def succeeds(self) -> bool:
         """Whether the second run of a pair takes the first one's model as its incumbent."""
-        return isinstance(self.estimator, IncumbentClassifier | IncumbentRegressor)
+        return isinstance(self.estimator, INCUMBENTS)
 
     @property
     def needs(self) -> str:
@@ -95,7 +96,8 @@ class Contender:
         """The replicable estimator itself, also at the end of a pipeline; None if there is none."""
         steps = getattr(self.estimator, "steps", None)
         last = steps[-1][1] if steps else self.estimator
-        return last if _shares_key(last) else None
+        part = last.estimator if isinstance(last, INCUMBENTS) else last
+        return last if hasattr(part, "shared_key") else None
 
     @property
     def learned_in_front(self) -> tuple[str, ...]:
@@ -115,13 +117,8 @@ class Contender:
 
 def is_replicable(estimator: Any) -> bool:
     """Tell whether an estimator shares its randomness by a key and can explain its votes."""
-    return _shares_key(estimator) and hasattr(estimator, "explain")
-
-
-def _shares_key(estimator: Any) -> bool:
-    """Tell whether the predictions of an estimator depend on a key of its own."""
-    keeps_old = isinstance(estimator, IncumbentClassifier | IncumbentRegressor)
-    return hasattr(estimator, "shared_key") and not keeps_old
+    votes = not isinstance(estimator, INCUMBENTS)  # which compare scores
+    return votes and hasattr(estimator, "shared_key") and hasattr(estimator, "explain")
 
 
 def kind_of(estimator: Any) -> str:
