@@ -272,7 +272,9 @@ def test_hashes_of_texts_are_other_ones_in_the_fresh_process(monkeypatch):
     for seed in ("0", "1"):
         monkeypatch.setenv("PYTHONHASHSEED", seed)
         monkeypatch.setattr(
-            binding_estimator.subprocess, "run", lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"])
+            binding_estimator.subprocess,
+            "run",
+            lambda *_, env, **__: seeds.append(env["PYTHONHASHSEED"]),
         )
         binding_estimator.predictions_elsewhere(Hashing(), block, np.ones((4, 1)))
     assert seeds == ["1", "2"]

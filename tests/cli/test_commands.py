@@ -435,7 +435,7 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
     call("plan", "--n", 300, "--rho", 0.3, "--save", saved)
     code, _, err = call(*score_arguments(shop, tmp_path, "--plan", saved, "--learner", "score"))
     assert code == 2
-    assert "this plan is for PointwiseReplicableClassifier" in err
+    assert "plan is for PointwiseReplicableClassifier, not for" in err
 
 
 @pytest.mark.parametrize(

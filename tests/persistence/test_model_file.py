@@ -68,7 +68,7 @@ def test_predictions_survive(base, tmp_path):
 
 def test_every_kind_of_parameter_survives(tmp_path):
     made = plan(n=600, n_blocks=18, rho=0.2, law=uniform_law(18))
-    before = PointwiseReplicableClassifier.from_plan(made, GaussianNB(), shared_key=SharedKey(3))
+    before = PointwiseReplicableClassifier(GaussianNB(), plan=made, shared_key=SharedKey(3))
     before.fit(X, Y)
     with_law = fitted(GaussianNB(), rho=0.2, law=uniform_law(18))
     for number, one in enumerate((before, with_law)):

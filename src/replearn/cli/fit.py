@@ -161,7 +161,7 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     if _by_scores(args, shared):
         threshold = _threshold(args.threshold)
         if shared is not None:
-            return ScoreReplicableClassifier.from_plan(shared, base, threshold=threshold)
+            return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
         if args.max_fits is not None:
             raise ValueError(
                 "--learner score takes no --max-fits: it fits 24 models, or those of its plan "

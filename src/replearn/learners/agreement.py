@@ -74,6 +74,7 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
     key = search._key().child("half splits")
     labels = np.asarray(y)
     half = n_rows(X) // 2
+    planned = {} if search.plan is None else search.plan.settings  # but not its number of rows
     n_agreeing = 0
     n_best_agreeing = 0
     shares = []
@@ -83,7 +84,7 @@ def measure_agreement(search: Any, X: Any, y: ArrayLike, n_splits: int = 10) -> 
         order = np.argsort(own.child("cut").uniforms(np.arange(n_rows(X))), kind="stable")
         runs = []
         for rows in (order[:half], order[half : 2 * half]):
-            run = clone(search).set_params(refit=False, sample_size=None, shared_key=own)
+            run = clone(search).set_params(**planned, plan=None, refit=False, shared_key=own)
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", NotCertifiedWarning)
                 runs.append(run.fit(take_rows(X, rows), labels[rows]))

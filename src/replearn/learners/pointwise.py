@@ -35,7 +35,6 @@ from replearn.learners.inputs import (
     with_base_tags,
 )
 from replearn.learners.planning import (
-    UNPLANNED,
     certify_plan,
     check_sample,
     describe_blocks,
@@ -44,7 +43,6 @@ from replearn.learners.planning import (
     plan_in_force,
     plan_request,
     planned_rows,
-    refuse_planned,
     requested_classes,
     warn_if_blocks_cannot_learn,
 )
@@ -257,28 +255,6 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.plan = plan
         self.n_jobs = n_jobs
         self.verbose = verbose
-
-    @classmethod
-    def from_plan(cls, plan: Plan, estimator: Any = None, **params: Any):
-        """Build an estimator that follows a plan shared between labs.
-
-        Parameters
-        ----------
-        plan : Plan
-            Fixes n, blocks, law, partitions, classes and the promise.
-        estimator : classifier, default=None
-            The base estimator; the same in all labs.
-        **params
-            Other parameters: ``shared_key``, ``n_jobs``, ``verbose``.
-
-        Returns
-        -------
-        object
-            The estimator, not yet fitted.
-        """
-        planned = set(cls._get_param_names()) - UNPLANNED
-        refuse_planned([name for name in params if name in planned])
-        return cls(estimator, plan=plan, **params)
 
     @checked_fit
     def fit(
