@@ -22,7 +22,7 @@ new = DecisionTreeClassifier(min_samples_leaf=20).fit(X[NUMBERS][4000:8000], y[4
 rows, truth, origin = X[NUMBERS][8000:], y[8000:], X["origin"][8000:]
 
 # %%
-# What ``replearn compare old new data --fail-above 0.02 --group-by origin`` does:
+# What ``replearn compare old new data --fail-above 0.02 --subgroups origin`` does:
 found = compare(old, new, rows, truth, subgroups={"origin": origin})
 gates = flip_gates(found.flips, fail_above=0.02)
 print(gate_markdown(found, gates, old="June", new="July"))

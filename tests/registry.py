@@ -37,6 +37,7 @@ PARAMS: dict[str, dict[str, Any]] = {
         "gamma": 0.9,
         "rho": 0.9,
     },
+    "DecisionThresholdClassifier": {"estimator": GaussianNB(), "threshold": "rate=0.3"},
     "FiniteRandomnessClassifier": {
         "estimator": GaussianNB(),
         "n_blocks": 5,

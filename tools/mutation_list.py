@@ -2,9 +2,50 @@
 
 from tools.mutation_base import ENUMERATED, FITTED, SEPARATE, SURPLUS, TWINS, Mutation
 from tools.mutation_base import mutation as _m
-from tools.mutation_edits import change, condition
+from tools.mutation_edits import body, change, condition
 from tools.mutation_list_binding import BINDING
 from tools.mutation_list_bounds import BOUNDS, CERTIFICATES, PRIVACY
+
+# -- decision thresholds ---------------------------------------------------------------------------
+THRESHOLDS = "tests/learners/test_decision_threshold.py"
+DECISIONS = [
+    _m(
+        "votes against one half whatever the threshold",
+        "replearn.execution.voting.ThresholdPredictor.add_votes",
+        change("C >= self._thresholds", "C >= 0.5"),
+        f"{THRESHOLDS}::test_each_block_votes_by_its_own_threshold",
+    ),
+    _m(
+        "one threshold from all blocks",
+        "replearn.learners.decision_threshold.block_thresholds",
+        change("np.clip(S, A, B)", "np.full(len(S), np.mean(S))"),
+        f"{THRESHOLDS}::test_prevalence_and_targets_are_chosen_in_each_block",
+    ),
+    _m(
+        "soft votes that are not centred at the threshold",
+        "replearn.execution.voting.centred",
+        body("return np.clip(chances, 0.0, 1.0)"),
+        f"{THRESHOLDS}::test_soft_votes_are_centred_at_the_threshold",
+    ),
+    _m(
+        "the threshold of scikit-learn's wrapper dropped",
+        "replearn.learners.decision_threshold._outer_threshold",
+        change("(estimator.estimator, threshold)", "(estimator.estimator, None)"),
+        f"{THRESHOLDS}::test_a_threshold_and_an_estimator_with_that_threshold_are_one_model",
+    ),
+    _m(
+        "a certificate without the threshold",
+        "replearn.learners.decision_threshold.with_threshold",
+        body("return base"),
+        f"{THRESHOLDS}::test_a_threshold_and_an_estimator_with_that_threshold_are_one_model",
+    ),
+    _m(
+        "a chosen threshold without a standard error",
+        "replearn.learners.score_design.score_threshold",
+        change("ScoreThreshold(M, spread, E)", "ScoreThreshold(M, 0.0, E)"),
+        f"{THRESHOLDS}::test_a_target_adds_the_standard_error_of_the_block_thresholds",
+    ),
+]
 
 # -- what is shared, and what it is keyed by -------------------------------------------------------
 KEYS = [
@@ -255,4 +296,4 @@ RULES = [
     ),
 ]
 
-MUTATIONS: list[Mutation] = [*KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES, *BINDING]
+MUTATIONS: list[Mutation] = [*DECISIONS, *KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES, *BINDING]

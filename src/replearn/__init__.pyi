@@ -12,6 +12,7 @@ from .exceptions import (
 from .guarantees import Certificate, Plan, plan
 from .learners import (
     ApproximatelyReplicableClassifier,
+    DecisionThresholdClassifier,
     IncumbentClassifier,
     PointwiseReplicableClassifier,
     PointwiseReplicableRegressor,
@@ -31,6 +32,7 @@ __all__ = [
     "Certificate",
     "CertificateError",
     "ConstantBlocksWarning",
+    "DecisionThresholdClassifier",
     "IncumbentClassifier",
     "ModelFileError",
     "NotCertifiedWarning",

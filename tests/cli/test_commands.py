@@ -441,8 +441,8 @@ def test_a_plan_of_thresholds_in_standard_errors(call, shop, tmp_path):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (("--threshold", "0.3"), "--threshold 0.3 needs --learner score"),
-        (("--learner", "score", "--threshold", "high"), "give a number such as 0.3"),
+        (("--threshold", "high"), "--threshold high: must be a number such as 0.1, prevalence"),
+        (("--learner", "score", "--threshold", "recall=2"), "recall=0.8, rate=0.3, or the costs"),
         (("--learner", "score", "--max-fits", "9"), "takes no --max-fits"),
     ],
 )
@@ -450,3 +450,23 @@ def test_options_that_do_not_go_together(call, shop, tmp_path, options, words):
     code, _, errors = call(*score_arguments(shop, tmp_path, *options))
     assert code != 0
     assert words in errors
+
+
+@pytest.mark.parametrize("threshold", ["0.2", "1:4", "prevalence", "recall=0.8", "rate=0.5"])
+def test_a_decision_threshold_of_certified_votes(call, shop, tmp_path, threshold):
+    options = ("--max-fits", 18, "--rho", 0.2, "--json")
+    model = tmp_path / "m.replearn"
+    code, out, _ = call(*score_arguments(shop, tmp_path, *options, "--threshold", threshold))
+    assert code == 0
+    expected = {"0.2": "threshold=0.2", "1:4": "threshold=(1.0, 4.0)"}
+    learner = json.loads(out)["certificate"]["identity"]["learner"]
+    assert expected.get(threshold, f"threshold='{threshold}'") in learner
+    predictions = rows_of(
+        call("predict", model, shop / "new.csv", "--key-file", shop / "key.txt")[1]
+    )
+    assert {row["prediction"] for row in predictions} == {"no", "yes"}
+
+
+def test_a_quiet_fit_prints_nothing(call, shop, tmp_path):
+    code, out, err = call(*score_arguments(shop, tmp_path, "--max-fits", 18, "--rho", 0.2))
+    assert (code, out, err) == (0, "", "")

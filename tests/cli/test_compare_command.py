@@ -53,16 +53,23 @@ def test_rows_are_matched_by_id_whatever_their_order_and_type(call, tables, tmp_
 
 def test_groups_and_truth_come_from_any_of_the_files(call, tables, tmp_path):
     write(tmp_path / "rows.csv", [9] * 100, truth=[1] * 3 + [0] * 97)
-    more = ("--group-by", "town", "--target", "truth", "--json")
+    more = ("--subgroups", "town", "--target", "truth", "--json")
     told = json.loads(call("compare", *tables, tmp_path / "rows.csv", *more)[1])
     assert {g["level"]: g["estimate"] for g in told["by_subgroup"]} == {"Ulm": 0.15, "Rom": 0}
     assert (told["accuracy_a"], told["accuracy_b"]) == (0.97, 1.0)
     assert told["wrong_to_right"]["estimate"] == 0.03
 
 
+def test_several_columns_of_subgroups(call, tables, tmp_path):
+    write(tmp_path / "rows.csv", [9] * 100, sex=["f", "m"] * 50)
+    rows = (*tables, tmp_path / "rows.csv")
+    told = json.loads(call("compare", *rows, "--subgroups", "town, sex", "--json")[1])
+    assert {g["subgroup"] for g in told["by_subgroup"]} == {"town", "sex"}
+
+
 def test_summary_is_appended_also_where_the_runner_says(call, tables, tmp_path, monkeypatch):
     path = tmp_path / "summary.md"
-    base = ("compare", *tables, "--group-by", "town", "--fail-above", 0.01)
+    base = ("compare", *tables, "--subgroups", "town", "--fail-above", 0.01)
     assert call(*base, "--summary", path)[0] == 1
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(path))
     assert call(*base)[0] == 1
@@ -95,7 +102,7 @@ def test_a_model_against_what_it_predicted(call, shop, tmp_path):
 def test_two_models_by_group(call, shop):
     key = ("--key-file", shop / "key.txt")
     models = (shop / "a.replearn", shop / "b.replearn", shop / "new.csv")
-    told = json.loads(call("compare", *models, *key, "--group-by", "town", "--json")[1])
+    told = json.loads(call("compare", *models, *key, "--subgroups", "town", "--json")[1])
     assert {g["level"] for g in told["by_subgroup"]} == {"Ulm", "Rom", "Bern", "Oslo"}
 
 
@@ -115,7 +122,7 @@ def test_rows_that_do_not_match_are_refused(call, tables, tmp_path, change, said
 
 
 def test_wrong_input_is_no_failed_gate(call, tables, shop, tmp_path):
-    assert call("compare", *tables, "--group-by", "region")[0] == 2
+    assert call("compare", *tables, "--subgroups", "region")[0] == 2
     assert call("compare", *tables, "--target", "truth")[0] == 2
     assert call("compare", *tables, "--prediction", "score")[0] == 2
     assert call("compare", *tables, "--fail-above", 2)[0] == 2
@@ -146,7 +153,7 @@ def test_the_action_runs_its_script(tables, tmp_path, allowed, code):
         "OLD": str(tables[0]),
         "NEW": str(tables[1]),
         "FAIL_ABOVE": allowed,
-        "GROUP_BY": "town",
+        "SUBGROUPS": "town",
     }
     told = {"GITHUB_OUTPUT": tmp_path / "out", "GITHUB_STEP_SUMMARY": tmp_path / "summary.md"}
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"

@@ -45,6 +45,18 @@ def soft_votes_of_several_partitions() -> Facts:
     return _pointwise(tables.answers(), vote="soft", n_partitions=3)
 
 
+def decision_threshold() -> Facts:
+    return _pointwise(tables.answers(), threshold=0.2)
+
+
+def decision_threshold_of_each_block() -> Facts:
+    return _pointwise(tables.answers(), threshold="rate=0.3", n_partitions=2)
+
+
+def decision_threshold_soft() -> Facts:
+    return _pointwise(tables.answers(), threshold=(1, 4), vote="soft")
+
+
 def several_partitions() -> Facts:
     return _pointwise(tables.answers(), n_partitions=4)
 

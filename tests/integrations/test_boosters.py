@@ -1,11 +1,13 @@
 """Base estimators of other packages: certified, audited, alike in any row order, saved by name."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.datasets import make_classification
 from sklearn.pipeline import make_pipeline
 
 from replearn import ModelFileError, PointwiseReplicableClassifier, audit, load, save
+from replearn.cli import main
 
 X, Y = make_classification(1500, n_informative=5, random_state=0)
 pytestmark = pytest.mark.filterwarnings("default")  # those of the packages themselves
@@ -120,3 +122,27 @@ def test_skrub_is_audited_and_no_model_file_holds_it(towns, tmp_path):
     # Its functions with several implementations are made inside a function.
     with pytest.raises(ModelFileError, match="define it by name in a module"):
         save(model, tmp_path / "model.replearn")
+
+
+def test_by_name_on_the_command_line(package, tmp_path, capsys):
+    table = pd.DataFrame(X[:900]).add_prefix("x").assign(y=Y[:900])
+    table.to_csv(tmp_path / "rows.csv", index=False)
+    (tmp_path / "key.txt").write_text("a key of the command line")
+    out = tmp_path / "m.replearn"
+    key = ["--key-file", str(tmp_path / "key.txt")]
+    fit = [
+        "fit",
+        str(tmp_path / "rows.csv"),
+        "--target",
+        "y",
+        "--model",
+        package,
+        "--out",
+        str(out),
+    ]
+    assert main([*fit, *key, "--rho", "0.3", "--max-fits", "12", "--quiet"]) == 0
+    predict = ["predict", str(out), str(tmp_path / "rows.csv"), *key, "--quiet"]
+    assert main(predict) == 2
+    assert "--trust" in capsys.readouterr().err
+    trust = [item for name in TYPES[package] for item in ("--trust", name)]
+    assert main([*predict, *trust]) == 0

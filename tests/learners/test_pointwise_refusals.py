@@ -149,7 +149,10 @@ def test_weights_are_refused_and_not_taken_for_groups(data):
 @pytest.mark.parametrize(
     ("made", "message"),
     [
-        (plan("approximate", n=900, rho=0.1, gamma=0.3), "plan is for ApproximatelyReplicableClassifier, not for"),
+        (
+            plan("approximate", n=900, rho=0.1, gamma=0.3),
+            "plan is for ApproximatelyReplicableClassifier, not for",
+        ),
         (plan(n=900, rho=0.3, n_classes=3), "plan is for 3 classes, but y has 2: .*Name them"),
         (plan(n=300, rho=0.3, unit="groups"), "plan counts groups: pass groups to fit"),
     ],

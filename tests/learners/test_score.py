@@ -273,7 +273,7 @@ def test_three_classes(three):
 
 
 def test_thresholds_are_for_two_classes(three):
-    with pytest.raises(ValueError, match="needs two classes, but there are 3"):
+    with pytest.raises(ValueError, match="requires two classes, but there are 3"):
         ScoreReplicableClassifier(GaussianNB(), threshold=0.2).fit(*three)
 
 
@@ -377,7 +377,7 @@ def test_trees_whose_scores_jump(data):
 def test_a_rho_that_is_not_delivered_is_warned_about():
     X, y = make_classification(6000, 5, flip_y=0.3, random_state=0)
     model = ScoreReplicableClassifier(DecisionTreeClassifier(), rho=0.1, shared_key="k")
-    with pytest.warns(NotCertifiedWarning, match=r"requested rho=0\.1.* more rows"):
+    with pytest.warns(NotCertifiedWarning, match=r"requested rho=0\.1, but .* more rows"):
         model.fit(X[:300], y[:300])
     assert model.certificate_.rho > 0.15
     assert model.certificate_.verdict == "estimated"

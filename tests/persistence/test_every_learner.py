@@ -190,7 +190,8 @@ def test_no_learner_is_forgotten(models):
         for name, kind in public.items()
         if isinstance(kind, type) and issubclass(kind, BaseEstimator)
     )
-    assert {type(model).__name__ for model in models.values()} == set(ESTIMATORS)
+    alone = set(ESTIMATORS) - {"DecisionThresholdClassifier"}  # has no key: a part of others
+    assert {type(model).__name__ for model in models.values()} == alone
 
 
 @pytest.mark.parametrize("name", MODELS)

@@ -31,6 +31,14 @@ NAMED: Named = {
     "hgb": ("sklearn.ensemble", "HistGradientBoostingClassifier", {}, True),
     "forest": ("sklearn.ensemble", "RandomForestClassifier", {}, True),
     "tree": ("sklearn.tree", "DecisionTreeClassifier", {"min_samples_leaf": 5}, True),
+    "xgboost": ("xgboost", "XGBClassifier", {"n_jobs": 1}, True),
+    "lightgbm": ("lightgbm", "LGBMClassifier", {"n_jobs": 1, "verbose": -1}, True),
+    "catboost": (
+        "catboost",
+        "CatBoostClassifier",
+        {"thread_count": 1, "verbose": False, "allow_writing_files": False},
+        True,
+    ),
 }
 
 MAX_CLASSES = 50
@@ -41,8 +49,9 @@ ROWS_PER_LEAF_ROW = 8
 
 ENCODING_HELP = "of text files, such as latin-1 (default: utf-8)"
 MODEL_HELP = (
-    "logreg, hgb, forest, tree, or module:object for your own: a Pipeline gets the columns of the "
-    "file as they are, any other classifier gets them encoded (default: logreg)"
+    "logreg, hgb, forest, tree, xgboost, lightgbm, catboost, or module:object for your own: a "
+    "Pipeline gets the columns of the file as they are, any other classifier gets them encoded "
+    "(default: logreg)"
 )
 
 
@@ -318,12 +327,24 @@ def base_model(
         if name == "hgb" and rows_per_block is not None:
             leaf = max(2, min(LEAF_ROWS, rows_per_block // ROWS_PER_LEAF_ROW))
             params = {"min_samples_leaf": leaf}
-        model = getattr(importlib.import_module(module), kind)(**params)
+        model = getattr(_imported(module, name), kind)(**params)
         return make_pipeline(TableEncoder(dict(columns), for_trees=for_trees), model)
     model = _imported_model(name, known)
     if isinstance(model, Pipeline | PointwiseReplicableRegressor) or is_replicable(model):
         return model
     return make_pipeline(TableEncoder(dict(columns)), model)
+
+
+def _imported(module: str, name: str) -> Any:
+    """Import the package of a base estimator; an error names the package to install."""
+    try:
+        return importlib.import_module(module)
+    except ImportError as error:
+        package = module.partition(".")[0]
+        raise ValueError(
+            f"--model {name} requires the package {package}, which cannot be imported ({error}): "
+            f"pip install {package}."
+        ) from error
 
 
 def takes_columns_itself(model: Any) -> bool:

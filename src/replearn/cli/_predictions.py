@@ -55,6 +55,7 @@ def add_trust(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--trust", action="append", default=[], metavar="TYPE", help=text)
     limit = "memory that loading a model may take (default: 512 MiB and 64 times its file)"
     add_options(parser, int, max_bytes=limit)
+    add_options(parser, bool, any_version="load although another scikit-learn wrote the model")
 
 
 def load_model(
@@ -69,8 +70,14 @@ def load_model(
             f"{path} needs its shared key (fingerprint {about.key_fingerprint}): --key-file FILE."
         )
     notes = notes_of_model(path)
-    key = read_key(key_file)
-    return load(path, key, trusted_types=args.trust, max_bytes=args.max_bytes), notes
+    model = load(
+        path,
+        read_key(key_file),
+        trusted_types=args.trust,
+        any_version=args.any_version,
+        max_bytes=args.max_bytes,
+    )
+    return model, notes
 
 
 def read_carried(

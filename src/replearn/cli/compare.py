@@ -46,10 +46,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         fail_above="exit with 1 if a larger share of the predictions changes",
         fail_above_limit="the same for the upper 95 %% limit of that share",
     )
+    parser.add_argument(
+        "--subgroups",
+        type=_names,
+        default=(),
+        metavar="A,B",
+        help="columns: changes are reported for each of their values",
+    )
     add_options(
         parser,
         "COLUMN",
-        group_by="report changes for each of its values",
         id="names the rows in tables of predictions, and in the data (default: their first column)",
         prediction=f"the labels in tables of predictions (default: {PREDICTION})",
         target="the true labels, for tables of predictions (two model files know theirs)",
@@ -106,12 +112,13 @@ def _compare_models(args: argparse.Namespace) -> Any:
     X, ids, remarks = read_points(args.data, notes, args.encoding)
     say(*remarks, quiet=args.quiet)
     truth = read_truth(args.data, notes, args.encoding)
-    cells = None
-    if args.group_by is not None:
-        wanted = {args.group_by: TEXT}
-        cells = read_table(args.data, wanted, encoding=args.encoding).frame[args.group_by].to_list()
+    cells = {}
+    if args.subgroups:
+        wanted = dict.fromkeys(args.subgroups, TEXT)
+        frame = read_table(args.data, wanted, encoding=args.encoding).frame
+        cells = {name: frame[name].to_list() for name in args.subgroups}
     both = KeyedModel(one, ids), KeyedModel(two, ids)
-    return compare(*both, X, truth, subgroups=_groups(args, cells))
+    return compare(*both, X, truth, subgroups=_subgroups(cells))
 
 
 def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
@@ -129,14 +136,25 @@ def _compare_predictions(args: argparse.Namespace, tables: list[bool]) -> Any:
 
     one, two = (np.array([side.labels[row] for row in ids]) for side in sides)
     X = np.empty((len(ids), 0))
-    return compare(one, two, X, column(args.target), subgroups=_groups(args, column(args.group_by)))
+    cells = {name: column(name) for name in args.subgroups}
+    return compare(one, two, X, column(args.target), subgroups=_subgroups(cells))
 
 
-def _groups(args: argparse.Namespace, cells: Any) -> dict[str, Any] | None:
-    if cells is None:
-        return None
-    named = ["(none)" if cell in (None, "") else str(cell) for cell in cells]
-    return {args.group_by: np.array(named)}
+def _names(text: str) -> tuple[str, ...]:
+    """Read names of columns, separated by commas.
+
+    >>> _names("sex, age")
+    ('sex', 'age')
+    """
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
+def _subgroups(cells: dict[str, Any]) -> dict[str, Any] | None:
+    """Return the subgroup of each row, by column; None without columns."""
+    return {
+        name: np.array(["(none)" if cell in (None, "") else str(cell) for cell in column])
+        for name, column in cells.items()
+    } or None
 
 
 def _both_sides(args: argparse.Namespace, tables: list[bool]) -> list[Predictions]:

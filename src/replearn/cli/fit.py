@@ -53,7 +53,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--threshold",
         metavar="T",
-        help="with --learner score: 0.3, prevalence, or costs of false positive and negative, 1:5",
+        help="probability from which the second class is predicted: 0.1, prevalence, recall=0.8, "
+        "rate=0.3, or costs of a false positive and a false negative, 1:5",
     )
     _add_indices(parser)
     add_options(
@@ -69,7 +70,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         parser,
         bool,
         include_key="put the key into the model",
-        quiet="no remarks, no progress",
+        quiet="print nothing but warnings and errors",
         json="print the result as JSON",
     )
     add_trust(parser)
@@ -158,8 +159,8 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
     from replearn.learners import PointwiseReplicableClassifier, ScoreReplicableClassifier
 
     rho = 0.1 if args.rho is None else args.rho
+    threshold = _threshold(args.threshold)
     if _by_scores(args, shared):
-        threshold = _threshold(args.threshold)
         if shared is not None:
             return ScoreReplicableClassifier(base, plan=shared, threshold=threshold)
         if args.max_fits is not None:
@@ -168,11 +169,9 @@ def _estimator(args: argparse.Namespace, base: Any, shared: Plan | None) -> Any:
                 "(replearn plan score)."
             )
         return ScoreReplicableClassifier(base, rho=rho, threshold=threshold)
-    if args.threshold is not None:
-        raise ValueError(f"--threshold {args.threshold} needs --learner score.")
     if shared is not None:
-        return PointwiseReplicableClassifier(base, plan=shared)
-    return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits)
+        return PointwiseReplicableClassifier(base, plan=shared, threshold=threshold)
+    return PointwiseReplicableClassifier(base, rho=rho, max_fits=args.max_fits, threshold=threshold)
 
 
 def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
@@ -181,18 +180,17 @@ def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
 
 
 def _threshold(text: str | None) -> Any:
-    if text in (None, "prevalence"):
-        return text or 0.5
+    from replearn.learners.decision_threshold import parse_threshold
+
+    if text is None:
+        return None
     try:
-        numbers = tuple(float(part) for part in str(text).split(":"))
-    except ValueError:
-        numbers = ()
-    if len(numbers) not in (1, 2):
+        return parse_threshold(text)
+    except ValueError as error:
         raise ValueError(
-            f"--threshold {text}: give a number such as 0.3, prevalence, or the costs of a false "
-            "positive and a false negative such as 1:5."
-        )
-    return numbers if len(numbers) == 2 else numbers[0]
+            f"--threshold {text}: must be a number such as 0.1, prevalence, recall=0.8, rate=0.3, "
+            "or the costs of a false positive and a false negative such as 1:5."
+        ) from error
 
 
 def _read_plan(args: argparse.Namespace) -> Plan | None:
@@ -310,6 +308,8 @@ def _print(args: argparse.Namespace, estimator: Any, sample: Any) -> None:
     certificate = estimator.certificate_
     usefulness = getattr(estimator, "usefulness_", None)
     if not args.json:
+        if args.quiet:
+            return
         put(str(certificate))
         if usefulness is not None:
             put(f"usefulness: {usefulness}")

@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
     if args.in_pieces:
         return _run_in_pieces(args, model, notes)
     X, ids, remarks = read_points(args.data, notes, args.encoding)
-    say(*remarks, quiet=args.quiet)
+    say(*remarks, *_about_columns(model, X), quiet=args.quiet)
     columns = {**_names(args, notes, ids, len(X)), **_columns(model, X, ids, args)}
     if args.max_flip is not None and not args.quiet:
         predictions = columns["prediction"]
@@ -70,6 +70,46 @@ def run(args: argparse.Namespace) -> int:
     elif not args.out:
         put_data(_as_csv(columns))
     return DONE
+
+
+def _about_columns(model: Any, X: Any) -> list[str]:
+    """Say which columns are empty, and of which no category occurred in training."""
+    from replearn.tables.encoder import texts_of
+
+    remarks = [
+        f"column {name!r} is empty in all {len(X)} rows"
+        for name in X.columns
+        if len(X) and _is_empty(X[name])
+    ]
+    for name, levels in _known_levels(model).items():
+        found = {text for text in texts_of(X[name]) if text is not None}
+        if found and not found & levels:
+            shown = ", ".join(map(repr, sorted(found)[:3]))
+            remarks.append(
+                f"column {name!r}: none of its {len(found)} categories ({shown}) occurred in "
+                f"training, where they were {', '.join(map(repr, sorted(levels)[:3]))}"
+            )
+    return [f"warning: {remark}; predictions do not use it" for remark in remarks]
+
+
+def _is_empty(column: Any) -> bool:
+    """Whether all cells of a pandas or polars column are missing."""
+    n_missing = column.null_count() if hasattr(column, "null_count") else column.isna().sum()
+    return bool(n_missing == len(column))
+
+
+def _known_levels(model: Any) -> dict[str, set[str]]:
+    """Return the categories that block estimators have learned of each column of texts."""
+    from replearn.tables.encoder import TableEncoder
+
+    levels: dict[str, set[str]] = {}
+    for estimator in getattr(getattr(model, "estimator_", model), "estimators_", ()):
+        encoder = estimator.steps[0][1] if hasattr(estimator, "steps") else None
+        if isinstance(encoder, TableEncoder):
+            for fitted in encoder.fitted_columns_:
+                if "levels" in fitted:
+                    levels.setdefault(fitted["name"], set()).update(fitted["levels"])
+    return levels
 
 
 def _run_in_pieces(args: argparse.Namespace, model: Any, notes: Any) -> int:

@@ -36,6 +36,7 @@ class BlockModel:
     partition: int
     codes: NDArray[np.intp]  # positions of model.classes_ in the list of all classes
     name: str = "a block"  # in errors
+    threshold: float | None = None  # probability from which it votes for the second class
 
 
 class Predictor:

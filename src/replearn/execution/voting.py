@@ -11,9 +11,11 @@ instructions. Plug-ins keep the promise in their own ways: see `replearn.executi
 from __future__ import annotations
 
 import contextlib
+import copy
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any
 
@@ -39,6 +41,9 @@ from replearn.tables import n_rows, pad_rows, row_chunks, slice_rows
 
 CHUNK = 768
 """Rows per call of a model: a longer one is faster in bulk, a shorter one for a single row."""
+
+MAX_PROBABILITIES = 2**22
+"""Probabilities of single models that are kept at a time, 64 MiB."""
 
 MIN_ROWS_PER_TASK = 4 * CHUNK
 MAX_ROWS_PER_TASK = 256 * CHUNK
@@ -94,8 +99,68 @@ def add_codes(counts: NDArray[np.int32], block_model: BlockModel, codes: NDArray
         counts[np.arange(len(counts)), block_model.partition, codes] += 1
 
 
+class ThresholdPredictor(Predictor):
+    """Two classes: each model votes by its own decision threshold on the second one's probability.
+
+    A hard vote is for the second class iff its probability reaches the threshold. A soft vote is
+    the probability on a scale on which the threshold is one half (`centred`).
+    """
+
+    def __init__(self, block_models: list[BlockModel]) -> None:
+        super().__init__(block_models)
+        self._thresholds = np.array([model.threshold for model in block_models], dtype=np.float64)
+        self._partitions = np.array([model.partition for model in block_models])
+        alone = [
+            replace(model, partition=number, threshold=None)
+            for number, model in enumerate(block_models)
+        ]
+        self._predictors = groups_of_models(alone, soft=True)
+
+    def add_votes(self, X: Any, counts: NDArray[np.int32]) -> None:
+        """Add the votes on some rows."""
+        for rows, chances in self._probabilities(X):
+            votes = chances >= self._thresholds
+            for partition in range(counts.shape[1]):
+                own = votes[:, self._partitions == partition]
+                positive = own.sum(axis=1, dtype=np.int32)
+                counts[rows, partition, 1] += positive
+                counts[rows, partition, 0] += own.shape[1] - positive
+
+    def add_probabilities(self, X: Any, totals: NDArray[np.float64]) -> None:
+        """Add the centred probabilities of some rows, model by model in a fixed order."""
+        for rows, chances in self._probabilities(X):
+            shares = centred(chances, self._thresholds)
+            for number, partition in enumerate(self._partitions.tolist()):
+                totals[rows, partition, 1] += shares[:, number]
+                totals[rows, partition, 0] += 1.0 - shares[:, number]
+
+    def _probabilities(self, X: Any) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Yield the probability of the second class by each model, some rows at a time."""
+        n_models = len(self.block_models)
+        size = CHUNK * max(1, MAX_PROBABILITIES // (CHUNK * n_models))
+        for start, stop in row_chunks(n_rows(X), size):
+            totals = np.zeros((stop - start, n_models, 2))
+            for predictor in self._predictors:
+                table = predictor.prepare(slice_rows(X, start, stop))
+                predictor.add_probabilities(table, totals)
+            yield slice(start, stop), totals[:, :, 1]
+
+
+def centred(chances: NDArray[np.float64], thresholds: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Rescale probabilities so that the threshold is one half: linear below it and above it.
+
+    >>> centred(np.array([[0.0, 0.05, 0.1, 0.55, 1.0]]).T, np.array([0.1])).T.tolist()
+    [[0.0, 0.25, 0.5, 0.75, 1.0]]
+    """
+    below = chances / (2.0 * thresholds)
+    above = 0.5 + (chances - thresholds) / (2.0 * np.maximum(1.0 - thresholds, 1e-300))
+    return np.clip(np.where(chances < thresholds, below, above), 0.0, 1.0)
+
+
 def groups_of_models(block_models: list[BlockModel], *, soft: bool = False) -> list[Predictor]:
     """Put models into groups that vote together; the plain loop takes what no plug-in takes."""
+    if block_models and block_models[0].threshold is not None:
+        return [ThresholdPredictor(block_models)]
     predictors, others = plugins.group_models(block_models, soft)
     return [*predictors, LoopPredictor(others)] if others else predictors
 
@@ -111,6 +176,9 @@ class BlockEnsemble:
         All classes, in the order of the counts. A model may know fewer of them.
     n_partitions : int, default=1
         Number of partitions.
+    thresholds : array-like of float, default=None
+        Decision threshold of each estimator, on the probability of the second of two classes; None:
+        estimators vote by what they predict.
 
     Examples
     --------
@@ -123,7 +191,11 @@ class BlockEnsemble:
     """
 
     def __init__(
-        self, estimators: Sequence[Any], classes: ArrayLike, n_partitions: int = 1
+        self,
+        estimators: Sequence[Any],
+        classes: ArrayLike,
+        n_partitions: int = 1,
+        thresholds: ArrayLike | None = None,
     ) -> None:
         if n_partitions < 1 or len(estimators) % n_partitions or not len(estimators):
             raise ValueError(
@@ -132,12 +204,28 @@ class BlockEnsemble:
         self.n_partitions = n_partitions
         self.n_blocks = len(estimators) // n_partitions
         self.n_classes = len(np.asarray(classes))
-        self._block_models = _block_models(estimators, np.asarray(classes), self.n_blocks)
+        self._block_models = _with_codes(estimators, np.asarray(classes), self.n_blocks)
+        if thresholds is not None:
+            self._block_models = [
+                replace(model, threshold=float(threshold))
+                for model, threshold in zip(self._block_models, np.asarray(thresholds), strict=True)
+            ]
         self._predictors: dict[Any, list[Predictor]] = {}
 
     def __getstate__(self) -> dict[str, Any]:
         # How models vote together is found again: copies and files need not carry it.
         return {**self.__dict__, "_predictors": {}}
+
+    def part(self, start: int, stop: int) -> BlockEnsemble:
+        """Return some of the models as an ensemble of one partition."""
+        part = copy.copy(self)
+        part.n_partitions = 1
+        part.n_blocks = stop - start
+        part._block_models = [
+            replace(model, partition=0) for model in self._block_models[start:stop]
+        ]
+        part._predictors = {}
+        return part
 
     def vote_counts(self, X: Any, *, n_jobs: int | None = None) -> NDArray[np.int32]:
         """Count the votes of each partition.
@@ -219,7 +307,7 @@ def model_predictions(models: Sequence[Any], X: Any) -> Iterator[NDArray[np.floa
             yield predictions
 
 
-def _block_models(
+def _with_codes(
     estimators: Sequence[Any], classes: NDArray[Any], n_blocks: int
 ) -> list[BlockModel]:
     """Find the classes of each model in the list of all classes."""

@@ -75,6 +75,11 @@ _ENTRIES = (
         "1 / (sqrt(3) c) whatever their distribution.",
     ),
     Theorem(
+        "decision-threshold",
+        "Decision thresholds that are constants, or chosen by each block from its own rows, keep "
+        "every bound on votes; one that is chosen from the whole sample keeps none.",
+    ),
+    Theorem(
         "several-partitions",
         "Averaging the law's value over several keyed partitions of the same rows keeps the flip "
         "bound of one partition.",

@@ -1,4 +1,5 @@
 from .approximate import ApproximatelyReplicableClassifier
+from .decision_threshold import DecisionThresholdClassifier
 from .finite_randomness import FiniteRandomnessClassifier
 from .incumbent import IncumbentClassifier
 from .pointwise import PointwiseReplicableClassifier
@@ -14,6 +15,7 @@ from .usefulness import Usefulness
 
 __all__ = [
     "ApproximatelyReplicableClassifier",
+    "DecisionThresholdClassifier",
     "FiniteRandomnessClassifier",
     "IncumbentClassifier",
     "PointwiseReplicableClassifier",

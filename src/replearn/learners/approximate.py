@@ -33,8 +33,8 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         Probability that two models differ on more than gamma.
     gamma : float, default=0.1
         Share of the population on which two models may differ.
-    n_blocks, vote, classes, max_fits, law, width, n_partitions, block_size, min_block, decimals, \
-    runs, alpha, beta, d, label_noise, heavy
+    n_blocks, vote, threshold, classes, max_fits, law, width, n_partitions, block_size, \
+    min_block, decimals, runs, alpha, beta, d, label_noise, heavy
         As in `PointwiseReplicableClassifier`; ``law=None`` is "uniform".
     max_point_mass : float, default=0.0
         Bound on the sum of squared probabilities of single points, 0 for continuous data, which the
@@ -96,6 +96,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
         gamma=0.1,
         n_blocks=None,
         vote="hard",
+        threshold=None,
         classes=None,
         max_fits=None,
         law=None,
@@ -122,6 +123,7 @@ class ApproximatelyReplicableClassifier(PointwiseReplicableClassifier):
             rho=rho,
             n_blocks=n_blocks,
             vote=vote,
+            threshold=threshold,
             classes=classes,
             max_fits=max_fits,
             law=law,

@@ -22,6 +22,14 @@ from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Plan, PlanRequest, plan_votes
 from replearn.heavy import HeavyPoints
+from replearn.learners.decision_threshold import (
+    THRESHOLD_CONSTRAINTS,
+    block_estimator,
+    block_thresholds,
+    check_block_thresholds,
+    split_threshold,
+    with_threshold,
+)
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
     all_or_nothing,
@@ -73,6 +81,11 @@ class PointwiseReplicableClassifier(VotePredictions):
         without a matching width, the certificate states the rho that is reached.
     vote : {"hard", "soft"}, default="hard"
         Whether blocks vote by label or by predicted probability.
+    threshold : float, str or pair of float, default=None
+        Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
+        ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
+        Each block votes by it; what depends on the data is chosen in each block. None: that of
+        a ``FixedThresholdClassifier`` around the base estimator, or none.
     classes : array-like, default=None
         The labels. None: those in ``y``; give them when two labs may not both see a rare one.
     max_fits : int, default=None
@@ -126,6 +139,8 @@ class PointwiseReplicableClassifier(VotePredictions):
         Points, masses and labels of the heavy stage; None without one.
     estimators_ : list of classifier
         The fitted base estimators, partition by partition.
+    block_thresholds_ : ndarray of float or None
+        The decision threshold of each of them; None where they vote by what they predict.
     joint_variance_ : float
         Variance of the vote share of all partitions, as a part of one partition's; estimated in
         fit from a few training rows, for estimates of flips.
@@ -184,6 +199,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         "rho": [Interval(Real, 0, 1, closed="right")],
         "n_blocks": [Interval(Integral, 1, None, closed="left"), None],
         "vote": [StrOptions({"hard", "soft"})],
+        "threshold": THRESHOLD_CONSTRAINTS,
         "classes": ["array-like", None],
         "max_fits": [Interval(Integral, 1, None, closed="left"), None],
         "law": [StrOptions({"arcsine", "uniform", "optimal"}), ThresholdLaw, None],
@@ -212,6 +228,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         rho=0.1,
         n_blocks=None,
         vote="hard",
+        threshold=None,
         classes=None,
         max_fits=None,
         law=None,
@@ -236,6 +253,7 @@ class PointwiseReplicableClassifier(VotePredictions):
         self.rho = rho
         self.n_blocks = n_blocks
         self.vote = vote
+        self.threshold = threshold
         self.classes = classes
         self.max_fits = max_fits
         self.law = law
@@ -285,12 +303,15 @@ class PointwiseReplicableClassifier(VotePredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_estimator(self.estimator)
             key = self._key_for_fit()
             request = plan_request(self)
-            check_base(base, request.vote)
-            fingerprint = bind_estimator(base)
             given, classes = check_sample(X, y, groups, requested_classes(self))
+            base, threshold = split_threshold(
+                base_estimator(self.estimator), self.threshold, classes
+            )
+            check_base(base, request.vote)
+            named = with_threshold(base, threshold)
+            fingerprint = bind_estimator(named)
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
             # Plan: from the parameters and the number of rows, never from the data.
@@ -301,18 +322,23 @@ class PointwiseReplicableClassifier(VotePredictions):
             # Train: disjoint blocks of equal size, one base estimator on each.
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
             warned = warn_if_blocks_cannot_learn(plan, base)
-            blocks = train_blocks(sample, plan, own, base, **run)
+            trained = block_estimator(base, threshold)
+            blocks = train_blocks(sample, plan, own, trained, **run)
             warned = warned or blocks.warn_if_constant(base)
 
-            # Vote: what `predict` uses. Points with enough labels of their own are heavy.
-            self._set_ensemble(plan, classes, blocks.estimators, blocks.probe_rows)
+            # Vote. Points with enough labels of their own are heavy.
+            # theorem: decision-threshold (a block's threshold depends on that block alone)
+            models, thresholds = block_thresholds(
+                blocks.estimators, threshold, blocks.positive_shares
+            )
+            self._set_ensemble(plan, classes, models, thresholds, blocks.probe_rows)
             self.heavy_ = heavy_points(sample, classes, plan.vote_design, key)
 
             # Certify: the promise of the plan, for this key and this base estimator.
             if plan.certified:
-                failed += blocks.failed_conditions(base, fingerprint)
+                failed += blocks.failed_conditions(trained, fingerprint)
             schema = describe_blocks(blocks, base)
-            identity = identity_of(key, base, fingerprint, classes, given.n, failed, schema)
+            identity = identity_of(key, named, fingerprint, classes, given.n, failed, schema)
             self.certificate_ = certify_plan(plan, identity, blocks.points, sample)
             self._dtype = float_precision(X)
             self.usefulness_ = measure_votes(self._vote(), blocks)
@@ -321,16 +347,22 @@ class PointwiseReplicableClassifier(VotePredictions):
         return self
 
     def _set_ensemble(
-        self, plan: Plan, classes: NDArray[Any], models: list[Any], probes: Any
+        self,
+        plan: Plan,
+        classes: NDArray[Any],
+        models: list[Any],
+        thresholds: NDArray[np.float64] | None,
+        probes: Any,
     ) -> None:
-        """Keep the models, which vote as the plan says."""
-        self._ensemble = _make_ensemble(models, classes, plan)
+        """Let the models vote as the plan says."""
+        self._ensemble = _make_ensemble(models, thresholds, classes, plan)
         self.joint_variance_ = partition_variance(
             self._ensemble, probes, plan.vote_design, self.n_jobs
         )
         self.plan_ = plan
         self.classes_ = classes
         self.estimators_ = models
+        self.block_thresholds_ = thresholds
 
     def _file_state(self) -> dict[str, Any]:
         """Return the attributes of a file: heavy points are written as plain values."""
@@ -343,7 +375,8 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _derive(self, key: SharedKey) -> None:
         plan = self.plan_
         check_n_models(self.estimators_, plan.n_blocks, plan.n_partitions)
-        self._ensemble = _make_ensemble(self.estimators_, self.classes_, plan)
+        thresholds = check_block_thresholds(self.block_thresholds_, len(self.estimators_))
+        self._ensemble = _make_ensemble(self.estimators_, thresholds, self.classes_, plan)
         stage = plan.vote_design.heavy
         if (self.heavy_ is None) != (stage is None):
             raise ValueError("the plan and the file do not agree on a heavy stage.")
@@ -378,9 +411,7 @@ class PointwiseReplicableClassifier(VotePredictions):
     def _vote(self) -> FittedVote:
         """Return the blocks, plan and key of the last fit, ready to vote."""
         if not self.__sklearn_is_fitted__():
-            check_is_fitted(
-                self
-            )  # raises scikit-learn's error; it takes longer than the check above
+            check_is_fitted(self)  # raises scikit-learn's error; slower than the check above
         key = fitted_key(self)
         design = self.plan_.vote_design
         fitted = (self.classes_, self.heavy_, self.joint_variance_, fitted_precision(self))
@@ -397,5 +428,10 @@ class PointwiseReplicableClassifier(VotePredictions):
         return with_base_tags(super().__sklearn_tags__(), base_estimator(self.estimator))
 
 
-def _make_ensemble(models: list[Any], classes: NDArray[Any], plan: Plan) -> BlockEnsemble:
-    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions)
+def _make_ensemble(
+    models: list[Any],
+    thresholds: NDArray[np.float64] | None,
+    classes: NDArray[Any],
+    plan: Plan,
+) -> BlockEnsemble:
+    return BlockEnsemble(models, np.arange(max(2, len(classes))), plan.n_partitions, thresholds)

@@ -13,16 +13,22 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
 from replearn.binding.copies import copy_conditions
 from replearn.binding.estimator import bind_estimator
 from replearn.binding.marks import sample_conditions
 from replearn.bounds.score import score_half_width
-from replearn.compat import HasMethods, Interval, StrOptions
+from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
 from replearn.guarantees import Certificate, Plan
 from replearn.guarantees.score import MIN_BLOCKS
+from replearn.learners.decision_threshold import (
+    THRESHOLD_CONSTRAINTS,
+    block_estimator,
+    split_threshold,
+)
 from replearn.learners.fit_params import PassesFitParams
 from replearn.learners.fitted_state import check_n_models
 from replearn.learners.inputs import (
@@ -51,7 +57,7 @@ from replearn.learners.score_curve import (
     leading_pairs,
     own_blocks,
 )
-from replearn.learners.score_design import Cut, cut_for, decision_threshold, warn_if_above_budget
+from replearn.learners.score_design import Cut, cut_for, score_threshold, warn_if_above_budget
 from replearn.learners.score_rule import FittedScore, measure_scores
 from replearn.learners.single_rule import FollowsPlan
 from replearn.learners.training import Sample, train_blocks
@@ -77,11 +83,11 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         Everything learned from data belongs inside it, as a pipeline.
     rho : float, default=0.1
         Nominal probability that two runs predict differently for a point near its threshold.
-    threshold : float, "prevalence" or pair of float, default=0.5
-        Probability of ``classes_[1]`` from which it is the prediction: a number in (0, 1), the
-        share
-        of ``classes_[1]`` in the sample, or the costs of a false positive and of a false negative,
-        ``(1, 5)``. Two classes only.
+    threshold : float, str or pair of float, default=None
+        Decision threshold on the probability of ``classes_[1]``: a number, costs ``(1, 5)``,
+        ``"prevalence"``, ``"recall=0.8"`` or ``"rate=0.3"``, as in `DecisionThresholdClassifier`.
+        Targets are reached in each block, and the thresholds of the blocks are averaged. None:
+        that of a ``FixedThresholdClassifier`` around the base estimator, or 0.5.
     n_blocks : int, default=None
         Blocks of one partition, at least 3; None: 24, or 8 from ``rho=0.2`` and 10,000 rows on;
         fewer below 80 rows in each, or what the estimator needs (four ``min_samples_leaf``).
@@ -159,7 +165,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "estimator": [HasMethods(["fit"]), None],
         "rho": [Interval(Real, 0, 1, closed="right")],
-        "threshold": [Interval(Real, 0, 1, closed="neither"), StrOptions({"prevalence"}), tuple],
+        "threshold": THRESHOLD_CONSTRAINTS,
         "n_blocks": [Interval(Integral, MIN_BLOCKS, None, closed="left"), None],
         "n_partitions": [Interval(Integral, 1, None, closed="left"), None],
         "standard_error": [Interval(Real, 0, 1, closed="neither"), tuple, None],
@@ -176,7 +182,7 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         estimator=None,
         *,
         rho=0.1,
-        threshold=0.5,
+        threshold=None,
         n_blocks=None,
         n_partitions=None,
         standard_error=None,
@@ -232,11 +238,12 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         """
         with all_or_nothing(self):
             X = check_features(self, X, reset=True)
-            base = base_estimator(self.estimator)
-            check_base(base, "soft")
             key = self._key_for_fit()
-            fingerprint = bind_estimator(base)
             given, classes = check_sample(X, y, groups, self.classes)
+            base, threshold = self._split_threshold(classes)
+            check_base(base, "soft")
+            trained = block_estimator(base, threshold)
+            fingerprint = bind_estimator(trained)
             given = given._replace(params=self._params_of_rows(fit_params, len(given.codes)))
             failed = sample_conditions(X) + copy_conditions(X, given.codes, given.groups)
 
@@ -245,24 +252,25 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
             cut = cut_for(given, params, self._n_planned(given.n, given.unit))
             sample = planned_rows(key, given, cut)
             run = {"n_jobs": self.n_jobs, "verbose": self.verbose, "context": context}
-            blocks = train_blocks(sample, cut, key, base, **run)
+            blocks = train_blocks(sample, cut, key, trained, **run)
             warned = blocks.warn_if_constant(base)
 
             # Standardise: how much scores vary, from rows and the blocks that do not know them.
             n_classes = max(2, len(classes))
-            self.estimators_ = blocks.estimators
+            chosen = score_threshold(blocks, threshold)
+            self.estimators_ = chosen.estimators
+            self.threshold_ = chosen.threshold
             self._ensemble = self._make_ensemble(n_classes)
-            self.threshold_, uncertainty = decision_threshold(self.threshold, sample.codes, classes)
-            curve = self._curve(sample, blocks.rows, cut, uncertainty)
+            curve = self._curve(sample, blocks.rows, cut, chosen.standard_error)
             self.error_curve_ = (curve.level, curve.power)
 
             if not sample.params:
-                failed += blocks.failed_conditions(base, fingerprint)
+                failed += blocks.failed_conditions(trained, fingerprint)
             schema = describe_blocks(blocks, base)
             self.certificate_ = Certificate.issue(
                 "score",
-                self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve),
-                identity_of(key, base, fingerprint, classes, given.n, failed, schema),
+                self._inputs(cut, sample.unit, n_classes, sorted(sample.params), curve, threshold),
+                identity_of(key, trained, fingerprint, classes, given.n, failed, schema),
             )
             self.classes_ = classes
             self._dtype = float_precision(X)
@@ -310,12 +318,30 @@ class ScoreReplicableClassifier(FollowsPlan, PassesFitParams, KeyedPredictions):
         # theorem: score-thresholds, section "A threshold from the data": both vary.
         return replace(curve, level=curve.level + uncertainty)
 
+    def _split_threshold(self, classes: NDArray[Any]) -> tuple[Any, Any]:
+        """Return the base estimator and its decision threshold, 0.5 by default."""
+        base, threshold = split_threshold(base_estimator(self.estimator), self.threshold, classes)
+        if isinstance(base, FixedThresholdClassifier | TunedThresholdClassifierCV):
+            raise ValueError(
+                f"estimator={base!r}: the threshold of {type(base).__name__} would not be used, "
+                "because scores are averaged before they are compared with a threshold. Give the "
+                "estimator inside it, and threshold= a number, costs such as (1, 5), 'prevalence', "
+                "'recall=0.8' or 'rate=0.3'."
+            )
+        return base, 0.5 if threshold is None else threshold
+
     def _inputs(
-        self, cut: Cut, unit: str, n_classes: int, fit_params: list[str], curve: ErrorCurve
+        self,
+        cut: Cut,
+        unit: str,
+        n_classes: int,
+        fit_params: list[str],
+        curve: ErrorCurve,
+        threshold: Any,
     ) -> dict[str, Any]:
         """Return the items that all runs of the promise share, and what this one estimated."""
         params = self._in_force()
-        threshold = self.threshold if self.threshold == "prevalence" else self.threshold_
+        threshold = threshold if isinstance(threshold, str) else self.threshold_
         reach = curve.reach if n_classes == 2 else None
         width = score_half_width(float(params.rho), reach)
         return {

@@ -5,16 +5,14 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from replearn.binding.useful_blocks import rows_needed
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate
 from replearn.guarantees.score import blocks_and_partitions
 from replearn.guarantees.steps import rounded_up
+from replearn.learners.decision_threshold import block_thresholds, known_threshold, prevalence
 from replearn.learners.inputs import base_estimator
-from replearn.learners.planning import Sample
+from replearn.learners.training import Sample, TrainedBlocks
 
 
 class Cut(NamedTuple):
@@ -47,31 +45,33 @@ def cut_for(sample: Sample, params: Any, n: int) -> Cut:
     return Cut(n, n_blocks, ways, params.decimals)
 
 
-def decision_threshold(
-    threshold: Any, codes: NDArray[np.intp], classes: NDArray[Any]
-) -> tuple[float, float]:
-    """Return the probability from which the second class is the prediction, and its standard error.
+class ScoreThreshold(NamedTuple):
+    """The decision threshold of a fit, its standard error, and the models that give scores."""
 
-    >>> decision_threshold((1, 4), np.array([0, 1]), np.array([0, 1]))
-    (0.2, 0.0)
+    threshold: float
+    standard_error: float
+    estimators: list[Any]
+
+
+def score_threshold(blocks: TrainedBlocks, threshold: Any) -> ScoreThreshold:
+    """Return the probability from which the second class is the prediction.
+
+    A target is reached by each block on its own rows: thresholds of the blocks of one partition
+    are independent draws, and their mean has a standard error that they show themselves.
     """
-    if len(classes) > 2 and threshold != 0.5:
-        raise ValueError(
-            f"threshold={threshold!r} needs two classes, but there are {len(classes)}: leave it "
-            "out, and weigh the classes inside the base estimator (class_weight)."
-        )
+    known = known_threshold(threshold)
+    if known is not None:
+        return ScoreThreshold(known, 0.0, blocks.estimators)
+    codes = blocks.sample.codes
     if threshold == "prevalence":
-        share = float(np.clip(np.mean(codes == 1), 1e-3, 1.0 - 1e-3))
-        return share, float(np.sqrt(share * (1.0 - share) / len(codes)))
-    if not isinstance(threshold, tuple):
-        return float(threshold), 0.0
-    costs = [float(cost) for cost in threshold if isinstance(cost, int | float)]
-    if len(threshold) != 2 or len(costs) != 2 or not 0.0 < min(costs) <= max(costs) < np.inf:
-        raise ValueError(
-            f"threshold={threshold!r} must be a number in (0, 1), 'prevalence', or the costs of a "
-            "false positive and of a false negative, two positive numbers."
-        )
-    return costs[0] / sum(costs), 0.0
+        share = prevalence(codes)
+        error = math.sqrt(share * (1.0 - share) / len(codes))
+        return ScoreThreshold(share, error, blocks.estimators)
+    estimators, chosen = block_thresholds(blocks.estimators, threshold, ())
+    assert chosen is not None
+    # theorem: decision-threshold, section "Scores"
+    spread = float(chosen.std(ddof=1)) / math.sqrt(blocks.design.n_blocks)
+    return ScoreThreshold(float(chosen.mean()), spread, estimators)
 
 
 def warn_if_above_budget(certificate: Certificate) -> None:
@@ -83,7 +83,7 @@ def warn_if_above_budget(certificate: Certificate) -> None:
     # theorem: score-thresholds (thresholds end at scores of 0 and 1)
     rows = math.ceil(inputs["n"] * (rho / inputs["rho"]) ** 2)
     warn_user(
-        f"requested rho={inputs['rho']:g}; the estimate for this sample is "
+        f"requested rho={inputs['rho']:g}, but the estimate for this sample is "
         f"{rounded_up(rho)}: scores have a standard error of {inputs['standard_error']:.3g}, and "
         "thresholds would have to reach beyond scores of 0 and 1. Use more rows (about "
         f"{rows} {inputs['unit']} if standard errors fall as usual), an estimator whose "

@@ -86,7 +86,7 @@ def measure_scores(
         scores, noise = fitted.votes_and_noise(X)
     first = scores[:, :n_blocks]
     own = first[np.arange(len(rows)), owners]
-    mean = without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks
+    mean = np.minimum(without_own_block(first.sum(axis=1), own, n_blocks) / n_blocks, 1.0)
     # instead of each model's score the mean of those that have not seen the row
     predicted = fitted.rule.predictions(mean[:, np.newaxis], noise)
     shares = np.column_stack([1.0 - mean, mean]) if mean.ndim == 1 else mean

@@ -105,6 +105,11 @@ class TrainedBlocks:
         return self.rows[: self.design.n_blocks]
 
     @property
+    def positive_shares(self) -> list[float]:
+        """Share of the second class among the rows of each block."""
+        return [float(np.mean(self.sample.codes[rows] == 1)) for rows in self.rows]
+
+    @property
     def probe_rows(self) -> Any:
         """Some training rows, by key: what fitted estimators are tried on."""
         return take_rows(self.sample.X, np.concatenate(self.first_partition)[:PROBES])

@@ -161,7 +161,8 @@ def without_own_block(totals: Floats, own: Floats, n_blocks: int) -> Floats:
     >>> without_own_block(np.array([8.0]), np.array([1.0]), 15).tolist()
     [7.5]
     """
-    return np.asarray((totals - own) * (n_blocks / (n_blocks - 1)))
+    left = np.maximum(totals - own, 0.0)  # sums of probabilities are rounded
+    return np.asarray(left * (n_blocks / (n_blocks - 1)))
 
 
 def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
@@ -191,9 +192,8 @@ def warn_if_useless(measured: Usefulness | None, base: Any) -> None:
 
 _REMEDY = (
     "What the certificate says holds, but of a model that is of little use. If the class is rare, "
-    "lower the decision threshold (FixedThresholdClassifier around the base estimator; "
-    "ScoreReplicableClassifier: threshold='prevalence') or use class_weight='balanced'; otherwise "
-    "use larger blocks (smaller n_blocks) or more rows. "
+    "lower the decision threshold (threshold=0.1, threshold='prevalence', threshold='recall=0.8') "
+    "or use class_weight='balanced'; otherwise use larger blocks (smaller n_blocks) or more rows. "
     "usefulness_ has the numbers."
 )
 

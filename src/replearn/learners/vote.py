@@ -9,7 +9,6 @@ shares are close (`GumbelRule`). Both have the same methods, and so has a rule b
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -309,34 +308,34 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
         return None
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
-    models = blocks.estimators[: design.n_blocks]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # whoever predicts hears them
         try:
-            totals = _class_totals(models, X, vote)
+            totals = _class_totals(vote, 0, design.n_blocks, X)
             own = np.empty_like(totals)
             for block in range(owners[-1] + 1):
                 of_block = np.flatnonzero(owners == block)
                 part = take_rows(X, of_block)
-                own[of_block] = _class_totals(models[block : block + 1], part, vote)
+                own[of_block] = _class_totals(vote, block, block + 1, part)
             noise = vote.noise(X)
         except Exception:
             return None  # nothing is known, and a fit does not fail because of an estimate
     others = without_own_block(totals, own, design.n_blocks)
-    shares = others / others.sum(axis=1, keepdims=True)
+    shares = np.minimum(others / others.sum(axis=1, keepdims=True), 1.0)
     votes = np.repeat(vote.rule.votes_of_shares(shares)[:, np.newaxis], design.n_partitions, axis=1)
     predicted = vote.rule.predictions(votes, noise)
     hard = design.vote == "hard"
     return usefulness(predicted, shares, blocks.sample.codes[rows], vote.classes, hard=hard)
 
 
-def _class_totals(models: Sequence[Any], X: Any, vote: FittedVote) -> Floats:
-    """Sum of the votes of one partition for each class, (n, classes)."""
-    panel = BlockEnsemble(models, np.arange(len(vote.classes)), 1)
+def _class_totals(vote: FittedVote, start: int, stop: int, X: Any) -> Floats:
+    """Sum of the votes of some blocks of the first partition for each class, (n, classes)."""
+    n_models = stop - start
+    panel = vote.panel.part(start, stop)
     totals = _voting_method(panel, vote.design)(X, n_jobs=vote.n_jobs)[:, 0].astype(np.float64)
     if vote.design.vote == "soft":
-        totals *= len(models)
-    return np.column_stack([len(models) - totals, totals]) if totals.ndim == 1 else totals
+        totals *= n_models
+    return np.column_stack([n_models - totals, totals]) if totals.ndim == 1 else totals
 
 
 def _voting_method(panel: BlockEnsemble, design: Design) -> Any:

@@ -30,6 +30,12 @@ from replearn.heavy.counting import INDEX_KEY
 from replearn.heavy.stage import HeavyPoints, heavy_from_counts
 from replearn.heavy.view import fewest_remembered
 from replearn.learners import PointwiseReplicableClassifier
+from replearn.learners.decision_threshold import (
+    block_thresholds,
+    known_threshold,
+    split_threshold,
+    with_threshold,
+)
 from replearn.learners.inputs import (
     all_or_nothing,
     base_estimator,
@@ -175,14 +181,22 @@ class _Fit:
         """Plan, cut, train, vote, certify: as in memory."""
         estimator = self.estimator
         job = self.job
-        base = base_estimator(estimator.estimator)
         key = estimator._key_for_fit()
         request = plan_request(estimator)
-        check_base(base, request.vote)
-        fingerprint = bind_estimator(base)
 
         # Plan: from the parameters and the number of rows, never from the data.
         classes = job.list_classes(requested_classes(estimator))
+        base, threshold = split_threshold(
+            base_estimator(estimator.estimator), estimator.threshold, classes
+        )
+        if threshold is not None and known_threshold(threshold) is None:
+            raise ValueError(
+                f"threshold={threshold!r} is not supported for a fit from files: use a number, or "
+                "costs such as (1, 5)."
+            )
+        check_base(base, request.vote)
+        named = with_threshold(base, threshold)
+        fingerprint = bind_estimator(named)
         job.table = replace(job.table, classes=tuple(classes.tolist()))
         check_features(estimator, slice_rows(job.table.read(0).X, 0, 1), reset=True)
         plan = plan_in_force(estimator, request, Counted(self.n), classes)
@@ -201,14 +215,15 @@ class _Fit:
                 warn_of_constant(constant, base, plan.n_blocks, plan.block_size)
 
         # Vote, and certify.
-        estimator._set_ensemble(plan, classes, models, probes)
+        models, thresholds = block_thresholds(models, threshold, ())
+        estimator._set_ensemble(plan, classes, models, thresholds, probes)
         estimator.heavy_ = self._heavy(plan, key, classes, earlier)
         if plan.certified:
             failed += self._refit(plan, key, base, models, fingerprint, probes)
         schema = describe_points(
             first.X, first.codes, rows=np.arange(len(first)), base=base, decimals=plan.decimals
         )
-        run = identity_of(key, base, fingerprint, classes, self.n, failed, schema)
+        run = identity_of(key, named, fingerprint, classes, self.n, failed, schema)
         estimator.certificate_ = self._certify(plan, run, earlier)
         estimator._dtype = float_precision(first.X)
 

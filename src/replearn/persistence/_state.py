@@ -102,7 +102,8 @@ def _encode_estimator(model: Any, name: str, key: SharedKey) -> dict[str, Any]:
     kind = type(model).__name__
     if type(model) is not ESTIMATORS.get(kind):
         raise ModelFileError(f"{name} is a {kind}, which is not an estimator of this library.")
-    if key_or_default(model.shared_key).fingerprint != key.fingerprint:
+    own = getattr(model, _KEY, key)  # estimators without a key go with any
+    if key_or_default(own).fingerprint != key.fingerprint:
         raise ModelFileError(
             f"{name} is a {kind} with a key of its own; a file has one key. "
             "Use the same shared_key for both, or save it by itself."

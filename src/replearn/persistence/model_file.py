@@ -281,7 +281,7 @@ def _check_versions(manifest: dict[str, Any], name: str, any_version: bool) -> N
         raise ModelFileError(
             f"{name} was written with scikit-learn {written}, this is {installed}, whose models "
             f"may predict differently. Install scikit-learn {written}, train again, or take the "
-            "risk: load(path, any_version=True)."
+            "risk: load(path, any_version=True) in Python, --any-version on the command line."
         )
 
 

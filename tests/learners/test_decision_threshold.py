@@ -1,0 +1,354 @@
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import (
+    FixedThresholdClassifier,
+    TunedThresholdClassifierCV,
+    cross_val_predict,
+)
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import LinearSVC
+from sklearn.tree import DecisionTreeClassifier
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from replearn import (
+    ApproximatelyReplicableClassifier,
+    DecisionThresholdClassifier,
+    PointwiseReplicableClassifier,
+    ScoreReplicableClassifier,
+    load,
+    save,
+)
+from replearn.execution import BlockEnsemble, plain_loop
+from replearn.learners.decision_threshold import (
+    check_block_thresholds,
+    fitted_threshold,
+    parse_threshold,
+    threshold_for_target,
+)
+
+X, Y = make_classification(
+    4200, n_features=6, weights=[0.92], flip_y=0.04, class_sep=0.8, random_state=3
+)
+TRAIN = slice(0, 3000)
+NEW = X[3000:]
+LABELS = np.array(["no", "yes"])[Y]
+KINDS = [0.1, (1, 9), "prevalence", "recall=0.8", "rate=0.25"]
+
+
+def blocks(estimator=None, *, fitted_on=LABELS, **params):
+    settings = {"n_blocks": 12, "n_partitions": 2, "rho": 0.9, "shared_key": "k"} | params
+    base = GaussianNB() if estimator is None else estimator
+    return PointwiseReplicableClassifier(base, **settings).fit(X[TRAIN], fitted_on[TRAIN])
+
+
+# -- the estimator itself --------------------------------------------------------------------------
+TUNED = "a threshold of its own: scikit-learn exempts TunedThresholdClassifierCV from this check"
+
+
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast:RuntimeWarning")
+@parametrize_with_checks(
+    [DecisionThresholdClassifier(), DecisionThresholdClassifier(threshold="recall=0.8")],
+    expected_failed_checks=lambda estimator: (
+        {
+            "check_classifiers_train": TUNED,
+            "check_classifiers_one_label_sample_weights": TUNED,
+        }
+        if isinstance(estimator.threshold, str)
+        else {}
+    ),
+)
+def test_scikit_learn_conventions(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("threshold", [0.1, (1, 9)])
+def test_numbers_and_costs_are_those_of_scikit_learn(threshold):
+    ours = DecisionThresholdClassifier(GaussianNB(), threshold=threshold).fit(X[TRAIN], Y[TRAIN])
+    theirs = FixedThresholdClassifier(GaussianNB(), threshold=0.1).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+    assert ours.threshold_ == pytest.approx(0.1)
+
+
+def test_the_prevalence_is_that_of_the_training_rows():
+    model = DecisionThresholdClassifier(threshold="prevalence").fit(X[TRAIN], LABELS[TRAIN])
+    assert model.threshold_ == np.mean(LABELS[TRAIN] == "yes")
+    assert set(model.predict(NEW)) == {"no", "yes"}
+
+
+def test_targets_are_reached_on_cross_fitted_rows():
+    chances = cross_val_predict(GaussianNB(), X[TRAIN], Y[TRAIN], method="predict_proba")[:, 1]
+    for target, rows in (("recall=0.8", Y[TRAIN] == 1), ("rate=0.25", Y[TRAIN] >= 0)):
+        model = DecisionThresholdClassifier(GaussianNB(), threshold=target).fit(X[TRAIN], Y[TRAIN])
+        reached = (chances[rows] >= model.threshold_).mean()
+        assert reached == pytest.approx(float(target.partition("=")[2]), abs=0.005)
+
+
+def test_a_recall_is_reached_with_the_largest_threshold():
+    scores = np.array([0.1, 0.2, 0.3, 0.4, 0.9])
+    codes = np.array([1, 1, 1, 1, 0])
+    assert threshold_for_target("recall=0.75", scores, codes) == 0.2
+    assert threshold_for_target("recall=0.76", scores, codes) == 0.1
+    assert threshold_for_target("recall=0.01", scores, codes) == 0.4
+
+
+def test_one_row_of_a_class_is_enough():
+    y = np.zeros(50, dtype=int)
+    y[7] = 1
+    model = DecisionThresholdClassifier(GaussianNB(), threshold="recall=0.9").fit(X[:50], y)
+    assert model.predict(X[[7]])[0] == 1
+
+
+@pytest.mark.parametrize(
+    "threshold", [0, 1.5, "median", "recall=2", "recall", (1, 2, 3), (1, -1), ("a", "b")]
+)
+def test_what_is_no_threshold(threshold):
+    message = r"threshold|must be a number in \(0, 1\), 'prevalence', a target such as 'recall=0.8'"
+    with pytest.raises(ValueError, match=message):
+        DecisionThresholdClassifier(threshold=threshold).fit(X, Y)
+    with pytest.raises(ValueError, match=message):
+        blocks(threshold=threshold)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("0.1", 0.1), ("1:5", (1.0, 5.0)), ("prevalence", "prevalence"), ("rate=0.3", "rate=0.3")],
+)
+def test_thresholds_on_the_command_line(text, expected):
+    assert parse_threshold(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "0", "nothing", "1:", "1:2:3", "recall>=0.8"])
+def test_bad_thresholds_on_the_command_line(text):
+    with pytest.raises(ValueError, match="must be a number in"):
+        parse_threshold(text)
+
+
+# -- votes against a threshold ---------------------------------------------------------------------
+def votes_by_hand(model, points):
+    """Count the votes of each partition model by model, without the ensemble."""
+    chances = np.column_stack([one.predict_proba(points)[:, 1] for one in model.estimators_])
+    votes = chances >= model.block_thresholds_
+    return votes.reshape(len(points), model.plan_.n_partitions, -1).sum(axis=2)
+
+
+@pytest.mark.parametrize("threshold", KINDS)
+def test_each_block_votes_by_its_own_threshold(threshold):
+    model = blocks(threshold=threshold)
+    counted = model._ensemble.vote_counts(NEW)
+    np.testing.assert_array_equal(counted, votes_by_hand(model, NEW))
+    assert (counted != blocks()._ensemble.vote_counts(NEW)).any()
+
+
+def test_prevalence_and_targets_are_chosen_in_each_block():
+    for threshold in ("prevalence", "rate=0.25"):
+        assert len(np.unique(blocks(threshold=threshold).block_thresholds_)) > 6
+    np.testing.assert_array_equal(blocks(threshold=(1, 9)).block_thresholds_, np.full(24, 0.1))
+    assert blocks().block_thresholds_ is None
+
+
+def test_a_threshold_and_an_estimator_with_that_threshold_are_one_model():
+    ours = blocks(threshold=0.1)
+    for estimator in (
+        FixedThresholdClassifier(GaussianNB(), threshold=0.1),
+        FixedThresholdClassifier(GaussianNB(), threshold=0.1, pos_label="yes"),
+        DecisionThresholdClassifier(GaussianNB(), threshold=0.1),
+    ):
+        theirs = blocks(estimator)
+        np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+        assert ours.certificate_.comparable(theirs.certificate_)
+    assert not ours.certificate_.comparable(blocks(threshold=0.2).certificate_)
+    assert "threshold=0.1" in ours.certificate_.identity.learner
+
+
+def test_a_threshold_on_the_first_class():
+    estimator = FixedThresholdClassifier(GaussianNB(), threshold=0.75, pos_label="no")
+    np.testing.assert_array_equal(blocks(estimator).block_thresholds_, np.full(24, 0.25))
+
+
+def test_a_tuned_threshold_is_tuned_in_each_block():
+    model = blocks(TunedThresholdClassifierCV(GaussianNB()), n_blocks=6)
+    plain = blocks(n_blocks=6)
+    assert (model.predict(NEW) == "yes").sum() > (plain.predict(NEW) == "yes").sum()
+    assert len({one.best_threshold_ for one in model.estimators_}) > 6
+
+
+def test_recall_of_a_rare_class_rises():
+    rare = NEW[Y[3000:] == 1]
+    plain, lower = blocks(), blocks(threshold=0.08)
+    assert (lower.predict(rare) == "yes").mean() > 1.2 * (plain.predict(rare) == "yes").mean()
+    assert lower.usefulness_.recall[1] > plain.usefulness_.recall[1]
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        LogisticRegression(max_iter=1000),
+        make_pipeline(StandardScaler(), LogisticRegression(max_iter=1000)),
+        GaussianNB(),
+        DecisionTreeClassifier(min_samples_leaf=5),
+        RandomForestClassifier(5, min_samples_leaf=5),
+        HistGradientBoostingClassifier(max_iter=5, min_samples_leaf=5),
+    ],
+    ids=lambda base: type(base).__name__,
+)
+@pytest.mark.parametrize("vote", ["hard", "soft"])
+def test_fast_paths_and_the_plain_loop_agree(base, vote):
+    model = blocks(base, threshold=0.13, vote=vote, n_blocks=6)
+    name = "vote_counts" if vote == "hard" else "soft_scores"
+    fast = getattr(model._ensemble, name)(NEW[:700])
+    with plain_loop():
+        plain = getattr(model._ensemble, name)(NEW[:700])
+    np.testing.assert_allclose(fast, plain, rtol=0, atol=0 if vote == "hard" else 1e-9)
+
+
+@pytest.mark.parametrize("vote", ["hard", "soft"])
+def test_the_votes_of_a_row_do_not_depend_on_the_batch(vote):
+    model = blocks(threshold="rate=0.25", vote=vote)
+    whole = model.vote_share(NEW)
+    pieces = [model.vote_share(NEW[start : start + 7]) for start in range(0, 70, 7)]
+    np.testing.assert_array_equal(np.concatenate(pieces), whole[:70])
+
+
+def test_soft_votes_are_centred_at_the_threshold():
+    class Chance:
+        classes_ = np.array([0, 1])
+
+        def predict_proba(self, X):
+            return np.column_stack([1 - X[:, 0], X[:, 0]])
+
+    ensemble = BlockEnsemble([Chance()], [0, 1], 1, thresholds=[0.1])
+    scores = ensemble.soft_scores(np.array([[0.0], [0.05], [0.1], [0.55], [1.0]]))[:, 0]
+    np.testing.assert_allclose(scores, [0.0, 0.25, 0.5, 0.75, 1.0])
+
+
+def test_a_block_of_one_class_votes_for_it():
+    y = np.where(np.arange(len(Y)) < 12, "yes", "no")[TRAIN]
+    model = PointwiseReplicableClassifier(
+        GaussianNB(), n_blocks=40, n_partitions=1, rho=0.9, threshold="recall=0.8", shared_key="k"
+    )
+    model.fit(X[TRAIN], y)
+    assert (model.block_thresholds_ == 0.5).sum() >= 28
+
+
+# -- other estimators ------------------------------------------------------------------------------
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+@pytest.mark.parametrize("threshold", KINDS)
+def test_scores_are_compared_with_the_threshold(threshold):
+    model = ScoreReplicableClassifier(GaussianNB(), threshold=threshold, shared_key="k")
+    model.fit(X[TRAIN], LABELS[TRAIN])
+    score = model.predict_proba(NEW)[:, 1]
+    far = np.abs(score - model.threshold_) > 0.4
+    assert far.any()
+    expected = np.where(score >= model.threshold_, "yes", "no")
+    np.testing.assert_array_equal(model.predict(NEW)[far], expected[far])
+    assert model.estimators_[0].__class__ is GaussianNB
+
+
+def test_scores_take_a_fixed_threshold_over():
+    ours = ScoreReplicableClassifier(GaussianNB(), threshold=0.1, shared_key="k")
+    fixed = FixedThresholdClassifier(GaussianNB(), threshold=0.1)
+    theirs = ScoreReplicableClassifier(fixed, shared_key="k")
+    for model in (ours, theirs):
+        model.fit(X[TRAIN], LABELS[TRAIN])
+    np.testing.assert_array_equal(ours.predict(NEW), theirs.predict(NEW))
+    assert theirs.threshold_ == 0.1
+    assert ours.certificate_.comparable(theirs.certificate_)
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        TunedThresholdClassifierCV(GaussianNB()),
+        FixedThresholdClassifier(
+            LogisticRegression(), threshold=1.0, response_method="decision_function"
+        ),
+    ],
+)
+def test_scores_do_not_drop_a_threshold_they_cannot_use(estimator):
+    with pytest.raises(ValueError, match=r"would not be used.*threshold= a number"):
+        ScoreReplicableClassifier(estimator, shared_key="k").fit(X[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.filterwarnings("ignore::replearn.NotCertifiedWarning")
+def test_a_target_adds_the_standard_error_of_the_block_thresholds():
+    fixed = ScoreReplicableClassifier(GaussianNB(), threshold=0.1, shared_key="k")
+    target = ScoreReplicableClassifier(GaussianNB(), threshold="rate=0.15", shared_key="k")
+    for model in (fixed, target):
+        model.fit(X[TRAIN], Y[TRAIN])
+    again = ScoreReplicableClassifier(GaussianNB(), threshold=target.threshold_, shared_key="k")
+    again.fit(X[TRAIN], Y[TRAIN])
+    assert target.error_curve_[0] > again.error_curve_[0]
+
+
+def test_whole_models_vote_by_a_threshold():
+    model = ApproximatelyReplicableClassifier(
+        GaussianNB(), n_blocks=12, n_partitions=1, gamma=0.9, rho=0.9, threshold=0.1, shared_key="k"
+    ).fit(X[TRAIN], Y[TRAIN])
+    np.testing.assert_array_equal(model._ensemble.vote_counts(NEW), votes_by_hand(model, NEW))
+
+
+# -- clear errors ----------------------------------------------------------------------------------
+def test_two_thresholds_are_an_error():
+    with pytest.raises(ValueError, match="two decision thresholds: remove one"):
+        blocks(FixedThresholdClassifier(GaussianNB(), threshold=0.3), threshold=0.1)
+    with pytest.raises(ValueError, match="chooses a threshold of its own: remove one"):
+        blocks(TunedThresholdClassifierCV(GaussianNB()), threshold=0.1)
+
+
+def test_three_classes_have_no_threshold():
+    with pytest.raises(ValueError, match="requires two classes, but there are 3"):
+        blocks(fitted_on=np.arange(len(X)) % 3, threshold=0.1)
+    with pytest.raises(ValueError, match="Only binary classification is supported"):
+        DecisionThresholdClassifier().fit(X, np.arange(len(X)) % 3)
+
+
+def test_a_threshold_needs_probabilities():
+    with pytest.raises(ValueError, match=r"requires predict_proba.*CalibratedClassifierCV"):
+        blocks(LinearSVC(), threshold=0.1)
+
+
+# -- files -----------------------------------------------------------------------------------------
+@pytest.mark.parametrize("threshold", KINDS)
+def test_thresholds_are_kept_in_files(threshold, tmp_path):
+    for model in (
+        blocks(threshold=threshold),
+        blocks(DecisionThresholdClassifier(GaussianNB(), threshold=threshold)),
+    ):
+        save(model, tmp_path / "model.replearn")
+        again = load(tmp_path / "model.replearn", shared_key="k")
+        np.testing.assert_array_equal(again.predict(NEW), model.predict(NEW))
+        np.testing.assert_array_equal(again.block_thresholds_, model.block_thresholds_)
+
+
+@pytest.mark.parametrize("thresholds", [[0.5] * 3, [0.0] * 4, [2.0] * 4, [np.nan] * 4])
+def test_thresholds_of_a_file_are_checked(thresholds):
+    with pytest.raises(ValueError, match="one decision threshold in"):
+        check_block_thresholds(thresholds, 4)
+
+
+# -- the threshold in force ------------------------------------------------------------------------
+def test_the_threshold_in_force():
+    frame = pd.DataFrame(X[TRAIN])
+    for model, expected in (
+        (DecisionThresholdClassifier(threshold=(1, 9)), 0.1),
+        (FixedThresholdClassifier(GaussianNB(), threshold=0.3), 0.3),
+        (FixedThresholdClassifier(GaussianNB(), threshold=0.3, pos_label="no"), 0.7),
+        (FixedThresholdClassifier(GaussianNB()), 0.5),
+        (FixedThresholdClassifier(LogisticRegression(), response_method="decision_function"), None),
+        (GaussianNB(), None),
+    ):
+        found = fitted_threshold(model.fit(frame, LABELS[TRAIN]))
+        assert found == (expected if expected is None else pytest.approx(expected))
+
+
+def test_the_threshold_in_force_of_a_tuned_classifier():
+    model = TunedThresholdClassifierCV(GaussianNB()).fit(X[TRAIN], Y[TRAIN])
+    threshold = fitted_threshold(model)
+    expected = (model.predict_proba(NEW)[:, 1] >= threshold).astype(int)
+    np.testing.assert_array_equal(model.predict(NEW), expected)
