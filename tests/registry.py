@@ -111,7 +111,7 @@ PLANS: dict[str, dict[str, Any]] = {
 }
 """Arguments of `replearn.plan` for each estimator that can be planned."""
 
-UNPLANNED = ("IncumbentClassifier",)
+UNPLANNED = ("DecisionThresholdClassifier", "IncumbentClassifier")
 
 NAMES = tuple(PARAMS)
 NEED_POOL = ("SemiPrivateClassifier", "SemiReplicableClassifier")

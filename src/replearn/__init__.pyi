@@ -8,6 +8,7 @@ from .exceptions import (
     PublicKeyWarning,
     UnsupportedValueError,
     UsefulnessWarning,
+    WeakKeyWarning,
 )
 from .guarantees import Certificate, Plan, plan
 from .learners import (
@@ -51,6 +52,7 @@ __all__ = [
     "SharedKey",
     "UnsupportedValueError",
     "UsefulnessWarning",
+    "WeakKeyWarning",
     "__version__",
     "audit",
     "compare",

@@ -470,3 +470,15 @@ def test_a_decision_threshold_of_certified_votes(call, shop, tmp_path, threshold
 def test_a_quiet_fit_prints_nothing(call, shop, tmp_path):
     code, out, err = call(*score_arguments(shop, tmp_path, "--max-fits", 18, "--rho", 0.2))
     assert (code, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [("trial", True), (SharedKey.generate().export(), False)]
+)
+def test_fit_says_that_a_key_can_be_guessed(call, shop, tmp_path, text, said):
+    key = tmp_path / "key.txt"
+    key.write_text(text)
+    arguments = ("--target", "churn", "--key-file", key, "--out", tmp_path / "m.replearn")
+    code, _, err = call("fit", shop / "a.csv", *arguments)
+    assert code == 0
+    assert err.count("replearn key new") == said
