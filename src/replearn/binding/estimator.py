@@ -33,14 +33,15 @@ from replearn.binding.surroundings import batch_condition, files_read, takes_fun
 from replearn.binding.useful_blocks import PROBES
 from replearn.compat import cloudpickle
 from replearn.execution import (
+    Block,
     fit_blocks,
+    fit_one_block,
     keyed_seeds,
+    no_autologging,
     one_thread,
     random_state_names,
     set_seeds,
 )
-from replearn.execution.fitting import Block, fit_one_block
-from replearn.execution.runtime import no_autologging
 from replearn.randomness import SharedKey
 from replearn.tables import copy_rows, take_rows
 

@@ -24,8 +24,7 @@ from typing import Any, NoReturn
 
 from replearn._version import __version__
 from replearn.exceptions import NotCertifiedWarning, PreprocessingWarning, WeakKeyWarning
-from replearn.records.json import pretty_json
-from replearn.records.text import visible
+from replearn.records import pretty_json, visible
 
 __all__ = ["DONE", "add_options", "main", "put", "put_data", "put_json", "say"]
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from replearn.cli._inputs import Named, Sample, base_model
 from replearn.randomness import SharedKey
-from replearn.records.checks import check_positive
+from replearn.records import check_positive
 
 REGRESSORS: Named = {
     "ridge": ("sklearn.linear_model", "Ridge", {}, False),

@@ -18,7 +18,7 @@ from replearn.cli._inputs import (
 from replearn.cli._predictions import add_trust, load_model
 from replearn.guarantees import Plan
 from replearn.guarantees import plan as make_plan
-from replearn.records.json import pretty_json, write_atomically
+from replearn.records import pretty_json, write_atomically
 
 MAX_CELLS = 320_000_000
 """Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
@@ -180,7 +180,7 @@ def _by_scores(args: argparse.Namespace, shared: Plan | None) -> bool:
 
 
 def _threshold(text: str | None) -> Any:
-    from replearn.learners.decision_threshold import parse_threshold
+    from replearn.learners import parse_threshold
 
     if text is None:
         return None

@@ -6,11 +6,10 @@ Everything a certificate states follows from these frozen values alone; no data 
 from dataclasses import dataclass
 from typing import Any
 
-from replearn.bounds import ThresholdLaw
-from replearn.bounds.multiclass import least_sharpness
+from replearn.bounds import ThresholdLaw, least_sharpness
 from replearn.exceptions import CertificateError
 from replearn.guarantees.request import HeavyStage, Label, PlanRequest
-from replearn.records.json import Reader, read_flat
+from replearn.records import Reader, read_flat
 
 
 @dataclass(frozen=True)

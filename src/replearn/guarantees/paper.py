@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from replearn.guarantees.design import Design
 from replearn.guarantees.votes import block_size_needed
-from replearn.records.text import aligned, html_table
+from replearn.records import aligned, html_table
 
 NOT_STATED = "not stated"
 HEADER = ("", "this plan", "paper, read literally", "paper, rate*")

@@ -21,8 +21,7 @@ from replearn.guarantees.steps import Ledger
 from replearn.guarantees.tasks import GUARANTEES
 from replearn.guarantees.votes import block_size_needed, error_slack, promised
 from replearn.randomness import ENCODING_VERSION
-from replearn.records.checks import check_choice
-from replearn.records.search import bisect, smallest_integer
+from replearn.records import bisect, check_choice, smallest_integer
 
 DEFAULT_BLOCKS = 88
 """Blocks used when the sample allows it, for rho = 0.1 or more; for less they grow as 1 / rho^2.

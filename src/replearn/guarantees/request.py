@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from replearn.bounds import MembershipLaw, ThresholdLaw
-from replearn.records.checks import check_choice, check_count, check_fraction, if_given
+from replearn.records import check_choice, check_count, check_fraction, if_given
 
 Label = str | int | float | bool
 

@@ -6,17 +6,21 @@ checked by running it again.
 
 from typing import Any
 
-from replearn.bounds import ThresholdLaw, error_factor, multiclass_flip_bound, runs_bound
-from replearn.bounds.accuracy import light_point_slack
-from replearn.bounds.flips import (
+from replearn.bounds import (
+    ThresholdLaw,
+    agnostic_sample_size,
+    class_error_factor,
+    error_factor,
     flip_supremum,
+    light_point_slack,
+    multiclass_flip_bound,
+    realizable_sample_size,
     repeated_row_bound,
+    runs_bound,
     soft_flip_bound,
+    theorem,
     training_row_bound,
 )
-from replearn.bounds.multiclass import class_error_factor
-from replearn.bounds.theorem import theorem
-from replearn.bounds.vc import agnostic_sample_size, realizable_sample_size
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import (

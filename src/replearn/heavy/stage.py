@@ -19,8 +19,7 @@ from replearn.heavy.label_rule import count_labels, first_labels, label_points
 from replearn.heavy.plain_values import plain_values, rows_of
 from replearn.heavy.view import HeavyView, Known, Seen, fewest_remembered
 from replearn.randomness import Points, SharedKey, as_points
-from replearn.tables import take_rows
-from replearn.tables.rows import import_pandas
+from replearn.tables import import_pandas, take_rows
 
 
 class HeavyPoints:

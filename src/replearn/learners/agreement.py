@@ -12,11 +12,10 @@ from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.model_selection import ParameterGrid
 
-from replearn.bounds.numeric import binomial_limits
-from replearn.bounds.selection import selection_agreement
+from replearn.bounds import binomial_limits, selection_agreement
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.execution import Progress
-from replearn.records.checks import check_count
+from replearn.records import check_count
 from replearn.tables import n_rows, take_rows
 
 DELTA = 0.05

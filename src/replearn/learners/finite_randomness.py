@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MetaEstimatorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.estimator import bind_estimator
+from replearn.binding import bind_estimator, certify_choice
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, ConstantVote, RunContext, random_state_names
 from replearn.learners.fitted_state import check_n_models

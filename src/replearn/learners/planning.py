@@ -13,16 +13,27 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import in_words
-from replearn.binding.point_masses import has_distinct_column, refuted_point_mass, without_masses
-from replearn.binding.schema import describe_points
-from replearn.binding.useful_blocks import rows_needed
+from replearn.binding import (
+    Fingerprint,
+    describe_points,
+    has_distinct_column,
+    in_words,
+    refuted_point_mass,
+    rows_needed,
+    without_masses,
+)
 from replearn.exceptions import ConstantBlocksWarning, NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate, Identity, Plan, PlanRequest
-from replearn.guarantees import plan as make_plan
-from replearn.guarantees.request import MIN_BLOCK
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import (
+    MIN_BLOCK,
+    Certificate,
+    Identity,
+    Plan,
+    PlanRequest,
+    rounded_up,
+)
+from replearn.guarantees import (
+    plan as make_plan,
+)
 from replearn.learners.inputs import (
     base_estimator,
     check_classes,

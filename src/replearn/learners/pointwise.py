@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
+from replearn.binding import bind_estimator, copy_conditions, sample_conditions
 from replearn.bounds import ThresholdLaw
 from replearn.compat import HasMethods, Interval, StrOptions
 from replearn.execution import BlockEnsemble, RunContext
@@ -58,8 +56,7 @@ from replearn.learners.predictions import VotePredictions
 from replearn.learners.training import train_blocks
 from replearn.learners.usefulness import warn_if_useless
 from replearn.learners.vote import FittedVote, heavy_points, measure_votes, partition_variance
-from replearn.randomness import SharedKey
-from replearn.randomness.columns import read_once
+from replearn.randomness import SharedKey, read_once
 
 
 class PointwiseReplicableClassifier(VotePredictions):

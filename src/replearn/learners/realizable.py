@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding.digests import bind
-from replearn.bounds.realizable import best_ceiling
+from replearn.binding import bind
+from replearn.bounds import best_ceiling
 from replearn.compat import HasMethods
 from replearn.hypotheses import Constant, HypothesisClass, Stumps
 from replearn.learners.configurations import seeded

@@ -12,11 +12,8 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.linear_model import Ridge
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
-from replearn.bounds.regression import cell_escape, mean_rounding_flips, smallest_blocks_rounding
+from replearn.binding import bind_estimator, certify_choice, copy_conditions, sample_conditions
+from replearn.bounds import cell_escape, mean_rounding_flips, smallest_blocks_rounding
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, model_predictions
 from replearn.learners.fitted_state import check_n_models

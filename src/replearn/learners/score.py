@@ -16,14 +16,11 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.model_selection import FixedThresholdClassifier, TunedThresholdClassifierCV
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.copies import copy_conditions
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.marks import sample_conditions
-from replearn.bounds.score import score_half_width
+from replearn.binding import bind_estimator, copy_conditions, sample_conditions
+from replearn.bounds import score_half_width
 from replearn.compat import HasMethods, Interval
 from replearn.execution import BlockEnsemble, RunContext
-from replearn.guarantees import Certificate, Plan
-from replearn.guarantees.score import MIN_BLOCKS
+from replearn.guarantees import MIN_BLOCKS, Certificate, Plan
 from replearn.learners.decision_threshold import (
     THRESHOLD_CONSTRAINTS,
     block_estimator,

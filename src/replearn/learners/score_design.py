@@ -5,11 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from replearn.binding.useful_blocks import rows_needed
+from replearn.binding import rows_needed
 from replearn.exceptions import NotCertifiedWarning, warn_user
-from replearn.guarantees import Certificate
-from replearn.guarantees.score import blocks_and_partitions
-from replearn.guarantees.steps import rounded_up
+from replearn.guarantees import Certificate, blocks_and_partitions, rounded_up
 from replearn.learners.decision_threshold import block_thresholds, known_threshold, prevalence
 from replearn.learners.inputs import base_estimator
 from replearn.learners.training import Sample, TrainedBlocks

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import ndtri, stdtr
 
-from replearn.bounds.score import sphere_peak
+from replearn.bounds import sphere_peak
 from replearn.execution import BlockEnsemble
 from replearn.learners.inputs import Precision, keyed_points
 from replearn.learners.rule import Decision, decide_between_two

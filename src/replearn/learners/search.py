@@ -17,10 +17,14 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Fingerprint
-from replearn.binding.estimator import bind_estimator
-from replearn.binding.useful_blocks import ConstantModels, find_constant, warn_if_all_constant
+from replearn.binding import (
+    ConstantModels,
+    Fingerprint,
+    bind_estimator,
+    certify_choice,
+    find_constant,
+    warn_if_all_constant,
+)
 from replearn.compat import HasMethods, Interval
 from replearn.execution import RunContext, accepts_context, fit_in_context
 from replearn.learners.agreement import (

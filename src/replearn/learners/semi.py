@@ -9,9 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from replearn.binding.digests import bind
+from replearn.binding import bind
 from replearn.compat import Interval, validate_data
-from replearn.guarantees.semi import selection_budget
+from replearn.guarantees import selection_budget
 from replearn.hypotheses import HypothesisClass, Stumps
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import SingleRuleClassifier, warn_if_not_certified

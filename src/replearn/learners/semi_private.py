@@ -14,18 +14,26 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import clone
 
-from replearn.binding.choices import pool_digest
-from replearn.binding.digests import bind
-from replearn.bounds.privacy import fewest_parts, release_threshold, run_failure
-from replearn.bounds.selection import selection_scale
+from replearn.binding import bind, pool_digest
+from replearn.bounds import fewest_parts, release_threshold, run_failure, selection_scale
 from replearn.compat import HasMethods, Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning
-from replearn.guarantees import Certificate, Identity
-from replearn.guarantees.privacy import PrivateDesign, private_design
-from replearn.guarantees.request import plain_labels
-from replearn.guarantees.semi import selection_budget
-from replearn.hypotheses import Constant, Hypothesis, HypothesisClass, Stumps
-from replearn.hypotheses.hypothesis import canonical_text, hypothesis_from_dict
+from replearn.guarantees import (
+    Certificate,
+    Identity,
+    PrivateDesign,
+    plain_labels,
+    private_design,
+    selection_budget,
+)
+from replearn.hypotheses import (
+    Constant,
+    Hypothesis,
+    HypothesisClass,
+    Stumps,
+    canonical_text,
+    hypothesis_from_dict,
+)
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import (
     COUNT,
@@ -34,8 +42,7 @@ from replearn.learners.single_rule import (
     check_two_labels,
     warn_if_not_certified,
 )
-from replearn.primitives import choose_by_errors, select_privately
-from replearn.primitives.candidates import error_counts, named_candidates
+from replearn.primitives import choose_by_errors, error_counts, named_candidates, select_privately
 from replearn.randomness import SharedKey
 
 _POSITIVE = Interval(Real, 0, None, closed="neither")

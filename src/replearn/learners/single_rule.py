@@ -11,8 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from replearn.binding.choices import certify_choice
-from replearn.binding.digests import Fingerprint
+from replearn.binding import Fingerprint, certify_choice
 from replearn.compat import Interval, validate_data
 from replearn.exceptions import NotCertifiedWarning, warn_user
 from replearn.guarantees import Certificate, Plan

@@ -9,15 +9,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from replearn.binding.digests import bind
-from replearn.bounds.thresholds import threshold_error_tail, threshold_flip_bound, threshold_scale
+from replearn.binding import bind
+from replearn.bounds import threshold_error_tail, threshold_flip_bound, threshold_scale
 from replearn.compat import Interval, StrOptions
 from replearn.hypotheses import Hypothesis, make_box
 from replearn.learners.inputs import all_or_nothing, checked_fit
 from replearn.learners.single_rule import FRACTION, SingleRuleClassifier, warn_if_not_certified
-from replearn.primitives.quantiles import Cuts, cuts_of_sample, draw_level
+from replearn.primitives import Cuts, cuts_of_sample, draw_level
 from replearn.randomness import SharedKey
-from replearn.records.search import bisect
+from replearn.records import bisect
 
 _HALVINGS = 60
 

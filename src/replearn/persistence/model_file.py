@@ -21,7 +21,7 @@ from replearn.persistence._parts import read_document
 from replearn.persistence._state import estimator_class, put_together, take_apart
 from replearn.persistence._trust import dump, load_trusted, untrusted_types
 from replearn.randomness import ENCODING_VERSION, SharedKey, key_or_default, warn_if_weak
-from replearn.records.json import write_bytes_atomically
+from replearn.records import write_bytes_atomically
 
 _N_PROBES = 4
 
