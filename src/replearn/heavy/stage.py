@@ -72,11 +72,6 @@ class HeavyPoints:
             rows = {name: list(rows[name]) for name in rows.columns}
         return import_pandas().DataFrame(rows).assign(mass=self.masses, label=self.labels)
 
-    @property
-    def remembered(self) -> Points:
-        """Canonical points of all rows that occur often enough to matter, members or not."""
-        return self._known.points
-
     def to_state(self, decimals: int | None) -> dict[str, Any]:
         """Return the state as plain values, without the key and what follows from it."""
         seen = self._known.seen
