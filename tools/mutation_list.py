@@ -68,7 +68,7 @@ KEYS = [
         FITTED,
     ),
     _m(
-        "threshold from the learner's own key",
+        "threshold from the estimator's own key",
         "replearn.learners.PointwiseReplicableClassifier._vote",
         change('K.child("vote")', "K"),
         FITTED,
