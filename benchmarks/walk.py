@@ -3,7 +3,7 @@
     python benchmarks/walk.py [--check] [--names CALL]
 
 A function is touched when its body runs (a comprehension counts where Python makes it a function),
-a module when one of its functions is, and so is a package: the first folder or module in `replearn`.
+a module when one of its functions is, and so is a package: the first folder in `replearn`.
 All modules are imported before; what runs at import does not count. Each call is traced in a
 process of its own, and what it is given is made in another: no cache hides work. `--names` lists
 the modules of one call; `--check` ends with 1 if a call touches more modules than wanted.

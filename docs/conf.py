@@ -89,6 +89,7 @@ PACKAGES = {
 autosummary_generate = [f"api/{package}.rst" for package in PACKAGES]
 
 MORE_THEORY = {
+    "DecisionThresholdClassifier": ("decision-threshold",),
     "IncumbentClassifier": ("incumbent-band",),
     "PointwiseReplicableClassifier": ("pointwise-threshold", "multiclass-vote", "heavy-labels"),
     "ApproximatelyReplicableClassifier": ("approximate-direct", "approximate-markov"),

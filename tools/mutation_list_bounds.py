@@ -29,6 +29,18 @@ BOUNDS = [
         "tests/bounds/test_flips.py::test_central_binomial_is_rounded_up_and_tight",
     ),
     _m(
+        "mean difference of a normal law for all laws",
+        "replearn.bounds.regression.mean_rounding_flips",
+        change("np.sqrt(V / (3.0 * T))", "np.sqrt(V / (math.pi * T))"),
+        "tests/bounds/test_regression.py::test_uniform_means_attain_the_mean_difference",
+    ),
+    _m(
+        "the best error spreads like that of a normal law",
+        "replearn.bounds.realizable.ceiling_flip_bound",
+        change("math.sqrt(3.0 * n)", "math.sqrt(math.pi * n)"),
+        "tests/bounds/test_choice_bounds.py::test_realizable_numbers",
+    ),
+    _m(
         "one block too few",
         "replearn.bounds.smallest_blocks",
         change("require_integer(...)", "MATCH - 1"),

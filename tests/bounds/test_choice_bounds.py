@@ -109,7 +109,7 @@ def test_realizable_numbers():
     n, _ = smallest_sample_realizable(1.0, 1.0, 0.01, 0.05, 3)
     assert realizable_tail(n, 3, 0.01) <= 0.05 < realizable_tail(n - 1, 3, 0.01)
     n, ceiling = smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 3)
-    assert ceiling_flip_bound(200, 0.5) == pytest.approx(1 / (0.5 * 20))
+    assert ceiling_flip_bound(300, 0.5) == pytest.approx(1 / (0.5 * 30))
     grid = [realizable_flip_bound(n, 3, 0.2, c) for c in np.linspace(0.001, 0.099, 300)]
     assert realizable_flip_bound(n, 3, 0.2, ceiling) <= min(grid) * 1.01
 

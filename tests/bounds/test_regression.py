@@ -71,3 +71,10 @@ def test_estimates_against_normal_predictions():
     assert own.mean() == pytest.approx(flips.mean(), rel=0.1)
     likely = own > 0.3
     assert flips[likely].mean() == pytest.approx(own[likely].mean(), rel=0.15)
+
+
+def test_uniform_means_attain_the_mean_difference():
+    # M uniform on [0, 1]: E|M - M'| = 1/3, and its variance is 1/12 = v / T
+    n_blocks = 7
+    flips = mean_rounding_flips([n_blocks / 12.0], n_blocks, 2.0)
+    assert flips[0] == pytest.approx(1.0 / 3.0 / 2.0, rel=1e-12)

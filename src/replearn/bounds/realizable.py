@@ -24,15 +24,15 @@ _HALVINGS = 40
 def ceiling_flip_bound(n: int, max_error_limit: float) -> float:
     """Probability that one run abstains and the other does not, whatever the errors are.
 
-    ``1 / (max_error_limit sqrt(2 n))``, rounded up.
+    ``1 / (max_error_limit sqrt(3 n))``, rounded up.
 
     >>> round(ceiling_flip_bound(20_000, 0.08), 4)
-    0.0625
+    0.051
     """
     check_count("n", n)
     check_fraction("max_error_limit", max_error_limit)
     # theorem: realizable
-    return upper_probability(1.0 / (max_error_limit * math.sqrt(2.0 * n)))
+    return upper_probability(1.0 / (max_error_limit * math.sqrt(3.0 * n)))
 
 
 def underrated_tail(n: int, d: int, training_error: ArrayLike, error: float) -> Floats:
@@ -81,9 +81,9 @@ def _flip_bounds(n: int, d: int, gamma: float, limits: Floats) -> Floats:
     # theorem: realizable
     slack = gamma / 2.0 - limits - math.sqrt(2.0 * log_growth(d, n) / n) * (1.0 + 1e-12)
     wrong = np.where(slack > 0.0, 2.0 * np.exp(-2.0 * n * np.maximum(slack, 0.0) ** 2), 1.0)
-    absolute = 1.0 / (limits * math.sqrt(2.0 * n)) + wrong
+    absolute = 1.0 / (limits * math.sqrt(3.0 * n)) + wrong
     tail = underrated_tail(n, d, limits, gamma / 2.0)
-    relative = np.sqrt((gamma + 2.0 * tail) / n) / limits + 2.0 * tail
+    relative = np.sqrt((gamma + 2.0 * tail) / (1.5 * n)) / limits + 2.0 * tail
     return np.minimum(absolute, relative)
 
 
@@ -94,7 +94,7 @@ def realizable_flip_bound(n: int, d: int, gamma: float, max_error_limit: float) 
     For every distribution, realizable or not; ``d`` is the VC dimension.
 
     >>> round(realizable_flip_bound(50_000, 1, 0.2, 0.07), 4)
-    0.0286
+    0.0233
     """
     check_count("n", n)
     check_fractions(gamma=gamma, max_error_limit=max_error_limit)
@@ -124,7 +124,7 @@ def smallest_sample_realizable(
     ``alpha`` and ``beta`` are error and failure probability where one hypothesis is right.
 
     >>> smallest_sample_realizable(0.1, 0.2, 0.1, 0.05, 1)
-    (3898, 0.0725)
+    (2896, 0.069)
     """
     check_fractions(rho=rho, alpha=alpha, beta=beta)
 

@@ -319,8 +319,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
             own = np.empty_like(totals)
             for block in range(owners[-1] + 1):
                 of_block = np.flatnonzero(owners == block)
-                part = take_rows(X, of_block)
-                own[of_block] = _class_totals(vote, block, block + 1, part)
+                own[of_block] = _class_totals(vote, block, block + 1, take_rows(X, of_block))
             noise = vote.noise(X)
         except Exception:
             return None  # nothing is known, and a fit does not fail because of an estimate
