@@ -169,7 +169,6 @@ from replearn.bounds.signs import (
     sign_flip_bound,
     sign_width,
 )
-from replearn.bounds.theorem import theorem
 from replearn.bounds.thresholds import (
     smallest_sample_threshold,
     threshold_error_tail,

@@ -11,8 +11,8 @@ from replearn.bounds import (
     sign_error_bound,
     sign_flip_bound,
     smallest_throws,
-    theorem,
 )
+from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 

@@ -24,8 +24,8 @@ from replearn.bounds import (
     smallest_sample_membership,
     smallest_sample_one,
     smallest_sample_set,
-    theorem,
 )
+from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import Guarantee, Needed, reached
 from replearn.guarantees.steps import Conclusion, Ledger, rounded_up
 

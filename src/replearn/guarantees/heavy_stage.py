@@ -10,9 +10,9 @@ from replearn.bounds import (
     membership_spread,
     reuse_flip_bound,
     some_missed_point_bound,
-    theorem,
     uniform_law,
 )
+from replearn.bounds.theorem import theorem
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy import class_label_errors, class_label_flip, label_errors
 from replearn.guarantees.request import HeavyStage

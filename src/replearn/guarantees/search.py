@@ -7,8 +7,8 @@ from replearn.bounds import (
     selection_flip_bound_sampled,
     selection_scale,
     smallest_sample_search,
-    theorem,
 )
+from replearn.bounds.theorem import theorem
 from replearn.guarantees.guarantee import (
     NEAR_BEST,
     SAME_CHOICE,

@@ -18,9 +18,9 @@ from replearn.bounds import (
     repeated_row_bound,
     runs_bound,
     soft_flip_bound,
-    theorem,
     training_row_bound,
 )
+from replearn.bounds.theorem import theorem
 from replearn.guarantees.approximate import approximate_promise
 from replearn.guarantees.design import Design
 from replearn.guarantees.heavy_stage import (
