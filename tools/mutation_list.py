@@ -296,4 +296,49 @@ RULES = [
     ),
 ]
 
-MUTATIONS: list[Mutation] = [*DECISIONS, *KEYS, *RULES, *BOUNDS, *PRIVACY, *CERTIFICATES, *BINDING]
+# -- plans that are followed, keys that can be guessed ---------------------------------------------
+CONFORMANCE = "tests/learners/test_conformance.py"
+PLANS = [
+    _m(
+        "parameters beside a plan are ignored",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        change("refuse_planned(N)", "None"),
+        f"{CONFORMANCE}::test_what_a_plan_sets_is_not_set_again",
+    ),
+    _m(
+        "the parameters of a plan are not in force",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        change("P | S", "P"),
+        f"{CONFORMANCE}::test_a_plan_is_followed",
+    ),
+    _m(
+        "the plan of another estimator is followed",
+        "replearn.learners.single_rule.FollowsPlan._in_force",
+        condition("not S.intersection(L)", "False"),
+        f"{CONFORMANCE}::test_a_plan_of_another_task_is_an_error",
+    ),
+    _m(
+        "a surplus beyond the plan is used",
+        "replearn.learners.single_rule.FollowsPlan._n_planned",
+        body("return available"),
+        f"{CONFORMANCE}::test_a_plan_is_followed",
+    ),
+    _m(
+        "no key can be guessed",
+        "replearn.randomness.hashing.is_weak",
+        body("return False"),
+        "tests/persistence/test_model_file.py::"
+        "test_a_key_that_can_be_guessed_is_named_when_the_model_is_saved",
+    ),
+]
+
+MUTATIONS: list[Mutation] = [
+    *DECISIONS,
+    *KEYS,
+    *RULES,
+    *BOUNDS,
+    *PRIVACY,
+    *CERTIFICATES,
+    *BINDING,
+    *PLANS,
+]

@@ -51,7 +51,7 @@ class FollowsPlan(FittedState, HoldsKey):
                 f"plan is for {' or '.join(self.plan.learners)}, not for {type(self).__name__}."
             )
         refuse_planned(changed_params(self, self.plan.settings))
-        return SimpleNamespace(**{**params, **self.plan.settings})
+        return SimpleNamespace(**(params | self.plan.settings))
 
     def _n_planned(self, available: int, unit: str = "rows") -> int:
         """Return the number of rows (or groups) to fit on, of those that are available."""
