@@ -261,7 +261,7 @@ def predictions_of(model: Any, probes: Any) -> Predictions:
     """Return what a model predicts with each method; nothing if it fails."""
     try:
         with warnings.catch_warnings(), one_thread():
-            warnings.simplefilter("ignore")  # whoever predicts hears them
+            warnings.simplefilter("ignore")  # predictions will show them
             return {n: _predicted(model, n, probes) for n in _METHODS if hasattr(model, n)}
     except Exception:
         return {}

@@ -4,7 +4,7 @@ The hypothesis with the smallest ``t * error - Gumbel`` is chosen; the Gumbels a
 hypothesis and shared between runs. A larger sharpness t is more accurate and less stable.
 
 Two bounds for fresh samples, the smaller counts. One goes through the largest deviation and pays
-for it with ln N; the other averages over the candidates, pays nothing for their number, and asks
+for it with ln N; the other averages over the candidates, pays nothing for their number, and needs
 that both runs have the same ones. Proofs: docs/theory/hypothesis-selection.md.
 """
 

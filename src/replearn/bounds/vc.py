@@ -38,7 +38,7 @@ def log_growth(d: int, m: int) -> float:
     return _log_growth(int(d), int(m))
 
 
-@lru_cache(maxsize=64)  # a search over limits asks for one pair again and again
+@lru_cache(maxsize=64)  # a search over limits needs one pair again and again
 def _log_growth(d: int, m: int) -> float:
     if d >= m:
         return m * math.log(2.0)

@@ -21,7 +21,7 @@ from replearn.guarantees import plan as make_plan
 from replearn.records import pretty_json, write_atomically
 
 MAX_CELLS = 320_000_000
-"""Cells that all partitions train on together, if nobody asks for more: 8 partitions of a million
+"""Cells that all partitions train on together, unless more are requested: 8 partitions of a million
 rows of 40 columns, five minutes or so with a linear model."""
 
 NEW_KEY = "replearn key new --out key.txt makes one"

@@ -64,7 +64,7 @@ def _or_not_stated(value: int | None) -> str:
 
 
 def literal_blocks(design: Design) -> int | None:
-    """Return the blocks the paper's proof asks for: Var <= rho^2 / 200, so T = 200 / rho^2.
+    """Return the blocks the paper's proof needs: Var <= rho^2 / 200, so T = 200 / rho^2.
 
     The approximate notion goes through the corollary (pointwise rho gamma), because the constant
     of the direct theorem is not stated.

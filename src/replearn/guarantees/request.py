@@ -185,7 +185,7 @@ class PlanRequest:
         return self.n_classes == 2
 
     @property
-    def asks_accuracy(self) -> bool:
+    def wants_accuracy(self) -> bool:
         """Whether alpha, beta and d are all given."""
         return None not in (self.alpha, self.beta, self.d)
 

@@ -125,7 +125,7 @@ def conclude(ledger: Ledger, design: Design) -> Conclusion:
     if design.heavy is not None:
         reasons = too_few_labels(ledger, design) + reasons
     reasons += [] if enough else [accuracy]
-    accurate: Any = design.request if design.request.asks_accuracy else design.heavy
+    accurate: Any = design.request if design.request.wants_accuracy else design.heavy
     kept = accurate is not None and enough
     promise = sentence(design.request.task, rho, gamma, design.request.runs)
     return Conclusion(
@@ -239,7 +239,7 @@ def _accuracy(ledger: Ledger, design: Design, size: int) -> tuple[bool, str]:
     """Return whether the requested accuracy is reached, and the statement that holds."""
     request = design.request
     factor = _error_factor(ledger, design)
-    if not request.asks_accuracy:
+    if not request.wants_accuracy:
         if design.heavy is not None and design.heavy.alpha is not None:
             return stage_accuracy(ledger, design, design.heavy, factor)
         return True, _mean_error_statement(design, factor)
@@ -313,7 +313,7 @@ def _assumptions(design: Design) -> list[str]:
     request = design.request
     if request.task == "pointwise" and request.runs == 2 and design.heavy is None:
         codes.append("rolling-windows")  # theorem: content-keyed-partition (section "shared rows")
-    if request.asks_accuracy:
+    if request.wants_accuracy:
         codes.append("base-learner")
     if design.assumes_point_masses:
         codes.append("point-masses")

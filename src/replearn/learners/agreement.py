@@ -109,7 +109,7 @@ def warn_if_alpha_is_too_small(param_grid: Any, n: int, alpha: float, beta: floa
     """Say before the trainings that random numbers of this size cannot make two samples agree.
 
     To first order, equally good configurations are chosen differently with probability x/(1 + x),
-    x = t/sqrt(2 pi n), t the scale that alpha asks for: from x = 1 on the noise of the errors
+    x = t/sqrt(2 pi n), t the scale that alpha needs: from x = 1 on the noise of the errors
     decides (theorem hypothesis-selection, 3').
     """
     count = len(ParameterGrid(param_grid))

@@ -82,7 +82,7 @@ def measure_scores(
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         scores, noise = fitted.votes_and_noise(X)
     first = scores[:, :n_blocks]
     own = first[np.arange(len(rows)), owners]

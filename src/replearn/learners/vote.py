@@ -294,7 +294,7 @@ def partition_variance(
     if design.n_partitions == 1 or panel.n_classes > 2:
         return 1.0
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         try:
             votes = _voting_method(panel, design)(rows, n_jobs=n_jobs)
         except Exception:
@@ -313,7 +313,7 @@ def measure_votes(vote: FittedVote, blocks: TrainedBlocks) -> Usefulness | None:
     rows, owners = rows_of_first_blocks(blocks.first_partition)
     X = take_rows(blocks.sample.X, rows)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # whoever predicts hears them
+        warnings.simplefilter("ignore")  # predictions will show them
         try:
             totals = _class_totals(vote, 0, design.n_blocks, X)
             own = np.empty_like(totals)

@@ -78,7 +78,7 @@ FIRST = "kept/first"
 
 
 class Counted(NamedTuple):
-    """How many rows a sample has: all that a plan asks of it."""
+    """How many rows a sample has: all that a plan needs."""
 
     n: int
     unit: str = "rows"

@@ -78,7 +78,7 @@ def choice_scale(n_hypotheses: int, m: int, rho: float, alpha: float, beta: floa
     """Return the sharpness of the selection, from the request and the number of rows alone.
 
     The largest one that keeps rho when that is accurate enough: the budget is spent on accuracy.
-    Otherwise none keeps both promises, and the result is what (alpha, beta) asks for.
+    Otherwise none keeps both promises, and the result is what (alpha, beta) needs.
 
     Parameters
     ----------
